@@ -1,0 +1,22 @@
+"""A dependency engine: operators run as soon as the variables they read and write allow.
+
+Standard library only; it knows no arrays and reads no environment. Start at `create_engine`,
+`Engine` and `Var`.
+"""
+
+from gluonish_engine.base import BulkScope, Engine, EventHook
+from gluonish_engine.errors import EngineError, Failure
+from gluonish_engine.factory import create_engine
+from gluonish_engine.streams import Stream
+from gluonish_engine.var import Var
+
+__all__ = [
+    "BulkScope",
+    "Engine",
+    "EngineError",
+    "EventHook",
+    "Failure",
+    "Stream",
+    "Var",
+    "create_engine",
+]

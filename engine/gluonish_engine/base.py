@@ -1,0 +1,269 @@
+"""Engine: the interface, and what every kind keeps alike (failures, bulk sizes, stream lanes).
+
+Invariants: ``_unraised`` holds the failures that no wait has raised yet and is guarded by
+``_failures_lock``, a leaf: nothing else is taken while it is held. Bulk sizes are per thread and
+need no lock. Entries of ``_lanes`` are only added (by one ``setdefault``) while the engine lives,
+and are read without a lock.
+
+When an error goes away:
+
+- A wait for a variable raises the variable's error, every time, until an operator that does not
+  read the variable writes it with success: what was never computed cannot be read.
+- `Engine.wait_all` raises the first (in push order) of the failures that no wait has raised yet,
+  names the others, and takes all of them as raised: called again it is silent, as in MXNet, and
+  their variables still hold them.
+- The engine itself never stops because of an error.
+"""
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from types import TracebackType
+from typing import Any, NoReturn
+
+from gluonish_engine.errors import Failure, pushed_at
+from gluonish_engine.streams import Stream, StreamLane
+from gluonish_engine.var import Frame, Job, Var
+
+__all__ = ["BulkScope", "Engine", "EventHook"]
+
+# name, lane key, start in ns, end in ns (time.perf_counter_ns), thread id
+EventHook = Callable[[str, Hashable, int, int, int], None]
+
+# Failures that nobody waits for hold their tracebacks; a program that never calls wait_all must not
+# grow.
+_MAX_UNRAISED = 256
+
+
+class _ThreadState(threading.local):
+    """What the engine knows about the calling thread; class attributes hold for a new one."""
+
+    bulk_size: int = 0
+    # The bulk that this thread adds to; another thread may have closed it (`Job.open`).
+    bulk: Job | None = None
+    # The operators that this thread is running now.
+    running: Frame | None = None
+    # The lane that this thread works for.
+    lane: Any = None
+
+
+class Engine(ABC):
+    """Runs operators in an order that their read and write sets allow.
+
+    Operators may push and may wait, wherever they run, with three exceptions that raise: waiting
+    for a variable that the waiting operator writes (or any wait that cannot end before it does),
+    `wait_all`, and `shutdown`. Waiting for a variable that the waiting operator reads returns at
+    once. Finalizers (``__del__``) must neither push nor wait.
+
+    Attributes:
+        on_event: Called after each operator that ran, or None; an exception in it is kept for
+            `wait_all`.
+    """
+
+    def __init__(self, stack_trace_depth: int, error_type: type[Exception]) -> None:
+        self.on_event: EventHook | None = None
+        self._depth = stack_trace_depth
+        self._error_type = error_type
+        self._local = _ThreadState()
+        self._lanes: dict[Hashable, Any] = {}
+        self._stream_lanes: list[StreamLane] = []
+        self._failures_lock = threading.Lock()
+        self._unraised: list[Failure] = []
+
+    @abstractmethod
+    def push(
+        self,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        writes: Sequence[Var],
+        lane: Hashable,
+        priority: int = 0,
+        name: str = "",
+        inline: bool = False,
+        flush: bool = False,
+    ) -> None:
+        """Run ``fn`` after everything pushed before that it depends on.
+
+        A failure of ``fn`` goes to all of ``writes`` and is raised by a wait. If a variable of
+        ``reads`` carries a failure, ``fn`` doesn't run and the failure goes on to ``writes``. The
+        caller keeps its hands off both sequences.
+
+        Args:
+            fn: The operator; it sees nothing but what it closes over.
+            reads: Variables that it reads; duplicates do no harm.
+            writes: Variables that it writes. One that stands in both is written, and its failure
+                counts as read.
+            lane: Where it runs, for example ``("cpu", 0, "compute")``.
+            priority: A higher one starts first among the ready jobs of the lane.
+            name: Name for errors and for `on_event`.
+            inline: The operator is cheap: if it can start now on an idle CPU lane, run it in the
+                calling thread.
+            flush: It writes to a file: interpreter exit waits for it.
+
+        Raises:
+            EngineError: The engine was shut down, or (on a stream lane, from inside an operator)
+                the push would wait for the operator that pushes. An instance of the engine's error
+                type.
+        """
+
+    @abstractmethod
+    def wait(self, var: Var) -> None:
+        """Block until all writes of ``var`` pushed so far are done (MXNet's wait_to_read).
+
+        Raises:
+            EngineError: The value could not be computed, or the wait can never end. An instance of
+                the engine's error type.
+        """
+
+    @abstractmethod
+    def wait_to_write(self, var: Var) -> None:
+        """Block until all reads and writes of ``var`` pushed so far are done.
+
+        Raises:
+            EngineError: As `wait`.
+        """
+
+    @abstractmethod
+    def wait_all(self) -> None:
+        """Block until everything pushed so far is done.
+
+        Raises:
+            EngineError: The first failure that no wait has raised yet, or the call comes from
+                inside an operator.
+        """
+
+    @abstractmethod
+    def shutdown(self, timeout_s: float = 10.0) -> bool:
+        """Finish what is pending within ``timeout_s`` seconds, fail the rest, and end the threads.
+
+        Returns:
+            Whether everything pushed was done.
+        """
+
+    @abstractmethod
+    def set_bulk_size(self, size: int) -> int:
+        """Let up to ``size`` consecutive pushes of this thread to one lane join; 0 or 1: none.
+
+        Returns:
+            The size in force before, in this thread.
+
+        Raises:
+            ValueError: ``size`` is negative or no integer.
+        """
+
+    def bulk(self, size: int) -> "BulkScope":
+        """Return a scope that calls `set_bulk_size`, and restores the size at its end."""
+        return BulkScope(self, size)
+
+    def register_stream_lane(self, key: Hashable, stream: Stream) -> None:
+        """Make ``key`` a GPU lane: a push to it launches on ``stream`` in the calling thread.
+
+        A push whose variables have pending CPU work blocks until that is done. Order between
+        streams, and between a stream and the host, comes from events that are recorded only when
+        they are needed.
+
+        Raises:
+            ValueError: The key is in use.
+            TypeError: ``stream`` lacks a method of `Stream`.
+        """
+        for method in ("launch", "record", "wait_event", "synchronize_event", "event_done"):
+            if not callable(getattr(stream, method, None)):
+                raise TypeError(
+                    f"register_stream_lane: expected stream with method {method}, got {stream!r}"
+                )
+        lane = StreamLane(key, stream)
+        if self._lanes.setdefault(key, lane) is not lane:
+            raise ValueError(f"register_stream_lane: expected a key not in use, got {key!r}")
+        self._stream_lanes.append(lane)
+
+    def before_fork(self) -> None:  # noqa: B027 (nothing to do is a fit answer)
+        """Come to rest; called by `gluonish_engine.lifecycle` before a fork."""
+
+    def after_fork_in_parent(self) -> None:  # noqa: B027
+        """Go on; called by `gluonish_engine.lifecycle`."""
+
+    def after_fork_in_child(self) -> None:
+        """Start clean: no failure of the parent is pending, and no device can be reached."""
+        self._failures_lock = threading.Lock()
+        self._unraised = []
+        for lane in self._stream_lanes:
+            lane.abandon()
+        self._stream_lanes = []
+        self._lanes = {}
+
+    def finish_at_exit(self) -> None:  # noqa: B027
+        """Wait for jobs that write files, drop the rest; called by `gluonish_engine.lifecycle`."""
+
+    def _fail(self, name: str, cause: BaseException, sequence: int, where: Any = None) -> Failure:
+        """Return a new failure that `wait_all` will raise unless another wait comes first."""
+        failure = Failure(name, cause, sequence, where)
+        with self._failures_lock:
+            if len(self._unraised) >= _MAX_UNRAISED:
+                self._unraised = [one for one in self._unraised if not one.raised]
+            if len(self._unraised) < _MAX_UNRAISED:
+                self._unraised.append(failure)
+        return failure
+
+    def _where(self) -> Any:
+        return pushed_at(self._depth) if self._depth > 0 else None
+
+    def _raise(self, failure: Failure, others: Sequence[Failure] = ()) -> NoReturn:
+        failure.raised = True
+        message = failure.message()
+        if others:
+            message += f"\nAlso failed: {', '.join(other.name or '<unnamed>' for other in others)}"
+        raise self._error_type(message) from failure.cause
+
+    def _raise_unraised(self) -> None:
+        with self._failures_lock:
+            failures = sorted(
+                (one for one in self._unraised if not one.raised), key=lambda one: one.sequence
+            )
+            self._unraised = []
+            for one in failures:
+                one.raised = True
+        if failures:
+            self._raise(failures[0], failures[1:])
+
+    def _refuse(self, message: str) -> NoReturn:
+        """Raise for a use of the engine that cannot work."""
+        raise self._error_type(message)
+
+    def _tell(self, name: str, key: Hashable, start_ns: int, end_ns: int) -> None:
+        """Call `on_event`, whose failures must not touch the operator."""
+        hook = self.on_event
+        if hook is None:
+            return
+        try:
+            hook(name, key, start_ns, end_ns, threading.get_ident())
+        except Exception as error:
+            self._fail("on_event", error, 0)
+
+    def _swap_bulk_size(self, size: int) -> int:
+        if not isinstance(size, int) or size < 0:
+            raise ValueError(f"set_bulk_size: expected an integer of at least 0, got {size!r}")
+        previous = self._local.bulk_size
+        self._local.bulk_size = size
+        return previous
+
+
+class BulkScope:
+    """Context of `Engine.bulk`: a bulk size for the calling thread, and a flush at the end."""
+
+    __slots__ = ("_engine", "_previous", "_size")
+
+    def __init__(self, engine: Engine, size: int) -> None:
+        self._engine = engine
+        self._size = size
+        self._previous = 0
+
+    def __enter__(self) -> None:
+        self._previous = self._engine.set_bulk_size(self._size)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._engine.set_bulk_size(self._previous)

@@ -1,0 +1,56 @@
+"""create_engine: the engine by its name. Holds no state and no lock."""
+
+from gluonish_engine.base import Engine
+from gluonish_engine.errors import EngineError
+from gluonish_engine.lifecycle import watch
+from gluonish_engine.naive import NaiveEngine
+from gluonish_engine.threaded import ThreadedEngine
+
+__all__ = ["create_engine"]
+
+_KINDS = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
+
+
+def create_engine(
+    kind: str,
+    *,
+    cpu_workers: int = 1,
+    copy_workers: int = 1,
+    priority_workers: int = 4,
+    stack_trace_depth: int = 0,
+    error_type: type[Exception] = EngineError,
+) -> Engine:
+    """Build an engine; no thread starts before it is needed.
+
+    Args:
+        kind: "NaiveEngine" runs each operator at its push. "ThreadedEngine" has one pool of
+            ``cpu_workers + copy_workers`` threads for all lanes. "ThreadedEnginePerDevice" has
+            threads of its own for each lane key.
+        cpu_workers: Threads of a lane whose key ends in "compute", or in anything not named below.
+        copy_workers: Threads of a lane whose key ends in "copy".
+        priority_workers: Threads of a lane whose key ends in "priority".
+        stack_trace_depth: Frames of the push that an error shows; capturing them costs time at each
+            push that is not inline.
+        error_type: Class of the errors that the engine raises; made from one message.
+
+    Raises:
+        ValueError: An unknown kind, or a number out of range.
+    """
+    if kind not in _KINDS:
+        raise ValueError(f"create_engine: expected kind in {', '.join(_KINDS)}, got {kind!r}")
+    workers = {"compute": cpu_workers, "copy": copy_workers, "priority": priority_workers}
+    for name, count in workers.items():
+        if count < 1:
+            raise ValueError(f"create_engine: expected at least 1 {name} worker, got {count}")
+    if stack_trace_depth < 0:
+        raise ValueError(
+            f"create_engine: expected stack_trace_depth of at least 0, got {stack_trace_depth}"
+        )
+    engine: Engine
+    if kind == "NaiveEngine":
+        engine = NaiveEngine(stack_trace_depth, error_type)
+    else:
+        per_device = kind == "ThreadedEnginePerDevice"
+        engine = ThreadedEngine(workers, per_device, stack_trace_depth, error_type)
+    watch(engine)
+    return engine

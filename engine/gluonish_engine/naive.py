@@ -1,0 +1,114 @@
+"""NaiveEngine: runs each operator at its push; the oracle for the threaded engines.
+
+Invariants: one re-entrant lock is held while an operator runs, so that operators of several threads
+never overlap. This is the one place where the engine calls out with a lock held: running one thing
+at a time is what this engine is for. So an operator here must not wait for another thread that
+pushes. A push from inside an operator runs at once, inside it.
+"""
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from gluonish_engine.base import Engine
+from gluonish_engine.streams import StreamLane
+from gluonish_engine.var import Var
+
+__all__ = ["NaiveEngine"]
+
+
+class NaiveEngine(Engine):
+    """The engine without threads, for debugging; errors are raised at waits as everywhere.
+
+    Bulk sizes are kept and have no effect, and so has `shutdown`. A stream lane is synchronized
+    after each launch.
+    """
+
+    def __init__(self, stack_trace_depth: int, error_type: type[Exception]) -> None:
+        super().__init__(stack_trace_depth, error_type)
+        self._lock = threading.RLock()
+        self._sequence = itertools.count(1)
+
+    def push(
+        self,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        writes: Sequence[Var],
+        lane: Hashable,
+        priority: int = 0,
+        name: str = "",
+        inline: bool = False,
+        flush: bool = False,
+    ) -> None:
+        """Run ``fn`` now; see `Engine.push`."""
+        with self._lock:
+            for var in writes:
+                var.version += 1
+            for var in reads:
+                if var.error is not None:
+                    failure = var.error
+                    break
+            else:
+                failure = None
+                try:
+                    if self._stream_lanes or self.on_event is not None:
+                        self._run(fn, lane, name)
+                    else:
+                        fn()
+                except BaseException as error:
+                    failure = self._fail(name, error, next(self._sequence), self._where())
+                    if not isinstance(error, Exception):
+                        # An interrupt belongs to the program, not to the operator.
+                        failure.raised = True
+                        raise
+                finally:
+                    # Also on the way out of an interrupt.
+                    for var in writes:
+                        var.error = failure
+                return
+            for var in writes:
+                var.error = failure
+
+    def wait(self, var: Var) -> None:
+        """Raise the error of ``var`` if it has one; see `Engine.wait`."""
+        with self._lock:
+            failure = var.error
+        if failure is not None:
+            self._raise(failure)
+
+    def wait_to_write(self, var: Var) -> None:
+        """Nothing reads in the background either; see `Engine.wait_to_write`."""
+        self.wait(var)
+
+    def wait_all(self) -> None:
+        """Raise the first unraised failure; see `Engine.wait_all`."""
+        with self._lock:
+            pass  # an operator of another thread may be running
+        self._raise_unraised()
+
+    def shutdown(self, timeout_s: float = 10.0) -> bool:
+        """There is nothing to stop."""
+        return True
+
+    def set_bulk_size(self, size: int) -> int:
+        """Keep the size, and return the one before."""
+        return self._swap_bulk_size(size)
+
+    def after_fork_in_child(self) -> None:
+        """Start clean, with a lock that no thread of the parent holds."""
+        super().after_fork_in_child()
+        self._lock = threading.RLock()
+
+    def _run(self, fn: Callable[[], None], key: Hashable, name: str) -> None:
+        start_ns = time.perf_counter_ns()
+        try:
+            target: Any = self._lanes.get(key)
+            if isinstance(target, StreamLane):
+                target.stream.launch(fn)
+                target.synchronize(target.mark())
+            else:
+                fn()
+        finally:
+            self._tell(name, key, start_ns, time.perf_counter_ns())

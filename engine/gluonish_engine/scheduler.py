@@ -1,0 +1,272 @@
+"""Scheduler: the one lock of a threaded engine, and what is pending under it.
+
+Invariants:
+
+- ``lock`` guards the queues of all variables and jobs (`gluonish_engine.var`), all worker lanes
+  (`gluonish_engine.lanes`) and every field here. It is held for bookkeeping only: no operator,
+  hook, stream or thread start is called under it.
+- ``pending`` counts what was pushed and is not done: jobs, launches and inline operators, but not
+  host waits. ``flushes`` counts the pending operators that write files.
+- A job gets into the heap of its lane, or its gate is opened, when all its variables are granted to
+  it, and once. Whoever takes it from there runs it and then calls `finish`, whether it raised or
+  not.
+- ``open`` holds the bulks that may still grow. A bulk holds its variables from its first call on,
+  so other threads see its writes as pending. It closes at its limit, when its thread pushes to
+  another lane, waits or leaves the scope, and when any thread waits or queues behind it; so it
+  holds nobody up for ever.
+- ``waiters`` counts the threads in `wait_idle`; while there is one, no bulk stays open.
+"""
+
+import itertools
+import threading
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from gluonish_engine.errors import EngineError, Failure
+from gluonish_engine.var import (
+    Call,
+    Frame,
+    Job,
+    Var,
+    extend,
+    grant,
+    release,
+    request,
+    waits_for,
+    withdraw,
+)
+
+__all__ = ["Scheduler"]
+
+
+class Scheduler:
+    """Decides when a job may run; it runs none itself."""
+
+    __slots__ = (
+        "_idle",
+        "closed",
+        "flushes",
+        "lock",
+        "open",
+        "pending",
+        "sequence",
+        "waiters",
+    )
+
+    def __init__(self) -> None:
+        self.sequence = itertools.count(1)
+        self.closed = False
+        self.reset(0)
+
+    def reset(self, pending: int) -> None:
+        """Forget all jobs but the ``pending`` ones of the calling thread; for a fork's child."""
+        self.lock = threading.Lock()
+        self._idle = threading.Condition(self.lock)
+        self.pending = pending
+        self.flushes = 0
+        self.waiters = 0
+        self.open: set[Job] = set()
+
+    def submit(self, job: Job) -> None:
+        """Queue a job of one call for its lane.
+
+        Raises:
+            EngineError: The engine was shut down.
+        """
+        with self.lock:
+            ready: list[Job] = []
+            self._admit(job, job.calls[0])
+            request(job)
+            if not job.wait:
+                ready.append(job)
+            elif self.open:
+                self._close_all(ready)
+            self.settle(ready)
+
+    def join(
+        self, bulk: Job | None, call: Call, lane: Any, key: Hashable, priority: int, limit: int
+    ) -> Job | None:
+        """Add a call to the thread's bulk, or close that and begin another.
+
+        Returns:
+            The bulk that the next call may join, or None.
+
+        Raises:
+            EngineError: The engine was shut down.
+        """
+        held = call.held()
+        with self.lock:
+            ready: list[Job] = []
+            joins = (
+                bulk is not None
+                and bulk.open
+                and (bulk.key, bulk.priority) == (key, priority)
+                and extend(bulk, held)
+            )
+            if bulk is None or not joins:
+                self._close(bulk, ready)
+                bulk = Job([call], held, lane, key, priority)
+                self._admit(bulk, call)
+                self._begin_bulk(bulk, ready)
+            else:
+                self._number(bulk, call)
+                bulk.calls.append(call)
+            if len(bulk.calls) >= limit or self.waiters:
+                self._close(bulk, ready)
+            self.settle(ready)
+            return bulk if bulk.open else None
+
+    def close(self, bulk: Job | None) -> None:
+        """Close one bulk, if it is still open."""
+        with self.lock:
+            ready: list[Job] = []
+            self._close(bulk, ready)
+            self.settle(ready)
+
+    def enter(self, job: Job, frame: Frame | None) -> bool:
+        """Queue a job for which the calling thread will wait at the gate.
+
+        Args:
+            job: A host wait, or a job that the thread itself will run.
+            frame: The operators inside which the thread waits.
+
+        Returns:
+            Whether it was granted at once, so that there is nothing to wait for.
+
+        Raises:
+            EngineError: The wait would never end, or the engine was shut down.
+        """
+        job.owner = frame
+        with self.lock:
+            ready: list[Job] = []
+            if job.calls:
+                self._admit(job, job.calls[0])
+            request(job)
+            granted = not job.wait
+            if granted:
+                if not job.calls:
+                    release(job, ready)
+            else:
+                job.gate = threading.Lock()
+                job.gate.acquire()
+                self._close_all(ready)
+            self.settle(ready)
+            if not granted and frame is not None and job.wait and waits_for(job, frame):
+                self._withdraw(job)
+                raise EngineError(
+                    "wait: expected work that can end, got work that waits for this very operator"
+                )
+            return granted
+
+    def abandon(self, job: Job) -> None:
+        """Take back a job whose thread left the gate early."""
+        with self.lock:
+            if job.calls or job.wait:
+                self._withdraw(job)
+
+    def settle(self, ready: list[Job]) -> None:
+        """Start granted jobs, under the lock; host waits let go at once, so others become ready."""
+        for job in ready:
+            if job.lane is not None:
+                job.lane.add(job)
+                continue
+            job.gate.release()
+            if not job.calls:
+                release(job, ready)
+
+    def finish(self, job: Job) -> None:
+        """Let go of what a job that ran has held, under the lock."""
+        ready: list[Job] = []
+        release(job, ready)
+        self.settle(ready)
+        self.flushes -= job.flushes
+        self.done()
+
+    def finish_inline(
+        self, reads: Sequence[Var], writes: Sequence[Var], failure: Failure | None
+    ) -> None:
+        """Let go of what an inline operator has held, and leave its failure."""
+        with self.lock:
+            queued = False
+            for var in reads:
+                if var.active > 0:
+                    var.active -= 1
+                queued = queued or var.queue is not None
+            for var in writes:
+                var.active = 0
+                var.error = failure
+                queued = queued or var.queue is not None
+            if queued:
+                ready: list[Job] = []
+                for var in (*reads, *writes):
+                    grant(var, ready)
+                self.settle(ready)
+            self.done()
+
+    def done(self) -> None:
+        """Count one pending thing off, under the lock."""
+        self.pending -= 1
+        if self.waiters:
+            self._idle.notify_all()
+
+    def wait_idle(self, timeout_s: float | None = None, flushes_only: bool = False) -> bool:
+        """Block until nothing is pending (or nothing that writes files).
+
+        Returns:
+            False when ``timeout_s`` seconds went by before.
+        """
+        with self.lock:
+            ready: list[Job] = []
+            self._close_all(ready)
+            self.settle(ready)
+            self.waiters += 1
+            try:
+                return self._idle.wait_for(
+                    lambda: not (self.flushes if flushes_only else self.pending), timeout_s
+                )
+            finally:
+                self.waiters -= 1
+
+    def _admit(self, job: Job, call: Call) -> None:
+        if self.closed:
+            raise EngineError("push: expected a running engine, got one that was shut down")
+        self._number(job, call)
+        job.sequence = call.sequence
+        self.pending += 1
+
+    def _number(self, job: Job, call: Call) -> None:
+        call.sequence = next(self.sequence)
+        for var in call.writes:
+            var.version += 1
+        if call.flush:
+            job.flushes += 1
+            self.flushes += 1
+
+    def _begin_bulk(self, bulk: Job, ready: list[Job]) -> None:
+        bulk.wait = 1
+        bulk.open = True
+        request(bulk)
+        if bulk.wait > 1:
+            self._close_all(ready)
+        self.open.add(bulk)
+
+    def _close(self, bulk: Job | None, ready: list[Job]) -> None:
+        if bulk is None or not bulk.open:
+            return
+        self.open.discard(bulk)
+        bulk.open = False
+        bulk.wait -= 1
+        if not bulk.wait:
+            ready.append(bulk)
+
+    def _close_all(self, ready: list[Job]) -> None:
+        for bulk in list(self.open):
+            self._close(bulk, ready)
+
+    def _withdraw(self, job: Job) -> None:
+        ready: list[Job] = []
+        withdraw(job, ready)
+        self.settle(ready)
+        if job.calls:
+            self.flushes -= job.flushes
+            self.done()

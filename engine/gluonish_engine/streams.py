@@ -1,0 +1,147 @@
+"""GPU lanes: what the engine asks of a CUDA stream, and who still uses a variable on which stream.
+
+Work on a stream is numbered by *stamps*: 1 for the first launch on the lane, and so on. A variable
+remembers stamps, not events; an event is recorded only when another lane or the host needs one, and
+then serves every stamp up to the newest launch before it.
+
+Invariants: a lane's own lock guards its stamps, its newest event and what it has waited for; the
+stream is never called while the lock is held. ``_recorded <= _launched``, ``_finished <=
+_launched``, and all of them only grow. A `StreamUse` is guarded by the lock of the engine.
+"""
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol
+
+__all__ = ["Stream", "StreamLane", "StreamUse"]
+
+
+class Stream(Protocol):
+    """A device stream as the engine sees it; events are opaque to the engine.
+
+    Every method may be called from any thread and makes the device current by itself.
+    """
+
+    def launch(self, fn: Callable[[], None]) -> None:
+        """Run ``fn`` in the calling thread with this device and stream current."""
+        ...
+
+    def record(self) -> Any:
+        """Return a new event behind everything launched so far."""
+        ...
+
+    def wait_event(self, event: Any) -> None:
+        """Hold later work of this stream back until ``event``, without blocking the host."""
+        ...
+
+    def synchronize_event(self, event: Any) -> None:
+        """Block the calling thread until ``event``; raise what the device reports."""
+        ...
+
+    def event_done(self, event: Any) -> bool:
+        """Whether ``event`` has been reached, without blocking."""
+        ...
+
+
+class StreamLane:
+    """One registered stream with its stamps.
+
+    Args:
+        key: Lane key under which it was registered.
+        stream: The stream.
+    """
+
+    # A stream launches in the calling thread anyway: "inline when ready" is for CPU lanes only.
+    load = 1
+
+    def __init__(self, key: Hashable, stream: Stream) -> None:
+        self.key = key
+        self.stream = stream
+        self._lock = threading.Lock()
+        self._launched = 0
+        self._recorded = 0
+        self._finished = 0
+        self._event: Any = None
+        self._waited: dict[StreamLane, int] = {}
+
+    def mark(self) -> int:
+        """Count one launch and return its stamp."""
+        with self._lock:
+            self._launched += 1
+            return self._launched
+
+    def newest(self) -> int:
+        """Return the stamp of the newest launch, 0 before the first."""
+        return self._launched
+
+    def event_for(self, stamp: int) -> Any:
+        """Return an event behind launch ``stamp``, recording one if there is none yet."""
+        with self._lock:
+            if self._recorded >= stamp:
+                return self._event
+            covered = self._launched
+        event = self.stream.record()
+        with self._lock:
+            if covered > self._recorded:
+                self._recorded, self._event = covered, event
+        return event
+
+    def finished(self, stamp: int) -> bool:
+        """Whether launch ``stamp`` is done, without blocking."""
+        if self._finished >= stamp:
+            return True
+        with self._lock:
+            recorded, event = self._recorded, self._event
+        if recorded < stamp:
+            event, recorded = self.event_for(stamp), stamp
+        if not self.stream.event_done(event):
+            return False
+        self._note_finished(recorded)
+        return True
+
+    def synchronize(self, stamp: int) -> None:
+        """Block the calling thread until launch ``stamp`` is done.
+
+        Raises:
+            Exception: Whatever the device reports.
+        """
+        if self._finished >= stamp:
+            return
+        self.stream.synchronize_event(self.event_for(stamp))
+        self._note_finished(stamp)
+
+    def wait_for(self, other: "StreamLane", stamp: int) -> None:
+        """Hold later launches here back until launch ``stamp`` of another lane."""
+        with self._lock:
+            if self._waited.get(other, 0) >= stamp:
+                return
+        if other._finished < stamp:
+            self.stream.wait_event(other.event_for(stamp))
+        with self._lock:
+            self._waited[other] = max(stamp, self._waited.get(other, 0))
+
+    def abandon(self) -> None:
+        """Take everything as finished: after a fork the child cannot reach the device."""
+        self._lock = threading.Lock()
+        self._finished = self._recorded = self._launched
+
+    def _note_finished(self, stamp: int) -> None:
+        with self._lock:
+            self._finished = max(stamp, self._finished)
+
+
+class StreamUse:
+    """Launches that may still use a variable: the last write, and the reads since, by lane."""
+
+    __slots__ = ("reads", "write")
+
+    def __init__(self, write: tuple[StreamLane, int] | None = None) -> None:
+        self.write = write
+        self.reads: dict[StreamLane, int] = {}
+
+    def pending(self, write: bool) -> list[tuple[StreamLane, int]]:
+        """Return the launches that a read (or, with ``write``, a write) has to come after."""
+        found = [] if self.write is None else [self.write]
+        if write:
+            found.extend(self.reads.items())
+        return found

@@ -1,0 +1,399 @@
+"""ThreadedEngine: operators run in worker lanes, on streams, or inline when ready.
+
+Invariants: all bookkeeping is the scheduler's, under its one lock (`gluonish_engine.scheduler`);
+this module runs operators, hooks, streams and thread starts, always without it. A thread that runs
+an operator owns the operator's variables meanwhile. While ``_dropping``, operators are not run but
+fail, so that those who wait are set free in the usual way.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from gluonish_engine.base import Engine
+from gluonish_engine.errors import EngineError, Failure
+from gluonish_engine.lanes import WorkerLane
+from gluonish_engine.scheduler import Scheduler
+from gluonish_engine.stream_order import StreamOrder
+from gluonish_engine.streams import StreamLane
+from gluonish_engine.var import Call, Frame, Job, Var, frames_of, reclaim
+
+__all__ = ["ThreadedEngine"]
+
+_EXIT_FLUSH_S = 60.0
+_DROP_S = 1.0
+_FORK_S = 10.0
+
+
+class ThreadedEngine(Engine):
+    """The engine with worker threads; see `gluonish_engine.factory.create_engine` for its kinds.
+
+    A push is inline when nothing is pending on its variables, none carries an error or is in use by
+    a stream, and no job is ready or running in its lane. All threads are daemons, started at the
+    first push of their lane that is not inline.
+
+    Args:
+        workers: Number of threads by the last part of a lane key ("compute", "copy", "priority");
+            other keys get those of "compute".
+        per_device: Whether each lane key has threads of its own. If not, one pool with the threads
+            of "compute" and "copy" runs all of them.
+        stack_trace_depth: Number of frames kept of each push, for errors.
+        error_type: Class of the errors that waits raise.
+    """
+
+    def __init__(
+        self,
+        workers: dict[str, int],
+        per_device: bool,
+        stack_trace_depth: int,
+        error_type: type[Exception],
+    ) -> None:
+        super().__init__(stack_trace_depth, error_type)
+        self._workers = workers
+        self._per_device = per_device
+        self._core = Scheduler()
+        self._order = StreamOrder(self._core)
+        self._pool = self._new_pool()
+        self._dropping = False
+        self._holds_for_fork = False
+
+    def push(
+        self,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        writes: Sequence[Var],
+        lane: Hashable,
+        priority: int = 0,
+        name: str = "",
+        inline: bool = False,
+        flush: bool = False,
+    ) -> None:
+        """Hand ``fn`` to its lane, or run it at once; see `Engine.push`."""
+        target = self._lanes.get(lane) or self._add_lane(lane)
+        if inline and not target.load:
+            if self._run_inline(fn, reads, writes, lane, name):
+                return
+            if self._stream_lanes and self._order.done(reads, writes):
+                self.push(fn, reads, writes, lane, priority, name, inline, flush)
+                return
+        call = Call(fn, tuple(reads), tuple(writes), lane, name, flush, self._where())
+        try:
+            self._push_call(call, target, priority)
+        except EngineError as error:
+            self._refuse(str(error))
+
+    def wait(self, var: Var) -> None:
+        """Block until ``var`` can be read; see `Engine.wait`."""
+        self._wait(var, False)
+
+    def wait_to_write(self, var: Var) -> None:
+        """Block until ``var`` can be written; see `Engine.wait_to_write`."""
+        self._wait(var, True)
+
+    def wait_all(self) -> None:
+        """Block until everything is done, streams included; see `Engine.wait_all`."""
+        if self._local.running is not None:
+            self._refuse("wait_all: expected a call from outside operators, got one from inside")
+        self._core.wait_idle()
+        for lane in self._stream_lanes:
+            try:
+                lane.synchronize(lane.newest())
+            except Exception as error:
+                self._fail(f"stream {lane.key!r}", error, 0)
+        self._raise_unraised()
+
+    def shutdown(self, timeout_s: float = 10.0) -> bool:
+        """Finish or fail what is pending, and end the threads; see `Engine.shutdown`."""
+        if self._local.running is not None:
+            self._refuse("shutdown: expected a call from outside operators, got one from inside")
+        complete = self._core.wait_idle(timeout_s)
+        with self._core.lock:
+            self._core.closed = True
+            complete = complete and not self._core.pending
+        self._dropping = True
+        self._core.wait_idle(_DROP_S)
+        with self._core.lock:
+            lanes = {lane for lane in self._lanes.values() if isinstance(lane, WorkerLane)}
+            self._lanes = {}
+            for lane in lanes:
+                lane.stop()
+        return complete
+
+    def set_bulk_size(self, size: int) -> int:
+        """Set the bulk size of this thread, and flush its bulk; see `Engine.set_bulk_size`."""
+        previous = self._swap_bulk_size(size)
+        self._flush_bulk()
+        return previous
+
+    def before_fork(self) -> None:
+        """Wait (at most 10 s) until nothing is pending, then hold the lock across the fork.
+
+        So the child finds every value complete. What is still pending after that time, or because
+        an operator itself forks, carries an error in the child.
+        """
+        deadline = time.monotonic() + _FORK_S
+        inside = self._local.running is not None
+        while True:
+            if not inside:
+                self._core.wait_idle(max(0.0, deadline - time.monotonic()))
+            self._core.lock.acquire()
+            if inside or not self._core.pending or time.monotonic() >= deadline:
+                self._holds_for_fork = True
+                return
+            self._core.lock.release()
+
+    def after_fork_in_parent(self) -> None:
+        """Go on."""
+        if self._holds_for_fork:
+            self._holds_for_fork = False
+            self._core.lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Start clean: new locks, no threads, no pending work."""
+        super().after_fork_in_child()
+        self._holds_for_fork = False
+        self._pool = self._new_pool()
+        self._local.bulk = None
+        running = self._local.running
+        if self._core.pending:
+            failure = Failure("fork", EngineError("the value was pending at the fork"), 0)
+            failure.raised = True
+            reclaim(failure, running)
+        self._core.reset(len(list(frames_of(running))))
+
+    def finish_at_exit(self) -> None:
+        """Wait at most 60 s for jobs that write files, then drop the rest within 1 s."""
+        self._core.wait_idle(_EXIT_FLUSH_S, flushes_only=True)
+        self._dropping = True
+        self._core.wait_idle(_DROP_S)
+
+    # Lanes
+
+    def _new_pool(self) -> WorkerLane | None:
+        if self._per_device:
+            return None
+        return WorkerLane("pool", self._workers["compute"] + self._workers["copy"])
+
+    def _add_lane(self, key: Hashable) -> Any:
+        if self._core.closed:
+            self._refuse("push: expected a running engine, got one that was shut down")
+        kind = key[-1] if isinstance(key, tuple) and key else key
+        count = self._workers.get(kind) if isinstance(kind, str) else None
+        lane = self._pool or WorkerLane(key, count or self._workers["compute"])
+        return self._lanes.setdefault(key, lane)
+
+    def _start(self, lane: WorkerLane) -> bool:
+        """Start the threads of a lane at its first job; False where no thread can start."""
+        with self._core.lock:
+            if lane.started:
+                return True
+            lane.started = True
+        try:
+            for _ in range(lane.workers):
+                self._start_thread(lane)
+        except RuntimeError:
+            # Python refuses new threads while the interpreter ends; the pushing thread takes over.
+            lane.started = False
+            return False
+        return True
+
+    def _start_thread(self, lane: WorkerLane) -> None:
+        threading.Thread(
+            target=self._work, args=(lane,), name=f"gluonish-engine {lane.key}", daemon=True
+        ).start()
+
+    def _work(self, lane: WorkerLane) -> None:
+        self._local.lane = lane
+        while True:
+            lane.tokens.get()
+            with self._core.lock:
+                job = lane.take()
+            if job is None or self._run_job(job, lane):
+                return
+            # It keeps arrays alive, and the next one may be long in coming.
+            del job
+
+    def _run_job(self, job: Job, lane: WorkerLane) -> bool:
+        """Run a job in a worker; whether the lane has a thread too many now."""
+        self._local.running = job.frame()
+        for call in job.calls:
+            self._run(call, None)
+        self._local.running = None
+        with self._core.lock:
+            lane.load -= 1
+            self._core.finish(job)
+            return lane.leaves()
+
+    # Running
+
+    def _push_call(self, call: Call, target: Any, priority: int) -> None:
+        local = self._local
+        if isinstance(target, StreamLane) or not (target.started or self._start(target)):
+            self._flush_bulk()
+            self._run_here(call, target, priority)
+            return
+        if self._stream_lanes:
+            self._order.record(call)
+        if local.bulk_size > 1:
+            local.bulk = self._core.join(
+                local.bulk, call, target, call.key, priority, local.bulk_size
+            )
+            return
+        self._flush_bulk()
+        self._core.submit(Job([call], call.held(), target, call.key, priority))
+
+    def _run_inline(
+        self,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        writes: Sequence[Var],
+        key: Hashable,
+        name: str,
+    ) -> bool:
+        """Run an operator in the calling thread if its variables are free; whether it ran."""
+        core = self._core
+        with core.lock:
+            for var in reads:
+                if var.active < 0 or var.queue or var.error or var.stream:
+                    return False
+            for var in writes:
+                if var.active or var.queue or var.error or var.stream:
+                    return False
+            # Writes first: a variable in both stays at -1.
+            for var in writes:
+                var.active = -1
+                var.version += 1
+            for var in reads:
+                if var.active >= 0:
+                    var.active += 1
+            core.pending += 1
+            sequence = next(core.sequence)
+        local = self._local
+        outer = local.running
+        local.running = (reads, writes, outer)
+        hook = self.on_event
+        start_ns = time.perf_counter_ns() if hook is not None else 0
+        failure = None
+        try:
+            fn()
+        except BaseException as error:
+            failure = self._fail(name, error, sequence, self._where())
+            if not isinstance(error, Exception):
+                failure.raised = True
+                raise
+        finally:
+            local.running = outer
+            core.finish_inline(reads, writes, failure)
+        if hook is not None:
+            self._tell(name, key, start_ns, time.perf_counter_ns())
+        return True
+
+    def _run_here(self, call: Call, target: Any, priority: int) -> None:
+        """Run a call in the calling thread, after blocking until its variables are granted."""
+        job = Job([call], call.held(), None, call.key, priority)
+        self._await(job)
+        local = self._local
+        outer = local.running
+        local.running = (call.inputs, call.writes, outer)
+        interrupt = self._run(call, target if isinstance(target, StreamLane) else None)
+        local.running = outer
+        with self._core.lock:
+            self._core.finish(job)
+        if interrupt is not None:
+            raise interrupt
+
+    def _run(self, call: Call, lane: StreamLane | None) -> BaseException | None:
+        """Run a call whose variables are granted, and leave its failure on what it writes.
+
+        Returns:
+            What it raised, if that belongs to the program rather than to the operator (an
+            interrupt).
+        """
+        failure = next((var.error for var in call.inputs if var.error is not None), None)
+        interrupt = None
+        if failure is None:
+            start_ns = time.perf_counter_ns() if self.on_event is not None else 0
+            try:
+                if self._dropping:
+                    raise EngineError("the engine stopped before the operator could run")
+                if lane is not None:
+                    self._order.launch(call, lane)
+                else:
+                    if self._stream_lanes:
+                        self._order.await_call(call)
+                    call.fn()
+            except BaseException as error:
+                failure = self._fail(call.name, error, call.sequence, call.where)
+                interrupt = None if isinstance(error, Exception) else error
+            if start_ns:
+                self._tell(call.name, call.key, start_ns, time.perf_counter_ns())
+        for var in call.writes:
+            var.error = failure
+        return interrupt
+
+    # Waiting
+
+    def _wait(self, var: Var, write: bool) -> None:
+        self._flush_bulk()
+        frame = self._local.running
+        if frame is None or not self._held_inside(var, write, frame):
+            # The queue first, then `active`: see gluonish_engine.var.
+            if var.queue is not None or (var.active if write else var.active < 0):
+                self._await(Job([], {var: write}))
+            if var.stream is not None:
+                try:
+                    self._order.await_var(var, write)
+                except Exception as error:
+                    var.error = var.error or self._fail("stream", error, 0)
+        failure = var.error
+        if failure is not None:
+            self._raise(failure)
+
+    def _held_inside(self, var: Var, write: bool, frame: Frame) -> bool:
+        """Whether a running operator reads ``var``, so it is ready; refuse if one writes it."""
+        for reads, writes in frames_of(frame):
+            if var in writes or (write and var in reads):
+                self._refuse(
+                    "wait: expected a variable that the waiting operator leaves alone, "
+                    "got one that it writes (or, in wait_to_write, reads)"
+                )
+            if var in reads:
+                return True
+        return False
+
+    def _await(self, job: Job) -> None:
+        """Block until a job is granted."""
+        local = self._local
+        try:
+            if self._core.enter(job, local.running):
+                return
+        except EngineError as error:
+            self._refuse(str(error))
+        lane = local.lane
+        try:
+            if lane is None:
+                job.gate.acquire()
+            else:
+                self._await_in_worker(job, lane)
+        except BaseException:
+            self._core.abandon(job)
+            raise
+
+    def _await_in_worker(self, job: Job, lane: WorkerLane) -> None:
+        """Block a worker, while a spare thread takes its place."""
+        with self._core.lock:
+            needed = lane.needs_spare()
+        if needed:
+            self._start_thread(lane)
+        try:
+            job.gate.acquire()
+        finally:
+            with self._core.lock:
+                lane.surplus += 1
+
+    def _flush_bulk(self) -> None:
+        local = self._local
+        if local.bulk is not None:
+            self._core.close(local.bulk)
+            local.bulk = None

@@ -1,0 +1,298 @@
+"""Var and Job: what a push reads or writes, and the queue of those who wait for it.
+
+Invariants. The one lock of the threaded engine guards ``active``, ``queue`` and ``stream`` of every
+variable, and ``wait``, ``calls``, ``held`` and ``open`` of every job that is not running:
+
+- ``active`` is -1 while one job holds the variable for writing, the number of jobs that hold it for
+  reading, else 0.
+- ``queue`` is None or a non-empty deque of jobs in push order, and its head cannot be granted. So
+  nobody overtakes: a read pushed after a waiting write waits behind it.
+- ``active`` is set before ``queue`` shrinks. A thread without the lock that sees no queue and
+  *after that* an ``active`` of at least 0 has seen a moment without pending writes.
+- ``wait`` counts the variables whose queues the job stands in, and one more while the job is an
+  open bulk. Once it is 0 the job owns all it asked for until `release`.
+- ``error`` is written only by whoever holds the variable for writing, before letting go, or by a
+  host wait that finds a stream broken.
+- ``version`` grows at each push of a write, in the pushing thread: whoever read the variable before
+  holds an older one.
+- ``stream`` is None unless a GPU stream may still use the variable.
+
+Every job waits only for jobs pushed before it, hence no cycles, with one exception: a host wait
+inside a running operator makes that operator wait for jobs pushed after it. `waits_for` finds the
+cycles that this can close.
+"""
+
+import gc
+import itertools
+import traceback
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from gluonish_engine.errors import Failure
+from gluonish_engine.streams import StreamUse
+
+__all__ = [
+    "Call",
+    "Frame",
+    "Job",
+    "Var",
+    "extend",
+    "grant",
+    "release",
+    "request",
+    "waits_for",
+    "withdraw",
+]
+
+
+class Var:
+    """A variable of the dependency engine; one stands for each array.
+
+    Attributes:
+        version: Number of writes pushed so far.
+        error: The failure because of which the value was never computed, or None. It stays until an
+            operator that does not read the variable writes it with success.
+    """
+
+    __slots__ = ("__weakref__", "active", "error", "queue", "stream", "version")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.active = 0
+        self.error: Failure | None = None
+        self.queue: deque[Job] | None = None
+        self.stream: StreamUse | None = None
+
+
+class Call:
+    """One pushed operator; ``inputs`` and ``writes`` as they were given, duplicates included."""
+
+    __slots__ = ("flush", "fn", "inputs", "key", "name", "sequence", "where", "writes")
+
+    def __init__(
+        self,
+        fn: Callable[[], None],
+        inputs: Sequence[Var],
+        writes: Sequence[Var],
+        key: Hashable,
+        name: str,
+        flush: bool,
+        where: traceback.StackSummary | None,
+    ) -> None:
+        self.fn = fn
+        self.inputs = inputs
+        self.writes = writes
+        self.key = key
+        self.name = name
+        self.flush = flush
+        self.where = where
+        self.sequence = 0
+
+    def held(self) -> dict[Var, bool]:
+        """Return each variable once, with whether it is written."""
+        held = dict.fromkeys(self.inputs, False)
+        held.update(dict.fromkeys(self.writes, True))
+        return held
+
+
+# What the operators running in one thread hold: (reads, writes, the frame around it or None). A
+# plain tuple, because the inline path makes one for each operator.
+Frame: TypeAlias = tuple[Sequence["Var"], Sequence["Var"], "Frame | None"]
+
+
+class Job:
+    """Calls that run one after the other once all their variables are granted.
+
+    Args:
+        calls: The operators; none for a host wait, which lets go as soon as it is granted.
+        held: Each variable with whether it is written.
+        lane: The worker lane that runs the job. None: a thread waits at ``gate`` and does the rest.
+        key: Lane key that was pushed to.
+        priority: Jobs with a higher one start first within their lane.
+    """
+
+    __slots__ = (
+        "calls",
+        "flushes",
+        "gate",
+        "held",
+        "key",
+        "lane",
+        "open",
+        "owner",
+        "priority",
+        "sequence",
+        "wait",
+    )
+
+    def __init__(
+        self,
+        calls: list[Call],
+        held: dict[Var, bool],
+        lane: Any = None,
+        key: Hashable = None,
+        priority: int = 0,
+    ) -> None:
+        self.calls = calls
+        self.held = held
+        self.lane = lane
+        self.key = key
+        self.priority = priority
+        self.sequence = 0
+        self.wait = 0
+        self.flushes = 0
+        self.open = False
+        # A locked `threading.Lock` that is unlocked at the grant.
+        self.gate: Any = None
+        # The operators inside which the thread at the gate is waiting.
+        self.owner: Frame | None = None
+
+    def frame(self) -> Frame:
+        """Return what the job holds, for the thread that runs it."""
+        reads = [var for var, write in self.held.items() if not write]
+        return reads, [var for var, write in self.held.items() if write], None
+
+
+def request(job: Job) -> None:
+    """Take every variable of the job that is free, and queue for the others."""
+    for var, write in job.held.items():
+        if var.queue is not None:
+            var.queue.append(job)
+            job.wait += 1
+        elif var.active if write else var.active < 0:
+            var.queue = deque((job,))
+            job.wait += 1
+        else:
+            var.active = -1 if write else var.active + 1
+
+
+def extend(job: Job, held: dict[Var, bool]) -> bool:
+    """Take more variables for a job that has not started, only if that needs no waiting.
+
+    A job that held some variables and queued for others later could close a cycle, so it must not.
+
+    Returns:
+        Whether the variables were taken; if not, nothing has changed.
+    """
+    gained = []
+    for var, write in held.items():
+        has = job.held.get(var)
+        if has or (has is False and not write):
+            continue
+        # The own read grant may become a write grant when it is the only one.
+        if var.queue is not None or (var.active != int(has is False) if write else var.active < 0):
+            return False
+        gained.append((var, write))
+    for var, write in gained:
+        var.active = -1 if write else var.active + 1
+        job.held[var] = write
+    return True
+
+
+def release(job: Job, ready: list[Job]) -> None:
+    """Let go of every variable of a granted job, and add the jobs set free to ``ready``."""
+    for var, write in job.held.items():
+        var.active = 0 if write else var.active - 1
+        if var.queue is not None:
+            grant(var, ready)
+
+
+def withdraw(job: Job, ready: list[Job]) -> None:
+    """Take back a job that has not started: from the queues, and off what it was granted."""
+    for var, write in job.held.items():
+        if var.queue is None or job not in var.queue:
+            var.active = 0 if write else var.active - 1
+        else:
+            var.queue.remove(job)
+        grant(var, ready)
+
+
+def grant(var: Var, ready: list[Job]) -> None:
+    """Hand the variable to as many jobs from the head of its queue as may have it now."""
+    queue = var.queue
+    while queue:
+        job = queue[0]
+        if job.held[var]:
+            if var.active:
+                return
+            var.active = -1
+        else:
+            if var.active < 0:
+                return
+            var.active += 1
+        queue.popleft()
+        job.wait -= 1
+        if not job.wait:
+            ready.append(job)
+    var.queue = None
+
+
+def frames_of(frame: Frame | None) -> Iterator[tuple[Sequence[Var], Sequence[Var]]]:
+    """Yield the reads and writes of each running operator of a thread, the innermost first."""
+    while frame is not None:
+        reads, writes, frame = frame
+        yield reads, writes
+
+
+def reclaim(failure: Failure, frame: Frame | None) -> None:
+    """Free all variables from jobs, but for the operators of ``frame``; for a fork's child.
+
+    Args:
+        failure: What becomes of a variable with a pending write: its value will never be complete.
+        frame: The operators that the forking thread is running.
+    """
+    for var in gc.get_objects():
+        if type(var) is not Var or not (var.active or var.queue):
+            continue
+        if var.active < 0 or any(job.held[var] for job in var.queue or ()):
+            var.error = failure
+        var.active = 0
+        var.queue = None
+    for reads, writes in frames_of(frame):
+        for var in writes:
+            var.active, var.error = -1, None
+        for var in reads:
+            # An operator around this one may write it.
+            if var.active >= 0 and var not in writes:
+                var.active += 1
+
+
+def waits_for(target: Job, frame: Frame) -> bool:
+    """Whether ``target`` cannot be granted before the running operators of ``frame`` end."""
+    seen: set[Job] = set()
+    stack: list[Job] = []
+    _add_frame(frame, seen, stack)
+    while stack:
+        job = stack.pop()
+        if job is target:
+            return True
+        if job.owner is not None:
+            _add_frame(job.owner, seen, stack)
+        for var in job.held:
+            _add(_behind(var, job), seen, stack)
+    return False
+
+
+def _add_frame(frame: Frame | None, seen: set[Job], stack: list[Job]) -> None:
+    for reads, writes in frames_of(frame):
+        for var in itertools.chain(reads, writes):
+            _add(var.queue or (), seen, stack)
+
+
+def _add(jobs: Iterable[Job], seen: set[Job], stack: list[Job]) -> None:
+    for job in jobs:
+        if job not in seen:
+            seen.add(job)
+            stack.append(job)
+
+
+def _behind(var: Var, job: Job) -> list[Job]:
+    """The jobs in the queue of ``var`` that cannot have it before ``job`` has had it."""
+    waiting = list(var.queue or ())
+    if job not in waiting:
+        return waiting
+    waiting = waiting[waiting.index(job) + 1 :]
+    if job.held[var]:
+        return waiting
+    return list(itertools.dropwhile(lambda other: not other.held[var], waiting))

@@ -1,0 +1,29 @@
+"""Automatic differentiation: recording scopes, backward, grad, and functions with gradients of the user's own."""
+
+from gluonish.autograd.function import Function
+from gluonish.autograd.gradient import backward, grad, mark_variables
+from gluonish.autograd.scopes import (
+    is_recording,
+    is_training,
+    pause,
+    predict_mode,
+    record,
+    set_recording,
+    set_training,
+    train_mode,
+)
+
+__all__ = [
+    "Function",
+    "backward",
+    "grad",
+    "is_recording",
+    "is_training",
+    "mark_variables",
+    "pause",
+    "predict_mode",
+    "record",
+    "set_recording",
+    "set_training",
+    "train_mode",
+]

@@ -1,0 +1,85 @@
+"""Recording and training mode, and the scopes that switch them for one thread."""
+
+from contextvars import Token
+
+from gluonish.ndarray.recording import RECORDING, TRAINING, mode
+
+__all__ = [
+    "is_recording",
+    "is_training",
+    "pause",
+    "predict_mode",
+    "record",
+    "set_recording",
+    "set_training",
+    "train_mode",
+]
+
+
+class ModeScope:
+    """Scope that sets some mode bits and leaves the others; may be entered again and again.
+
+    Args:
+        mask: Bits that the scope decides.
+        value: What they become.
+    """
+
+    __slots__ = ("_mask", "_tokens", "_value")
+
+    def __init__(self, mask: int, value: int) -> None:
+        self._mask = mask
+        self._value = value
+        self._tokens: list[Token[int]] = []
+
+    def __enter__(self) -> "ModeScope":
+        self._tokens.append(mode.set(mode.get() & ~self._mask | self._value))
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        mode.reset(self._tokens.pop())
+
+
+def record(train_mode: bool = True) -> ModeScope:
+    """Return a scope that records operators for `backward`, in training mode unless told otherwise."""
+    return ModeScope(RECORDING | TRAINING, RECORDING | (TRAINING if train_mode else 0))
+
+
+def pause(train_mode: bool = False) -> ModeScope:
+    """Return a scope inside `record` in which nothing is recorded, in prediction mode unless told otherwise."""
+    return ModeScope(RECORDING | TRAINING, TRAINING if train_mode else 0)
+
+
+def train_mode() -> ModeScope:
+    """Return a scope in which Dropout drops and BatchNorm uses the batch, whatever is recorded."""
+    return ModeScope(TRAINING, TRAINING)
+
+
+def predict_mode() -> ModeScope:
+    """Return a scope in which Dropout does nothing and BatchNorm uses its moving statistics."""
+    return ModeScope(TRAINING, 0)
+
+
+def is_recording() -> bool:
+    """Whether operators are recorded."""
+    return bool(mode.get() & RECORDING)
+
+
+def is_training() -> bool:
+    """Whether operators behave as in training."""
+    return bool(mode.get() & TRAINING)
+
+
+def _set(bit: int, on: bool) -> bool:
+    before = mode.get()
+    mode.set(before | bit if on else before & ~bit)
+    return bool(before & bit)
+
+
+def set_recording(is_recording: bool) -> bool:
+    """Switch recording on or off, and return what it was."""
+    return _set(RECORDING, is_recording)
+
+
+def set_training(train_mode: bool) -> bool:
+    """Switch training mode on or off, and return what it was."""
+    return _set(TRAINING, train_mode)

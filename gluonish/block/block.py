@@ -1,0 +1,370 @@
+"""Block: the base of all layers and networks.
+
+A Block holds parameters and other Blocks as plain attributes; assigning one registers it. Calling a
+Block calls its ``forward``.
+"""
+
+import os
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+from gluonish.block.files import load_block, save_block
+from gluonish.block.hooks import HookHandle, Hooks
+from gluonish.block.scope import NameScope, name_block
+from gluonish.block.summary import summarize
+from gluonish.core.errors import (
+    ArgumentTypeError,
+    NotSupportedError,
+    ParameterError,
+)
+from gluonish.initializer import Uniform
+from gluonish.parameter import Parameter, ParameterDict
+from gluonish.parameter.parameter import Init
+from gluonish.parameter.placement import ContextList
+
+__all__ = ["Block"]
+
+_UNIFORM = Uniform()
+
+
+class Block:
+    """Base of networks and layers that are written in plain Python.
+
+    A subclass makes its layers and parameters in ``__init__``, inside ``with self.name_scope():``
+    so that their names begin with its own, and computes in ``forward``::
+
+        class Net(Block):
+            def __init__(self, **kwargs):
+                super().__init__(**kwargs)
+                with self.name_scope():
+                    self.hidden = nn.Dense(20)
+                    self.output = nn.Dense(10)
+
+            def forward(self, x):
+                return self.output(nd.relu(self.hidden(x)))
+
+    Args:
+        prefix: What the names of its parameters begin with, inside that of the open name scope; by
+            default the class name in lower case and a counter. An empty one leaves its children to
+            the scope around it.
+        params: Parameters to share: `Dense(20, params=other.params)` has the weights of ``other``.
+    """
+
+    # Whether `summary` gives the class a line of its own; containers have none.
+    _in_summary = True
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        self._empty_prefix = prefix == ""
+        self._prefix, self._params = name_block(prefix, params, self._alias())
+        self._name = self._prefix.removesuffix("_")
+        self._child_counts: dict[str, int] = {}
+        self._children: dict[str, Block] = {}
+        self._reg_params: dict[str, Parameter] = {}
+        # One dict for hooks before (True) and after `forward`, so that a call makes one test.
+        self._hooks = Hooks()
+
+    def __repr__(self) -> str:
+        lines = [
+            f"  ({key}): {_indented(repr(block))}"
+            for key, block in self.__dict__.items()
+            if isinstance(block, Block)
+        ]
+        return "{}(\n{}\n)".format(type(self).__name__, "\n".join(lines))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        attributes = self.__dict__
+        existing = attributes.get(name)
+        if isinstance(existing, Parameter | Block) and not isinstance(value, type(existing)):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected attribute {name} to stay a "
+                f"{type(existing).__name__}, got {type(value).__name__}; use another name"
+            )
+        if isinstance(value, Parameter | Block) and "_reg_params" not in attributes:
+            raise ParameterError(
+                f"{type(self).__name__}: expected super().__init__() before attribute {name}, "
+                "got a constructor that did not call it yet"
+            )
+        if isinstance(value, Block):
+            self.register_child(value, name)
+        elif isinstance(value, Parameter):
+            if name in self._reg_params:
+                raise ParameterError(
+                    f"{type(self).__name__}: expected a new attribute for a Parameter, got {name}, "
+                    "which holds one; share parameters by `params` when the Block is made"
+                )
+            self._reg_params[name] = value
+        super().__setattr__(name, value)
+
+    def _alias(self) -> str:
+        """What default names of this class begin with."""
+        return type(self).__name__.lower()
+
+    @property
+    def prefix(self) -> str:
+        """What the names of this Block's parameters begin with."""
+        return self._prefix
+
+    @property
+    def name(self) -> str:
+        """The prefix without its last underscore."""
+        return self._name
+
+    @property
+    def params(self) -> ParameterDict:
+        """This Block's own parameters, without those of its children; see `collect_params`."""
+        return self._params
+
+    def name_scope(self) -> NameScope:
+        """Return a scope: Blocks made inside get names that begin with this one's prefix."""
+        return NameScope(self, self._empty_prefix)
+
+    def collect_params(self, select: str | None = None) -> ParameterDict:
+        """Return the parameters of this Block and of all Blocks in it.
+
+        Args:
+            select: Regular expression that a name must match from its beginning, such as
+                ``".*weight|.*bias"``; None for all.
+        """
+        self._warn_of_containers()
+        collected = ParameterDict(self._params.prefix)
+        pattern = None if select is None else re.compile(select)
+        collected.update(
+            {
+                name: parameter
+                for name, parameter in self._params.items()
+                if pattern is None or pattern.match(name)
+            }
+        )
+        for child in self._children.values():
+            collected.update(child.collect_params(select))
+        return collected
+
+    def _warn_of_containers(self) -> None:
+        registered = {id(child) for child in self._children.values()}
+        for name, value in self.__dict__.items():
+            if name != "_children" and _holds_stranger(value, registered):
+                warnings.warn(
+                    f"{type(self).__name__}.{name} holds Blocks that are not registered, so their "
+                    "parameters are not collected; use register_child, nn.Sequential or "
+                    "nn.HybridSequential",
+                    UserWarning,
+                    stacklevel=3,
+                )
+
+    def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
+        """Return parameters by the attributes that lead to them, joined by dots."""
+        start = f"{prefix}." if prefix else ""
+        found = {start + name: parameter for name, parameter in self._reg_params.items()}
+        for name, child in self._children.items():
+            found.update(child._collect_params_with_prefix(start + name))
+        return found
+
+    def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:
+        """Write all parameters to a ``.params`` file, by the attributes that lead to them.
+
+        A crash leaves the old file or the new one.
+
+        Args:
+            filename: Path of the file.
+            deduplicate: Whether a parameter with several paths is written once, not for each.
+
+        Raises:
+            ParameterError: if a parameter is not initialized.
+        """
+        save_block(self, filename, deduplicate)
+
+    def save_params(self, filename: str | os.PathLike[str]) -> None:
+        """Write parameters by their names without the prefix; deprecated for `save_parameters`."""
+        warnings.warn("save_params is deprecated; use save_parameters", UserWarning, stacklevel=2)
+        self.collect_params().save(filename, strip_prefix=self.prefix)
+
+    def load_parameters(
+        self,
+        filename: str | os.PathLike[str],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Take parameters from a file of `save_parameters`, `ParameterDict.save` or `export`.
+
+        Names with dots are attributes; names without are those of parameters, with or without this
+        Block's prefix.
+
+        Args:
+            filename: Path of the file.
+            ctx: Devices for parameters that are not initialized; the CPU by default.
+            allow_missing: Whether the file may lack some of the parameters.
+            ignore_extra: Whether the file may have others.
+            cast_dtype: Whether another dtype is converted instead of refused.
+            dtype_source: Whose dtype wins then: ``"current"`` or ``"saved"``.
+
+        Raises:
+            ParameterError: if a parameter is missing, or does not fit.
+            ArgumentError: if the file has others, or no names.
+            FileFormatError: if it is no such file.
+        """
+        load_block(
+            self,
+            filename,
+            ctx,
+            allow_missing,
+            ignore_extra,
+            cast_dtype=cast_dtype,
+            dtype_source=dtype_source,
+        )
+
+    def load_params(
+        self,
+        filename: str | os.PathLike[str],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+    ) -> None:
+        """Do what `load_parameters` does; deprecated for it."""
+        warnings.warn("load_params is deprecated; use load_parameters", UserWarning, stacklevel=2)
+        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+
+    def register_child(self, block: "Block", name: str | None = None) -> None:
+        """Make a Block a part of this one; assigning it to an attribute does that, too.
+
+        Args:
+            block: The child.
+            name: What leads to it in files; by default its number.
+
+        Raises:
+            ArgumentTypeError: if ``block`` is no Block.
+        """
+        if not isinstance(block, Block):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected a Block as child, got {type(block).__name__}"
+            )
+        self._children[str(len(self._children)) if name is None else name] = block
+
+    def register_forward_pre_hook(
+        self, hook: Callable[["Block", tuple[Any, ...]], object]
+    ) -> HookHandle:
+        """Have ``hook(block, inputs)`` called before each `forward`; what it returns is ignored."""
+        handle = HookHandle()
+        handle.attach(self._hooks, (True, hook))
+        return handle
+
+    def register_forward_hook(
+        self, hook: Callable[["Block", tuple[Any, ...], Any], object]
+    ) -> HookHandle:
+        """Have ``hook(block, inputs, output)`` called after each `forward`."""
+        handle = HookHandle()
+        handle.attach(self._hooks, (False, hook))
+        return handle
+
+    def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
+        """Have operators of hybridized parts report their outputs; passed on to all children.
+
+        Args:
+            callback: Called with the output's name, the operator's name, and the array.
+            monitor_all: Whether inputs are reported as well.
+        """
+        for child in self._children.values():
+            child.register_op_hook(callback, monitor_all)
+
+    def apply(self, fn: Callable[["Block"], object]) -> Self:
+        """Call ``fn`` with every Block in this one, children first, then itself; return itself."""
+        for child in self._children.values():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def initialize(
+        self,
+        init: Init = _UNIFORM,
+        ctx: ContextList | None = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
+    ) -> None:
+        """Initialize all parameters, now or at the first call, when their shapes are known.
+
+        Args:
+            init: For parameters without an initializer of their own.
+            ctx: Device or devices; the current context by default.
+            verbose: Whether to log each parameter.
+            force_reinit: Whether to replace values that are there.
+        """
+        self.collect_params().initialize(init, ctx, verbose, force_reinit)
+
+    def hybridize(self, active: bool = True, **kwargs: Any) -> None:
+        """Have the HybridBlocks in this one run as graphs, or no longer.
+
+        Args:
+            active: Whether to.
+            **kwargs: Options of `HybridBlock.hybridize`, such as ``static_alloc``.
+        """
+        for child in self._children.values():
+            child.hybridize(active, **kwargs)
+
+    def cast(self, dtype: Any) -> None:
+        """Convert all parameters, and the computation, to another element type."""
+        for child in self._children.values():
+            child.cast(dtype)
+        for parameter in self.params.values():
+            parameter.cast(dtype)
+
+    def __call__(self, *args: Any) -> Any:
+        """Compute: run ``forward``, with the hooks around it."""
+        if self._hooks:
+            return self._call_with_hooks(args, self.forward)
+        return self.forward(*args)
+
+    def _call_with_hooks(self, args: tuple[Any, ...], forward: Callable[..., Any]) -> Any:
+        """Run ``forward``, which computes what a call wants, with the hooks around it."""
+        hooks = list(self._hooks.values())
+        for before, hook in hooks:
+            if before:
+                hook(self, args)
+        output = forward(*args)
+        for before, hook in hooks:
+            if not before:
+                hook(self, args, output)
+        return output
+
+    def forward(self, *args: Any) -> Any:
+        """Compute the outputs; a subclass defines it.
+
+        Raises:
+            NotSupportedError: if it does not.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a class that defines forward(self, ...), got none"
+        )
+
+    def summary(self, *inputs: Any) -> None:
+        """Print the layers in the order they run, with output shapes and numbers of parameters.
+
+        Args:
+            *inputs: Arguments of one call, which is made.
+
+        Raises:
+            ArgumentError: if the network is hybridized.
+        """
+        print(summarize(self, inputs))  # noqa: T201  # printing is what it is for
+
+
+def _indented(text: str) -> str:
+    """Return a text with all lines but the first indented."""
+    return text.replace("\n", "\n  ")
+
+
+def _holds_stranger(value: Any, registered: set[int]) -> bool:
+    """Whether a container holds a Block that is not registered."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return any(
+            id(item) not in registered
+            if isinstance(item, Block)
+            else _holds_stranger(item, registered)
+            for item in value
+        )
+    return False

@@ -1,0 +1,61 @@
+"""HookHandle: what registering a hook returns, and how the hook is taken off again."""
+
+import itertools
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+
+__all__ = ["HookHandle", "Hooks"]
+
+_identifiers = itertools.count()
+
+
+class Hooks(dict[int, Any]):
+    """Hooks of one block in the order of registration; a dict that can be weakly referenced."""
+
+    __slots__ = ("__weakref__",)
+
+
+class HookHandle:
+    """Takes a registered hook off: by `detach`, or at the end of a ``with`` block."""
+
+    __slots__ = ("_hooks", "_identifier")
+
+    def __init__(self) -> None:
+        self._hooks: weakref.ref[Hooks] | None = None
+        self._identifier = -1
+
+    def attach(self, hooks_dict: Hooks, hook: Callable[..., Any] | tuple[Any, ...]) -> None:
+        """Put a hook among others; this handle then stands for it.
+
+        Raises:
+            ArgumentError: if the handle already stands for a hook.
+        """
+        if self._hooks is not None:
+            raise ArgumentError(
+                "HookHandle: expected a handle without a hook, got one that is attached; "
+                "register the hook once more for a second handle"
+            )
+        self._identifier = next(_identifiers)
+        hooks_dict[self._identifier] = hook
+        self._hooks = weakref.ref(hooks_dict)
+
+    def detach(self) -> None:
+        """Take the hook off; once more does nothing."""
+        hooks = None if self._hooks is None else self._hooks()
+        if hooks is not None:
+            hooks.pop(self._identifier, None)
+
+    def __enter__(self) -> "HookHandle":
+        return self
+
+    def __exit__(
+        self,
+        ptype: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.detach()

@@ -1,0 +1,52 @@
+"""Clipping of gradients."""
+
+import math
+import warnings
+from collections.abc import Sequence
+
+import gluonish.ndarray as nd
+from gluonish.autograd import pause
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray import NDArray
+
+__all__ = ["clip_global_norm"]
+
+
+def clip_global_norm(
+    arrays: Sequence[NDArray], max_norm: float, check_isfinite: bool = True
+) -> float | NDArray:
+    """Scale arrays in place so that the 2-norm of all of them together is at most ``max_norm``.
+
+    Args:
+        arrays: The arrays, on any devices.
+        max_norm: The bound, above 0.
+        check_isfinite: Whether to look at the norm at once, and warn if it is not finite. Without
+            it nothing waits for the computation.
+
+    Returns:
+        The norm before: a number, or without ``check_isfinite`` an array (1,).
+
+    Raises:
+        ArgumentError: if there is no array.
+    """
+    if not arrays:
+        raise ArgumentError("clip_global_norm: expected at least one array, got none")
+    ctx = arrays[0].context
+    with pause():
+        squares = [(x.astype("float32") ** 2).sum().as_in_context(ctx) for x in arrays]
+        total = squares[0]
+        for square in squares[1:]:
+            total = total + square
+        norm = nd.sqrt(total)
+        if check_isfinite and not math.isfinite(norm.asscalar()):
+            warnings.warn(
+                f"clip_global_norm: expected a finite norm, got {norm.asscalar()}; the arrays will "
+                "hold values that are not finite",
+                UserWarning,
+                stacklevel=2,
+            )
+        # The small number is MXNet's: it keeps a norm of 0 from dividing.
+        scale = nd.minimum(max_norm / (norm + 1e-8), 1.0)
+        for x in arrays:
+            x *= scale.as_in_context(x.context).astype(x.dtype)
+    return float(norm.asscalar()) if check_isfinite else norm

@@ -1,0 +1,20 @@
+"""Devices by name, and how many there are: `mx.context`."""
+
+from gluonish.core.context import Context, cpu, cpu_pinned, current_context, gpu
+from gluonish.core.device import gpu_count, gpu_memory
+
+__all__ = ["Context", "cpu", "cpu_pinned", "current_context", "gpu", "gpu_memory_info", "num_gpus"]
+
+
+def num_gpus() -> int:
+    """Return how many CUDA devices CuPy finds; 0 without CuPy."""
+    return gpu_count()
+
+
+def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
+    """Return free and total memory of a GPU, in bytes.
+
+    Raises:
+        DeviceError: if CuPy or the device is missing.
+    """
+    return gpu_memory(device_id)

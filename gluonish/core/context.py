@@ -1,0 +1,124 @@
+"""Contexts: which device an array lives on.
+
+A `Context` is a value (type and number), interned so that comparing two is comparing identities in the common case. Several
+``cpu(i)`` are separate devices with engine lanes of their own over the same memory, which is how every path for several devices
+runs on a machine without a GPU.
+"""
+
+from contextvars import ContextVar, Token
+from typing import ClassVar
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu"]
+
+
+class Context:
+    """A device: ``Context("gpu", 1)``, or a copy of another context.
+
+    As a scope (``with mx.gpu(1):``) it becomes the device on which arrays without a ``ctx`` argument are made.
+
+    Args:
+        device_type: ``"cpu"``, ``"gpu"``, ``"cpu_pinned"``, ``"cpu_shared"``, or a Context to copy.
+        device_id: Number of the device, from 0.
+
+    Raises:
+        ArgumentError: for an unknown device type or a negative number.
+    """
+
+    __slots__ = ("_hash", "_tokens", "device_id", "device_type")
+
+    devtype2str: ClassVar[dict[int, str]] = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
+    devstr2type: ClassVar[dict[str, int]] = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
+
+    device_type: str
+    device_id: int
+
+    def __init__(self, device_type: "str | Context", device_id: int = 0) -> None:
+        if isinstance(device_type, Context):
+            device_type, device_id = device_type.device_type, device_type.device_id
+        if device_type not in self.devstr2type:
+            raise ArgumentError(
+                f"Context: expected device_type in {sorted(self.devstr2type)}, got {device_type!r}"
+            )
+        if device_id < 0:
+            raise ArgumentError(f"Context: expected device_id of at least 0, got {device_id}")
+        self.device_type = device_type
+        self.device_id = device_id
+        self._hash = hash((device_type, device_id))
+        self._tokens: list[Token[Context]] = []
+
+    @property
+    def device_typeid(self) -> int:
+        """The device type's number in files: 1 cpu, 2 gpu, 3 cpu_pinned, 5 cpu_shared."""
+        return self.devstr2type[self.device_type]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Context):
+            return NotImplemented
+        return self.device_type == other.device_type and self.device_id == other.device_id
+
+    def __repr__(self) -> str:
+        return f"{self.device_type}({self.device_id})"
+
+    def __enter__(self) -> "Context":
+        self._tokens.append(_current.set(self))
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        _current.reset(self._tokens.pop())
+
+    def __reduce__(self) -> tuple[type["Context"], tuple[str, int]]:
+        return Context, (self.device_type, self.device_id)
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether arrays here are CuPy's."""
+        return self.device_type == "gpu"
+
+
+_interned: dict[tuple[str, int], Context] = {}
+
+
+def _context(device_type: str, device_id: int) -> Context:
+    found = _interned.get((device_type, device_id))
+    if found is None:
+        if isinstance(device_id, bool) or not isinstance(device_id, int):
+            raise ArgumentTypeError(f"{device_type}: expected an int device_id, got {device_id!r}")
+        found = _interned.setdefault(
+            (device_type, device_id), Context(device_type, device_id)
+        )
+    return found
+
+
+def cpu(device_id: int = 0) -> Context:
+    """Return the CPU device of this number."""
+    return _context("cpu", device_id)
+
+
+def gpu(device_id: int = 0) -> Context:
+    """Return the CUDA device of this number; whether it is there shows at its first use."""
+    return _context("gpu", device_id)
+
+
+def cpu_pinned(device_id: int = 0) -> Context:
+    """Return the page-locked host memory that copies to GPU ``device_id`` start from."""
+    return _context("cpu_pinned", device_id)
+
+
+def cpu_shared(device_id: int = 0) -> Context:
+    """Return host memory that other processes can map."""
+    return _context("cpu_shared", device_id)
+
+
+_current: ContextVar[Context] = ContextVar("gluonish_context", default=_context("cpu", 0))
+
+
+def current_context() -> Context:
+    """Return the context of the innermost ``with`` scope, ``cpu(0)`` outside any."""
+    return _current.get()

@@ -1,0 +1,150 @@
+"""Element types: their names, their numbers in files, and which type two of them meet in.
+
+NumPy and CuPy disagree about bfloat16 (one refuses, the other widens), so nothing here asks either of them: the table
+below is the only rule for promotion, and kernels receive arrays that already have the right type.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from gluonish.core.errors import ArgumentTypeError
+
+__all__ = [
+    "BFLOAT16",
+    "BOOL",
+    "DTYPE_FLAGS",
+    "FLOAT16",
+    "FLOAT32",
+    "FLOAT64",
+    "INT32",
+    "INT64",
+    "dtype_from_flag",
+    "dtype_name",
+    "is_floating",
+    "normalize_dtype",
+    "promote",
+]
+
+BOOL = np.dtype(np.bool_)
+UINT8 = np.dtype(np.uint8)
+INT8 = np.dtype(np.int8)
+INT32 = np.dtype(np.int32)
+INT64 = np.dtype(np.int64)
+FLOAT16 = np.dtype(np.float16)
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+FLOAT32 = np.dtype(np.float32)
+FLOAT64 = np.dtype(np.float64)
+
+# The numbers that `.params` files and `__dtype__` attributes use (shared/api/formats.md, section 1.5).
+DTYPE_FLAGS: Mapping[np.dtype[Any], int] = {
+    FLOAT32: 0,
+    FLOAT64: 1,
+    FLOAT16: 2,
+    UINT8: 3,
+    INT32: 4,
+    INT8: 5,
+    INT64: 6,
+    BOOL: 7,
+    np.dtype(np.int16): 8,
+    np.dtype(np.uint16): 9,
+    np.dtype(np.uint32): 10,
+    np.dtype(np.uint64): 11,
+    BFLOAT16: 12,
+}
+_BY_FLAG = {flag: dtype for dtype, flag in DTYPE_FLAGS.items()}
+_BY_NAME = {dtype.name: dtype for dtype in DTYPE_FLAGS}
+_FLOATING = frozenset({FLOAT16, BFLOAT16, FLOAT32, FLOAT64})
+
+# Widening order inside a kind; float16 and bfloat16 hold different numbers and meet in float32.
+_INTEGER_ORDER = (INT8, INT32, INT64)
+_FLOAT_ORDER = (FLOAT16, FLOAT32, FLOAT64)
+
+
+def normalize_dtype(dtype: object) -> np.dtype[Any]:
+    """Return the NumPy dtype for a name, a type or a dtype; None means float32.
+
+    Raises:
+        ArgumentTypeError: if gluonish has no such element type.
+    """
+    if dtype is None:
+        return FLOAT32
+    if isinstance(dtype, str):
+        found = _BY_NAME.get(dtype)
+        if found is not None:
+            return found
+    try:
+        found = np.dtype(dtype)  # type: ignore[call-overload]  # any object may come from the user
+    except TypeError:
+        found = None
+    if found not in DTYPE_FLAGS:
+        raise ArgumentTypeError(
+            f"dtype: expected one of {', '.join(_BY_NAME)}, got {dtype!r}; convert the data first"
+        )
+    return found
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return the name that attributes, messages and programs use, such as ``"float32"``."""
+    return dtype.name
+
+
+def dtype_from_flag(flag: int) -> np.dtype[Any]:
+    """Return the dtype that a file's number stands for.
+
+    Raises:
+        ArgumentTypeError: if the number stands for none.
+    """
+    found = _BY_FLAG.get(flag)
+    if found is None:
+        raise ArgumentTypeError(f"dtype flag: expected one of {sorted(_BY_FLAG)}, got {flag}")
+    return found
+
+
+def is_floating(dtype: np.dtype[Any]) -> bool:
+    """Whether values of this type are real numbers, so that gradients make sense (bfloat16 included)."""
+    return dtype in _FLOATING
+
+
+def _promote_pair(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    if a == b:
+        return a
+    if a == BOOL or b == BOOL:
+        return b if a == BOOL else a
+    if is_floating(a) != is_floating(b):
+        return a if is_floating(a) else b
+    if is_floating(a):
+        if BFLOAT16 in (a, b):
+            other = b if a == BFLOAT16 else a
+            return FLOAT32 if other == FLOAT16 else other
+        return max(a, b, key=_FLOAT_ORDER.index)
+    if UINT8 in (a, b):
+        other = b if a == UINT8 else a
+        return INT32 if other == INT8 else other
+    return max(a, b, key=_INTEGER_ORDER.index)
+
+
+_PROMOTION = {
+    (a, b): _promote_pair(a, b)
+    for a in (BOOL, UINT8, INT8, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
+    for b in (BOOL, UINT8, INT8, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
+}
+
+
+def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type in which values of two types meet.
+
+    A float beats any integer whatever their widths, bool gives way to everything, uint8 with int8 gives int32, and
+    float16 with bfloat16 gives float32.
+
+    Raises:
+        ArgumentTypeError: for a type that only files may hold (int16, uint16, uint32, uint64).
+    """
+    found = _PROMOTION.get((a, b))
+    if found is None:
+        raise ArgumentTypeError(
+            f"promotion: expected computing types, got {a.name} and {b.name}; cast one of them first"
+        )
+    return found

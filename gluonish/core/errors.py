@@ -1,0 +1,73 @@
+"""Every error that gluonish raises on purpose.
+
+All derive from `GluonishError`, which programs written for MXNet know as `MXNetError`, and each also from the built-in
+class that a Python reader expects, so that ``except ValueError`` keeps working.
+"""
+
+__all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
+    "AutogradError",
+    "ConfigError",
+    "DeferredInitializationError",
+    "DeviceError",
+    "DownloadError",
+    "FileFormatError",
+    "GluonishError",
+    "GraphError",
+    "NotSupportedError",
+    "OperatorError",
+    "ParameterError",
+]
+
+
+class GluonishError(Exception):
+    """Base of all errors of this package; ``mx.MXNetError`` is another name for it."""
+
+
+class ArgumentError(GluonishError, ValueError):
+    """An argument has the right type and a wrong value."""
+
+
+class ArgumentTypeError(GluonishError, TypeError):
+    """An argument has the wrong type."""
+
+
+class OperatorError(GluonishError, ValueError):
+    """An operator was given shapes, dtypes or attributes that it cannot take, or failed while it ran."""
+
+
+class AutogradError(GluonishError, RuntimeError):
+    """A gradient was asked for that was not recorded, is not defined, or was already freed."""
+
+
+class ConfigError(GluonishError, ValueError):
+    """An environment variable holds a value that its flag does not allow."""
+
+
+class DeviceError(GluonishError, RuntimeError):
+    """A device is missing, out of memory, or arrays of several devices were mixed."""
+
+
+class DownloadError(GluonishError, RuntimeError):
+    """A file could not be fetched, or what came is not what was published."""
+
+
+class FileFormatError(GluonishError, ValueError):
+    """A file is truncated, corrupt, hostile, or of another kind than expected."""
+
+
+class GraphError(GluonishError, RuntimeError):
+    """A graph is malformed, cannot be traced, or misses a shape, a dtype or a variable."""
+
+
+class NotSupportedError(GluonishError, NotImplementedError):
+    """Something of MXNet that gluonish does not have; the message names the alternative."""
+
+
+class ParameterError(GluonishError, RuntimeError):
+    """A Parameter is used before it is initialized, on a device it is not on, or with a wrong shape."""
+
+
+class DeferredInitializationError(ParameterError):
+    """A Parameter's shape is not known yet: it is allocated at the first forward pass."""

@@ -1,0 +1,80 @@
+"""Writing a file as a whole or not at all.
+
+A reader sees the old content or the new one, never a part: the new content goes to a temporary file
+in the target's folder, reaches the disk, and only then takes the target's name.
+"""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["atomic_write"]
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Give a binary file whose content replaces ``path`` when the ``with`` block succeeds.
+
+    On any error, `KeyboardInterrupt` included, the temporary file is removed and ``path`` is as it
+    was. An existing target keeps its permissions, a symbolic link keeps pointing where it did, and
+    a device or a pipe is written directly, because nothing could replace it.
+
+    Args:
+        path: The file to write; its folder must exist.
+
+    Raises:
+        OSError: The folder is missing or closed to us, or the disk is full; names ``path``.
+    """
+    target = Path(os.path.realpath(path))
+    mode = _existing_mode(target)
+    if mode is not None and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        with target.open("wb") as file:
+            yield file
+        return
+    temporary = target.with_name(f".{target.name[:32]}.{secrets.token_hex(8)}.tmp")
+    try:
+        with _create(temporary, target) as file:
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+            error.filename = str(target)
+        raise
+    _sync_folder(target.parent)
+
+
+def _existing_mode(target: Path) -> int | None:
+    try:
+        return target.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _create(temporary: Path, target: Path) -> BinaryIO:
+    """Open a new file, with the permissions that the process's umask gives to new files."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(temporary, flags, 0o666)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from error
+    return os.fdopen(descriptor, "wb")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable; some systems and file systems cannot sync a folder."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,218 @@
+"""Typed attributes of operators: parsed from Python values and from the strings of a Symbol file, printed back.
+
+A `Schema` maps attribute names to `Attribute`s. Every parsed value is hashable, because it is part of cache keys.
+"""
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import OperatorError
+
+__all__ = [
+    "REQUIRED",
+    "Attribute",
+    "Schema",
+    "boolean",
+    "choice",
+    "dtype_attr",
+    "integer",
+    "number",
+    "numbers",
+    "optional",
+    "shape",
+    "text",
+]
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED = _Required()
+
+AttrValue = Any  # int, float, bool, str, tuple, np.dtype or None: whatever the attribute's parser gives
+
+
+class Attribute:
+    """One attribute: how it is parsed, what it is when left out, and how it reads in a signature.
+
+    Args:
+        parse: Turns a Python value or a string into the hashable value; raises ValueError or TypeError.
+        expected: What the parser takes, for messages: ``"an int"``.
+        default: The parsed value when left out, or `REQUIRED`.
+    """
+
+    __slots__ = ("default", "expected", "parse")
+
+    def __init__(
+        self, parse: Callable[[object], AttrValue], expected: str, default: AttrValue = REQUIRED
+    ) -> None:
+        self.parse = parse
+        self.expected = expected
+        self.default = default
+
+
+def _parse_int(value: object) -> int:
+    if isinstance(value, str):
+        return int(value.strip().rstrip("L"))
+    if isinstance(value, bool | np.bool_ | int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return int(value)
+    raise ValueError
+
+
+def integer(default: object = REQUIRED, low: int | None = None) -> Attribute:
+    """A whole number, at least ``low`` where given."""
+
+    def parse(value: object) -> int:
+        parsed = _parse_int(value)
+        if low is not None and parsed < low:
+            raise ValueError
+        return parsed
+
+    return Attribute(parse, "an int" if low is None else f"an int of at least {low}", default)
+
+
+def _parse_float(value: object) -> float:
+    if isinstance(value, str | int | float | np.integer | np.floating | np.bool_):
+        return float(value)
+    raise ValueError
+
+
+def number(default: object = REQUIRED) -> Attribute:
+    """A real number."""
+    return Attribute(_parse_float, "a number", default)
+
+
+def _parse_bool(value: object) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    word = str(value)
+    if word in ("True", "true", "1"):
+        return True
+    if word in ("False", "false", "0"):
+        return False
+    raise ValueError
+
+
+def boolean(default: object = REQUIRED) -> Attribute:
+    """True or False, also as the words and digits that files hold."""
+    return Attribute(_parse_bool, "a bool", default)
+
+
+def _sequence(value: object) -> tuple[object, ...]:
+    if isinstance(value, str):
+        value = ast.literal_eval(value.strip().replace("L", ""))
+    if isinstance(value, tuple | list | np.ndarray):
+        return tuple(value)
+    return (value,)
+
+
+def shape(default: object = REQUIRED) -> Attribute:
+    """A tuple of ints; a single int stands for a tuple of one."""
+    return Attribute(
+        lambda value: tuple(_parse_int(v) for v in _sequence(value)), "a tuple of ints", default
+    )
+
+
+def numbers(default: object = REQUIRED) -> Attribute:
+    """A tuple of real numbers."""
+    return Attribute(
+        lambda value: tuple(_parse_float(v) for v in _sequence(value)),
+        "a tuple of numbers",
+        default,
+    )
+
+
+def optional(inner: Attribute, default: object = None) -> Attribute:
+    """What ``inner`` takes, or None."""
+
+    def parse(value: object) -> AttrValue:
+        return None if value is None or value == "None" else inner.parse(value)
+
+    return Attribute(parse, f"{inner.expected} or None", default)
+
+
+def choice(*values: str | None, default: object = REQUIRED) -> Attribute:
+    """One of the given words."""
+
+    def parse(value: object) -> str | None:
+        word = None if value == "None" and None in values else value
+        if word not in values:
+            raise ValueError
+        return word if word is None else str(word)
+
+    return Attribute(parse, f"one of {', '.join(map(repr, values))}", default)
+
+
+def dtype_attr(default: object = REQUIRED) -> Attribute:
+    """An element type by name, type or dtype."""
+    return Attribute(normalize_dtype, "a dtype", default)
+
+
+def text(default: object = REQUIRED) -> Attribute:
+    """Any string."""
+    return Attribute(str, "a str", default)
+
+
+class Schema:
+    """The attributes of one operator by name, in the order of its signature."""
+
+    __slots__ = ("_names", "attributes", "defaults")
+
+    def __init__(self, **attributes: Attribute) -> None:
+        self.attributes: Mapping[str, Attribute] = attributes
+        self._names = frozenset(attributes)
+        self.defaults = {
+            name: attribute.default
+            for name, attribute in attributes.items()
+            if attribute.default is not REQUIRED
+        }
+
+    def parse(self, operator: str, given: Mapping[str, object]) -> dict[str, AttrValue]:
+        """Return all attributes, parsed and with defaults filled in.
+
+        Raises:
+            OperatorError: for an unknown name, a missing required one, or a value that does not parse.
+        """
+        parsed = dict(self.defaults)
+        for name, value in given.items():
+            attribute = self.attributes.get(name)
+            if attribute is None:
+                known = ", ".join(self.attributes) or "none"
+                raise OperatorError(f"{operator}: expected attributes {known}, got {name!r}")
+            try:
+                parsed[name] = attribute.parse(value)
+            except (ValueError, TypeError, SyntaxError) as error:
+                raise OperatorError(
+                    f"{operator}: expected {name} to be {attribute.expected}, got {value!r}"
+                ) from error
+        if len(parsed) != len(self.attributes):
+            missing = [name for name in self.attributes if name not in parsed]
+            raise OperatorError(f"{operator}: expected a value for {', '.join(missing)}, got none")
+        return parsed
+
+    def to_strings(self, attrs: Mapping[str, AttrValue]) -> dict[str, str]:
+        """Return attributes as a Symbol file holds them: those that differ from the default."""
+        return {
+            name: format_attribute(attrs[name])
+            for name in self.attributes
+            if name in attrs
+            and (name not in self.defaults or attrs[name] != self.defaults[name])
+        }
+
+
+def format_attribute(value: AttrValue) -> str:
+    """Return one parsed value as the text that MXNet's files hold: ``(3, 3)``, ``True``, ``float32``."""
+    if isinstance(value, np.dtype):
+        return value.name
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value)
+    return str(value)

@@ -1,0 +1,81 @@
+"""Spec: the shape and dtype of an array, known or partly known, without its values."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.errors import OperatorError
+
+__all__ = ["UNKNOWN", "PartialSpec", "Shape", "Spec", "merge_dtypes", "merge_shapes"]
+
+Shape = tuple[int, ...]
+
+UNKNOWN = -1  # an extent that inference has yet to find; files and MXNet's interface write it 0
+
+
+class Spec(NamedTuple):
+    """Shape and dtype of an array that is or will be there; immutable and shared between arrays."""
+
+    shape: Shape
+    dtype: np.dtype[Any]
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the values take."""
+        return self.size * self.dtype.itemsize
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}{self.shape}"
+
+
+class PartialSpec(NamedTuple):
+    """What is known of an array so far: ``shape`` None or with `UNKNOWN` extents, ``dtype`` None."""
+
+    shape: Shape | None = None
+    dtype: np.dtype[Any] | None = None
+
+    def known(self) -> bool:
+        """Whether both are known in full."""
+        return self.dtype is not None and self.shape is not None and UNKNOWN not in self.shape
+
+
+def merge_shapes(a: Shape | None, b: Shape | None, what: str) -> Shape | None:
+    """Join two partial shapes of one array.
+
+    Raises:
+        OperatorError: if they contradict each other; ``what`` names the operator and the array.
+    """
+    if a is None or a == b:
+        return b
+    if b is None:
+        return a
+    if len(a) != len(b) or any(x != y and UNKNOWN not in (x, y) for x, y in zip(a, b, strict=True)):
+        raise OperatorError(f"{what}: expected shape {_text(a)}, got {_text(b)}")
+    return tuple(y if x == UNKNOWN else x for x, y in zip(a, b, strict=True))
+
+
+def merge_dtypes(
+    a: np.dtype[Any] | None, b: np.dtype[Any] | None, what: str
+) -> np.dtype[Any] | None:
+    """Join what is known of one array's dtype.
+
+    Raises:
+        OperatorError: if two different dtypes are claimed.
+    """
+    if a is None or a == b:
+        return b
+    if b is None:
+        return a
+    raise OperatorError(f"{what}: expected dtype {a.name}, got {b.name}")
+
+
+def _text(shape: Shape) -> str:
+    return str(tuple("?" if extent == UNKNOWN else extent for extent in shape)).replace("'", "")

@@ -1,0 +1,182 @@
+"""Pickling what another process cannot import: lambdas, inner functions, and all of ``__main__``.
+
+Workers of a DataLoader start as new interpreters that do not run the main program. A dataset may hold
+functions and classes that only exist in it, or inside a function; they are sent as code, with the
+globals that their code names. Everything else is pickled as always, by name.
+"""
+
+import builtins
+import importlib
+import io
+import marshal
+import pickle
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["ByValuePickler", "dumps"]
+
+Buffers = list[pickle.PickleBuffer]
+
+# What a class body or type() sets anew, or what belongs to this process only.
+_CLASS_OWN = {"__dict__", "__weakref__", "_abc_impl", "__abstractmethods__", "__slots__"}
+
+
+def dumps(value: Any, pickler: "type[ByValuePickler] | None" = None) -> tuple[bytes, Buffers]:
+    """Return a pickle, and the memory of large arrays in it that was left out.
+
+    Args:
+        value: Anything.
+        pickler: Which pickler to use; `ByValuePickler` by default.
+
+    Returns:
+        What ``pickle.loads(data, buffers=...)`` takes.
+
+    Raises:
+        pickle.PicklingError, TypeError, AttributeError, ValueError: Something cannot be pickled.
+    """
+    file = io.BytesIO()
+    buffers: Buffers = []
+    (pickler or ByValuePickler)(file, protocol=5, buffer_callback=buffers.append).dump(value)
+    return file.getvalue(), buffers
+
+
+class ByValuePickler(pickle.Pickler):
+    """A pickler that sends functions and classes as code where they cannot be imported by name."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Return how to rebuild functions, classes and modules; NotImplemented for the rest."""
+        if isinstance(obj, types.FunctionType):
+            return NotImplemented if _importable(obj) else _reduce_function(obj)
+        if isinstance(obj, type):
+            return NotImplemented if _importable(obj) else _reduce_class(obj)
+        if isinstance(obj, types.ModuleType):
+            if obj.__name__ == "__main__":
+                raise pickle.PicklingError("expected an importable module, got __main__ itself")
+            return importlib.import_module, (obj.__name__,)
+        if isinstance(obj, staticmethod | classmethod):
+            return type(obj), (obj.__func__,)
+        if isinstance(obj, property):
+            return property, (obj.fget, obj.fset, obj.fdel, obj.__doc__)
+        return NotImplemented
+
+
+def _importable(obj: Any) -> bool:
+    """Whether a new interpreter finds the object by its name."""
+    if isinstance(obj, type) and obj.__module__ == "builtins":
+        return True  # pickle knows those without a name there, such as type(None)
+    if obj.__module__ in (None, "__main__", "__mp_main__"):
+        return False
+    found: Any = sys.modules.get(obj.__module__)
+    for name in obj.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is obj
+
+
+def _reduce_function(function: types.FunctionType) -> Any:
+    code = function.__code__
+    module = function.__module__
+    shared = module not in (None, "__main__", "__mp_main__") and module in sys.modules
+    home = module if shared else id(function.__globals__)
+    names = () if shared else _global_names(code)
+    state = {
+        "globals": {
+            name: function.__globals__[name] for name in names if name in function.__globals__
+        },
+        "cells": [_content(cell) for cell in function.__closure__ or ()],
+        "attributes": {
+            "__defaults__": function.__defaults__,
+            "__kwdefaults__": function.__kwdefaults__,
+            "__qualname__": function.__qualname__,
+            "__module__": module,
+            "__doc__": function.__doc__,
+        },
+        "dict": function.__dict__,
+    }
+    arguments = (marshal.dumps(code), function.__name__, home, len(code.co_freevars))
+    return make_function, arguments, state, None, None, fill_function
+
+
+def _global_names(code: types.CodeType) -> Iterator[str]:
+    """Yield every name that the code, or code inside it, may look up among the globals."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _global_names(constant)
+
+
+def _content(cell: types.CellType) -> tuple[Any, ...]:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:
+        return ()
+
+
+# Globals of rebuilt functions: those of one module of the sender share one dict here, too.
+_namespaces: dict[int, dict[str, Any]] = {}
+
+
+def make_function(
+    code: bytes, name: str, home: str | int, cell_count: int
+) -> types.FunctionType:
+    """Build a function without what it refers to, which may be the function itself.
+
+    Args:
+        code: Its marshalled code.
+        name: Its name.
+        home: The module whose globals it uses, or the key of a namespace.
+        cell_count: How many variables it closes over.
+    """
+    if isinstance(home, str):
+        namespace = vars(importlib.import_module(home))
+    else:
+        empty = {"__builtins__": builtins, "__name__": "__main__"}
+        namespace = _namespaces.setdefault(home, empty)
+    cells = tuple(types.CellType() for _ in range(cell_count))
+    return types.FunctionType(marshal.loads(code), namespace, name, None, cells)
+
+
+def fill_function(function: types.FunctionType, state: dict[str, Any]) -> None:
+    """Give a function that `make_function` built what it refers to."""
+    function.__globals__.update(state["globals"])
+    for cell, content in zip(function.__closure__ or (), state["cells"], strict=True):
+        if content:
+            cell.cell_contents = content[0]
+    for name, value in state["attributes"].items():
+        setattr(function, name, value)
+    function.__dict__.update(state["dict"])
+
+
+def _reduce_class(cls: type) -> Any:
+    members = vars(cls)
+    slots = members.get("__slots__", ())
+    slots = (slots,) if isinstance(slots, str) else tuple(slots)
+    skipped = _CLASS_OWN.union(slots)
+    state = {name: value for name, value in members.items() if name not in skipped}
+    arguments = (type(cls), cls.__name__, cls.__bases__, slots if "__slots__" in members else None)
+    return make_class, arguments, state, None, None, fill_class
+
+
+def make_class(
+    metaclass: Callable[..., type], name: str, bases: tuple[type, ...], slots: tuple[str, ...] | None
+) -> type:
+    """Build a class without its members, which may refer to it.
+
+    Args:
+        metaclass: Its type.
+        name: Its name.
+        bases: Its bases.
+        slots: Its slots; None where instances have a dict.
+    """
+    return metaclass(name, bases, {} if slots is None else {"__slots__": slots})
+
+
+def fill_class(cls: type, state: dict[str, Any]) -> None:
+    """Give a class that `make_class` built its members."""
+    for name, value in state.items():
+        setattr(cls, name, value)
+    update_abstract = getattr(cls, "__abstractmethods__", None)
+    if update_abstract:
+        still = {name for name in update_abstract if getattr(vars(cls).get(name), "__isabstractmethod__", True)}
+        cls.__abstractmethods__ = frozenset(still)  # type: ignore[attr-defined]  # of ABCMeta

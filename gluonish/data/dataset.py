@@ -1,0 +1,193 @@
+"""Datasets: elements by index, and what can be made of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.data.sampler import FilterSampler, Sampler, SequentialSampler
+from gluonish.ndarray import NDArray
+
+__all__ = ["ArrayDataset", "Dataset", "SimpleDataset"]
+
+
+class Dataset:
+    """Base of datasets: a subclass defines ``__getitem__`` and ``__len__``."""
+
+    def __getitem__(self, idx: Any) -> Any:
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected __getitem__ to be defined, got none"
+        )
+
+    def __len__(self) -> int:
+        raise NotSupportedError(f"{type(self).__name__}: expected __len__ to be defined, got none")
+
+    def filter(self, fn: Callable[[Any], object]) -> "Dataset":
+        """Return the elements that pass a test, which each takes once, here.
+
+        Args:
+            fn: The test, called with an element.
+        """
+        return _SampledDataset(self, FilterSampler(fn, self))
+
+    def shard(self, num_shards: int, index: int) -> "Dataset":
+        """Return one of several parts; they follow one another, the first may be longer by 1.
+
+        Args:
+            num_shards: How many parts.
+            index: Which one, from 0.
+
+        Raises:
+            ArgumentError: There is no such part.
+        """
+        if not 0 <= index < num_shards:
+            raise ArgumentError(
+                f"Dataset.shard: expected an index in 0..{num_shards - 1}, got {index}"
+            )
+        length, longer = divmod(len(self), num_shards)
+        start = length * index + min(index, longer)
+        return _SampledDataset(self, SequentialSampler(length + (index < longer), start))
+
+    def take(self, count: int | None) -> "Dataset":
+        """Return the first elements.
+
+        Args:
+            count: How many at most; None for all.
+
+        Raises:
+            ArgumentError: ``count`` is negative.
+        """
+        if count is not None and count < 0:
+            raise ArgumentError(f"Dataset.take: expected a count of 0 or more, got {count}")
+        length = len(self) if count is None else min(count, len(self))
+        return _SampledDataset(self, SequentialSampler(length))
+
+    def sample(self, sampler: Sampler) -> "Dataset":
+        """Return the elements that a sampler chooses, in its order of now.
+
+        Args:
+            sampler: Iterated once, here.
+
+        Raises:
+            ArgumentTypeError: It is no `Sampler`.
+        """
+        if not isinstance(sampler, Sampler):
+            raise ArgumentTypeError(
+                f"Dataset.sample: expected a Sampler, got {type(sampler).__name__}"
+            )
+        return _SampledDataset(self, sampler)
+
+    def transform(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
+        """Return the dataset with a function applied to each element.
+
+        Args:
+            fn: Called with the element; with its parts as arguments where it is a tuple.
+            lazy: Call it whenever an element is taken; else once for each, here.
+        """
+        transformed = _LazyTransformDataset(self, fn)
+        if lazy:
+            return transformed
+        return SimpleDataset([transformed[i] for i in range(len(transformed))])
+
+    def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
+        """Return the dataset with a function applied to the first part of each element.
+
+        Args:
+            fn: Called with the first part: the image, where elements are (image, label).
+            lazy: Call it whenever an element is taken; else once for each, here.
+        """
+        return self.transform(_FirstOnly(fn), lazy)
+
+
+class SimpleDataset(Dataset):
+    """A list, or anything with indices and a length, as a dataset.
+
+    Args:
+        data: The elements.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, idx: Any) -> Any:
+        return self._data[idx]
+
+
+class ArrayDataset(Dataset):
+    """Several arrays, lists or datasets of one length, side by side.
+
+    Its elements are tuples with one part from each; with only one argument they are its elements.
+    Those of an NDArray with one axis are NumPy scalars.
+
+    Args:
+        *args: One or more, such as images and labels.
+
+    Raises:
+        ArgumentError: There are none, or their lengths differ.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        if not args:
+            raise ArgumentError("ArrayDataset: expected at least one array, got none")
+        self._length = len(args[0])
+        self._data: list[Any] = []
+        for i, data in enumerate(args):
+            if len(data) != self._length:
+                raise ArgumentError(
+                    f"ArrayDataset: expected arrays of one length, got {self._length} "
+                    f"and {len(data)} (array {i})"
+                )
+            vector = isinstance(data, NDArray) and len(data.shape) == 1
+            self._data.append(data.asnumpy() if vector else data)
+
+    def __getitem__(self, idx: Any) -> Any:
+        if len(self._data) == 1:
+            return self._data[0][idx]
+        return tuple(data[idx] for data in self._data)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class _SampledDataset(Dataset):
+    """The elements of another dataset that a sampler chose when this was made."""
+
+    def __init__(self, dataset: Dataset, sampler: Sampler) -> None:
+        self._dataset = dataset
+        # An array of numbers, because a list of a million of them is slow to send to workers.
+        self._indices = np.array(list(sampler), dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    def __getitem__(self, idx: Any) -> Any:
+        return self._dataset[int(self._indices[idx])]
+
+
+class _LazyTransformDataset(Dataset):
+    """Another dataset with a function applied to each element as it is taken."""
+
+    def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
+        self._data = data
+        self._fn = fn
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, idx: Any) -> Any:
+        item = self._data[idx]
+        return self._fn(*item) if isinstance(item, tuple) else self._fn(item)
+
+
+class _FirstOnly:
+    """Applies a function to the first of its arguments; a class, so that it can be sent away."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self._fn = fn
+
+    def __call__(self, first: Any, *rest: Any) -> Any:
+        return (self._fn(first), *rest) if rest else self._fn(first)

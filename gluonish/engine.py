@@ -1,0 +1,91 @@
+"""The user's view of the dependency engine, and the one engine of the process.
+
+The engine is made at its first use, so that ``MXNET_ENGINE_TYPE`` and the thread counts may be set after the import.
+"""
+
+import threading
+
+from gluonish_engine import Engine, create_engine
+
+from gluonish.core.config import (
+    DMLC_LOG_STACK_TRACE_DEPTH,
+    MXNET_CPU_PRIORITY_NTHREADS,
+    MXNET_CPU_WORKER_NTHREADS,
+    MXNET_ENGINE_TYPE,
+)
+from gluonish.core.errors import OperatorError
+
+__all__ = ["bulk", "current_engine", "set_bulk_size", "use_engine"]
+
+_lock = threading.Lock()  # guards the creation of the engine
+_engine: Engine | None = None
+
+
+def current_engine() -> Engine:
+    """Return the process's engine, making it as the environment says if there is none yet."""
+    return _engine if _engine is not None else _create()
+
+
+def _create() -> Engine:
+    global _engine
+    with _lock:
+        if _engine is None:
+            _engine = make_engine(MXNET_ENGINE_TYPE.value)
+    return _engine
+
+
+def make_engine(kind: str) -> Engine:
+    """Return a new engine of the given type with the environment's thread counts."""
+    return create_engine(
+        kind,
+        cpu_workers=MXNET_CPU_WORKER_NTHREADS.value,
+        priority_workers=MXNET_CPU_PRIORITY_NTHREADS.value,
+        stack_trace_depth=DMLC_LOG_STACK_TRACE_DEPTH.value,
+        error_type=OperatorError,
+    )
+
+
+class use_engine:  # noqa: N801  # a scope, spelled like the functions beside it
+    """Run what is inside on another engine: ``with use_engine("NaiveEngine"):``, for tests and debugging.
+
+    Args:
+        kind: ``"NaiveEngine"``, ``"ThreadedEngine"`` or ``"ThreadedEnginePerDevice"``.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._previous: Engine | None = None
+
+    def __enter__(self) -> Engine:
+        global _engine
+        self._previous = _engine
+        if self._previous is not None:
+            self._previous.wait_all()
+        _engine = make_engine(self._kind)
+        return _engine
+
+    def __exit__(self, *exc_info: object) -> None:
+        global _engine
+        inner, _engine = _engine, self._previous
+        if inner is not None:
+            inner.shutdown(timeout_s=60.0)
+
+
+def set_bulk_size(size: int) -> int:
+    """Set how many operators in a row may join one engine job, and return the previous number."""
+    previous: int = current_engine().set_bulk_size(size)
+    return previous
+
+
+class bulk:  # noqa: N801  # MXNet's name
+    """Scope in which up to ``size`` operators in a row join one engine job."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._previous = 0
+
+    def __enter__(self) -> None:
+        self._previous = set_bulk_size(self._size)
+
+    def __exit__(self, *exc_info: object) -> None:
+        set_bulk_size(self._previous)

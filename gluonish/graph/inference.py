@@ -1,0 +1,147 @@
+"""Shape and dtype inference over a Symbol graph, in both directions, and the graph with specs that follows from it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.errors import GraphError, OperatorError
+from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
+from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
+
+__all__ = ["Inference", "infer", "specialize"]
+
+# Each sweep carries what is known one step further against the direction of the nodes; a chain of unknowns longer than this
+# is not found in practice.
+_MAX_SWEEPS = 16
+
+
+class Inference:
+    """What is known of every value of a graph.
+
+    Args:
+        nodes: Topological order.
+        known: What is given for variables, by name.
+    """
+
+    def __init__(self, nodes: Sequence[Node], known: Mapping[str, PartialSpec]) -> None:
+        self.nodes = nodes
+        self._specs: dict[tuple[int, int], PartialSpec] = {}
+        self._changed = False
+        for node in nodes:
+            if node.op is None and node.array is not None:
+                spec = node.array._spec
+                self._specs[id(node), 0] = PartialSpec(spec.shape, spec.dtype)
+            elif node.op is None:
+                self._specs[id(node), 0] = known.get(node.name, PartialSpec())
+
+    def spec(self, value: Value) -> PartialSpec:
+        """What is known of a value."""
+        return self._specs.get(value.key, PartialSpec())
+
+    def run(self) -> None:
+        """Carry what is known through the graph until nothing new is found.
+
+        Raises:
+            OperatorError: if an operator refuses what reaches it; the message names the node.
+        """
+        for sweep in range(_MAX_SWEEPS):
+            self._changed = False
+            for node in self.nodes if sweep % 2 == 0 else reversed(self.nodes):
+                if node.op is not None:
+                    self._visit(node)
+            if not self._changed and sweep:
+                return
+
+    def _visit(self, node: Node) -> None:
+        op = node.op
+        assert op is not None
+        inputs = [self.spec(value) for value in node.inputs]
+        outputs = [
+            self._specs.get((id(node), i), PartialSpec()) for i in range(node.num_outputs)
+        ]
+        try:
+            if op.complete is not None and not all(spec.known() for spec in inputs):
+                op.complete(inputs, outputs, node.attrs)
+            if all(spec.known() for spec in inputs):
+                exact = infer_specs(op, [Spec(s.shape, s.dtype) for s in inputs], node.attrs)  # type: ignore[arg-type]  # known() says neither is None
+                outputs = [PartialSpec(spec.shape, spec.dtype) for spec in exact]
+        except OperatorError as error:
+            raise OperatorError(f"{node.name}: {error}") from error
+        for value, found in zip(node.inputs, inputs, strict=True):
+            self._learn(value.key, found, value.node.name)
+        for i, found in enumerate(outputs):
+            self._learn((id(node), i), found, node.name)
+
+    def _learn(self, key: tuple[int, int], found: PartialSpec, name: str) -> None:
+        before = self._specs.get(key, PartialSpec())
+        merged = PartialSpec(
+            merge_shapes(before.shape, found.shape, name),
+            merge_dtypes(before.dtype, found.dtype, name),
+        )
+        if merged != before:
+            self._specs[key] = merged
+            self._changed = True
+
+
+def infer(outputs: Sequence[Value], known: Mapping[str, PartialSpec]) -> Inference:
+    """Infer shapes and dtypes behind the outputs from what is known of some variables.
+
+    Dtypes that nothing determines become float32, as in MXNet.
+    """
+    inference = Inference(topological_order(outputs), known)
+    inference.run()
+    open_variables = [
+        node for node in inference.nodes if node.op is None and inference.spec(Value(node)).dtype is None
+    ]
+    if open_variables:
+        for node in open_variables:
+            inference._learn((id(node), 0), PartialSpec(None, FLOAT32), node.name)
+        inference.run()
+    return inference
+
+
+def specialize(
+    inputs: Sequence[Node], outputs: Sequence[Value], specs: Sequence[Spec], *, train: bool
+) -> Graph:
+    """Return a copy of a graph with specs on every value, for given inputs and one mode.
+
+    Args:
+        inputs: Variables, in call order.
+        outputs: Values.
+        specs: What each input is.
+        train: The mode; operators that depend on it get it as an attribute.
+
+    Raises:
+        GraphError: if a variable is not among the inputs.
+        OperatorError: if an operator refuses what reaches it; the message names the node.
+    """
+    made: dict[int, Node] = {
+        id(node): Node(None, node.name, specs=(spec,), extra=node.extra)
+        for node, spec in zip(inputs, specs, strict=True)
+    }
+    nodes: list[Node] = []
+    for node in topological_order(outputs):
+        if id(node) not in made:
+            made[id(node)] = _specialized(node, made, train=train)
+        nodes.append(made[id(node)])
+    return Graph(
+        [made[id(node)] for node in inputs],
+        [Value(made[id(value.node)], value.index) for value in outputs],
+        nodes,
+    )
+
+
+def _specialized(node: Node, made: Mapping[int, Node], *, train: bool) -> Node:
+    if node.op is None:
+        if node.array is None:
+            raise GraphError(f"graph: expected a value for variable {node.name}, got none")
+        return node
+    values = [Value(made[id(value.node)], value.index) for value in node.inputs]
+    attrs: dict[str, Any] = dict(node.attrs)
+    try:
+        specs = infer_specs(node.op, [value.spec for value in values], attrs)
+    except OperatorError as error:
+        raise OperatorError(f"{node.name}: {error}") from error
+    if node.op.train_dependent:
+        attrs["train"] = train
+    return Node(node.op, node.name, values, attrs, specs, node.extra)

@@ -1,0 +1,251 @@
+"""The graph: nodes, the values between them, and how a graph prints.
+
+One kind of node serves Symbol, tracing, gradients, passes and files. A `Value` is one output of a node and takes part in operators
+like an array; applying an operator to values appends a node. Symbol graphs have no specs, all others know them for every value. Nodes
+are immutable: a pass builds new ones.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import GraphError
+from gluonish.core.spec import Shape, Spec
+from gluonish.ndarray.indexing import is_basic, slice_by_key
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ops.fluent import Fluent
+from gluonish.ops.registry import Attrs, Operator
+
+__all__ = [
+    "Graph",
+    "Node",
+    "Value",
+    "append",
+    "constant",
+    "infer_specs",
+    "topological_order",
+    "variable",
+]
+
+
+class Node:
+    """One operator application, a variable (``op`` None) or a constant (``op`` None, ``array`` there).
+
+    Attributes:
+        op: The operator.
+        name: For files, messages and printing; unique by convention only.
+        inputs: The values it reads.
+        attrs: Parsed attributes of the operator.
+        specs: What each output is; empty where nothing is known, as in Symbol graphs.
+        extra: Attributes that are not the operator's: ``__shape__``, ``__lr_mult__`` and the user's own, as strings.
+        array: A constant's value.
+        given: The operator's attributes as the user or a file spelled them, for writing files; None: those that differ from
+            the defaults.
+    """
+
+    __slots__ = ("array", "attrs", "extra", "given", "inputs", "name", "op", "specs")
+
+    def __init__(
+        self,
+        op: Operator | None,
+        name: str,
+        inputs: Sequence["Value"] = (),
+        attrs: Attrs | None = None,
+        specs: Sequence[Spec] = (),
+        extra: Mapping[str, str] | None = None,
+        array: NDArray | None = None,
+        given: Mapping[str, str] | None = None,
+    ) -> None:
+        self.op = op
+        self.name = name
+        self.inputs = tuple(inputs)
+        self.attrs: Attrs = attrs or {}
+        self.specs = tuple(specs)
+        self.extra: Mapping[str, str] = extra or {}
+        self.array = array
+        self.given = given
+
+    @property
+    def num_outputs(self) -> int:
+        """How many values it has, hidden ones included."""
+        return 1 if self.op is None else self.op.num_outputs(self.attrs)
+
+    @property
+    def num_visible(self) -> int:
+        """How many of them its caller sees."""
+        return 1 if self.op is None else self.op.num_visible(self.attrs)
+
+
+class Value(Fluent):
+    """One output of a node, with known shape and dtype; operators on values append nodes.
+
+    Args:
+        node: The node.
+        index: Which of its outputs.
+    """
+
+    __slots__ = ("index", "node")
+
+    def __init__(self, node: Node, index: int = 0) -> None:
+        self.node = node
+        self.index = index
+
+    @staticmethod
+    def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
+        return append(op, inputs, attrs)
+
+    @property
+    def spec(self) -> Spec:
+        """Shape and dtype."""
+        if not self.node.specs:
+            raise GraphError(f"graph: expected known shapes, got none for {self.node.name}")
+        return self.node.specs[self.index]
+
+    @property
+    def shape(self) -> Shape:
+        """Extents."""
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy type of the elements."""
+        return self.spec.dtype.type
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.spec.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.spec.size
+
+    @property
+    def T(self) -> Any:  # noqa: N802  # as arrays have it
+        """The value with its axes in reverse order."""
+        return self.transpose()
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What identifies the value while its node lives."""
+        return (id(self.node), self.index)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not is_basic(key):
+            raise GraphError(
+                "index: expected integers, slices, None or Ellipsis in a traced forward, got an array; use take or gather_nd"
+            )
+        return slice_by_key(self, key)
+
+    def __bool__(self) -> bool:
+        raise GraphError(
+            f"truth value: expected a computation without branches on values, got `if` on {self.node.name} while it was "
+            "traced; use where, or do not hybridize this block"
+        )
+
+    __iter__ = None  # a value has no elements while it is traced; without this, iteration would never end
+
+    def asnumpy(self) -> np.ndarray[Any, Any]:
+        """Refuse: there are no numbers while a graph is traced.
+
+        Raises:
+            GraphError: always.
+        """
+        raise GraphError(
+            f"asnumpy: expected a computation without host access, got it on {self.node.name} while it was traced; "
+            "do not hybridize this block"
+        )
+
+
+def variable(name: str, spec: Spec | None = None, extra: Mapping[str, str] | None = None) -> Value:
+    """Return a new input of a graph."""
+    return Value(Node(None, name, specs=() if spec is None else (spec,), extra=extra))
+
+
+def constant(array: NDArray, name: str = "constant") -> Value:
+    """Return an array as a value of a graph."""
+    return Value(Node(None, name, specs=(array._spec,), array=array))
+
+
+def infer_specs(op: Operator, specs: Sequence[Spec], attrs: Attrs) -> tuple[Spec, ...]:
+    """Return the specs of an operator's outputs; runtime attributes are not for inference."""
+    if op.train_dependent or op.random:
+        attrs = {name: value for name, value in attrs.items() if name in op.schema.attributes}
+    return op.infer(*specs, **attrs)
+
+
+def append(op: Operator, inputs: Sequence[Any], attrs: Attrs, name: str | None = None) -> Any:
+    """Return the visible outputs of a new node; arrays among the inputs become constants.
+
+    Raises:
+        OperatorError: as the operator's inference says.
+    """
+    values = [constant(x) if isinstance(x, NDArray) else x for x in inputs]
+    specs = infer_specs(op, [value.spec for value in values], attrs)
+    node = Node(op, name or op.name.lower().strip("_"), values, attrs, specs)
+    outputs = [Value(node, i) for i in range(node.num_visible)]
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def topological_order(outputs: Iterable[Value]) -> list[Node]:
+    """Return the nodes that the outputs need, each after its inputs, depth first in the order of inputs."""
+    order: list[Node] = []
+    seen: set[int] = set()
+    stack = [(value.node, False) for value in reversed(list(outputs))]
+    while stack:
+        node, inputs_done = stack.pop()
+        if inputs_done:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack += [(value.node, False) for value in reversed(node.inputs)]
+    return order
+
+
+class Graph:
+    """Nodes in topological order, the variables that are its inputs, and the values that are its outputs.
+
+    Args:
+        inputs: Variables, in the order in which a call gives them; also those that no node reads.
+        outputs: Values.
+        nodes: Topological order; found from the outputs if left out.
+    """
+
+    __slots__ = ("inputs", "nodes", "outputs")
+
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        outputs: Sequence[Value],
+        nodes: Sequence[Node] | None = None,
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self.nodes = tuple(topological_order(outputs) if nodes is None else nodes)
+
+    def __str__(self) -> str:
+        numbers = {id(node): i for i, node in enumerate(self.nodes)}
+
+        def text(value: Value) -> str:
+            suffix = f".{value.index}" if value.index else ""
+            return f"%{numbers[id(value.node)]}{suffix}"
+
+        lines = []
+        for i, node in enumerate(self.nodes):
+            specs = ", ".join(map(str, node.specs))
+            if node.op is None:
+                kind = "variable" if node.array is None else "constant"
+                body = f"{kind} {node.name}"
+            else:
+                defaults = node.op.schema.defaults
+                attrs = [
+                    f"{k}={v}"
+                    for k, v in node.attrs.items()
+                    if k not in defaults or v != defaults[k]
+                ]
+                body = f"{node.op.name}({', '.join([*map(text, node.inputs), *attrs])})"
+            lines.append(f"%{i}: {specs} = {body}" if specs else f"%{i} = {body}")
+        return "\n".join([*lines, f"return {', '.join(map(text, self.outputs))}"])

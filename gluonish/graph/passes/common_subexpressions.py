@@ -1,0 +1,37 @@
+"""Common-subexpression elimination."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.rewrite import rebuild
+
+__all__ = ["eliminate_common_subexpressions"]
+
+
+def eliminate_common_subexpressions(graph: Graph) -> Graph:
+    """Compute the same operator on the same inputs once.
+
+    Requires: nothing.
+    Ensures: no two nodes of the graph have the same operator, inputs and attributes, but for those that draw random numbers or
+    overwrite an input.
+    """
+    first: dict[Any, Sequence[Value]] = {}
+
+    def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        op = node.op
+        if op is None or op.random or op.mutates:
+            return None
+        key = (op.name, tuple(x.key for x in inputs), tuple(sorted(node.attrs.items(), key=_name)))
+        values = first.get(key)
+        if values is None:
+            kept = Node(op, node.name, inputs, node.attrs, node.specs, node.extra)
+            first[key] = [Value(kept, i) for i in range(kept.num_outputs)]
+            return first[key]
+        return values
+
+    return rebuild(graph, rule)
+
+
+def _name(item: tuple[str, Any]) -> str:
+    return item[0]

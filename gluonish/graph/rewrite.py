@@ -1,0 +1,66 @@
+"""Building a new graph from an old one, node by node; what most passes are made of."""
+
+from collections.abc import Callable, Sequence
+
+from gluonish.graph.ir import Graph, Node, Value
+
+__all__ = ["Rule", "rebuild"]
+
+Rule = Callable[[Node, Sequence[Value]], Sequence[Value] | None]
+
+
+def rebuild(graph: Graph, rule: Rule) -> Graph:
+    """Return the graph with nodes replaced as a rule says.
+
+    Args:
+        graph: The graph; it stays as it is.
+        rule: Called for every operator node, in order, with its inputs in the new graph. Returns the values that stand for its
+            outputs from now on, or None to keep the node.
+
+    Returns:
+        A graph over the same variables. Nodes whose inputs did not change are shared with the old one.
+    """
+    replaced: dict[tuple[int, int], Value] = {}
+    nodes: list[Node] = []
+    present: set[int] = set()
+
+    def add(node: Node) -> None:
+        if id(node) not in present:
+            present.add(id(node))
+            nodes.append(node)
+
+    for node in graph.nodes:
+        if node.op is None:
+            add(node)
+            continue
+        inputs = [replaced.get(value.key, value) for value in node.inputs]
+        values = rule(node, inputs)
+        if values is None:
+            same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
+            kept = (
+                node
+                if same
+                else Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
+            )
+            add(kept)
+            values = [Value(kept, i) for i in range(kept.num_outputs)]
+        for i, value in enumerate(values):
+            for made in _new_nodes(value, present):
+                add(made)
+            replaced[id(node), i] = value
+    outputs = [replaced.get(value.key, value) for value in graph.outputs]
+    return Graph(graph.inputs, outputs, nodes)
+
+
+def _new_nodes(value: Value, present: set[int]) -> list[Node]:
+    """Return nodes behind a value that the new graph does not hold yet, inputs first."""
+    found: list[Node] = []
+    stack = [(value.node, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            found.append(node)
+        elif id(node) not in present:
+            stack.append((node, True))
+            stack += [(x.node, False) for x in node.inputs]
+    return found

@@ -1,0 +1,44 @@
+"""Nested lists and tuples of arrays, taken apart into a flat list and put together again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+__all__ = ["Structure", "flatten", "regroup"]
+
+# A leaf is None; everything else is the container's type with the structures inside, or a constant in a one-element tuple.
+Structure = Any
+
+
+def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Structure]:
+    """Return the leaves in a nested structure, in order, and the structure without them.
+
+    Args:
+        value: A leaf, a list or tuple of such, or anything else, which is a constant.
+        is_leaf: Whether a value is a leaf.
+    """
+    if is_leaf(value):
+        return [value], None
+    if not isinstance(value, list | tuple):
+        return [], ("constant", value)
+    leaves: list[Any] = []
+    inner = []
+    for item in value:
+        found, structure = flatten(item, is_leaf)
+        leaves += found
+        inner.append(structure)
+    return leaves, (type(value), tuple(inner))
+
+
+def regroup(leaves: Sequence[Any], structure: Structure) -> Any:
+    """Return the nested structure with new leaves in place of the old."""
+    return _build(iter(leaves), structure)
+
+
+def _build(leaves: Iterator[Any], structure: Structure) -> Any:
+    if structure is None:
+        return next(leaves)
+    kind, inner = structure
+    if kind == "constant":
+        return inner
+    items = [_build(leaves, part) for part in inner]
+    return items if kind is list else tuple(items)

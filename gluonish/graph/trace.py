@@ -1,0 +1,85 @@
+"""Tracing a ``forward(x)`` in the style of MXNet 2.0: it runs once on graph values that have shapes but no numbers."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gluonish.core.errors import GraphError
+from gluonish.core.spec import Spec
+from gluonish.graph.ir import Node, Value, append, constant, variable
+from gluonish.graph.structure import Structure, flatten
+from gluonish.ndarray import recording
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ops.registry import Attrs, Operator
+
+__all__ = ["Trace", "trace_forward"]
+
+
+class Trace:
+    """A traced call.
+
+    Attributes:
+        data: Variables for the call's arrays, in order.
+        parameters: Variables for the parameters that it read, by name, in the order of first use.
+        outputs: Values.
+        structure: How the outputs were nested.
+    """
+
+    __slots__ = ("data", "outputs", "parameters", "structure")
+
+    def __init__(self) -> None:
+        self.data: list[Node] = []
+        self.parameters: dict[str, Value] = {}
+        self.outputs: list[Value] = []
+        self.structure: Structure = None
+
+    def parameter(self, name: str, array: NDArray) -> Value:
+        """Return the value that stands for a parameter."""
+        found = self.parameters.get(name)
+        if found is None:
+            found = self.parameters[name] = variable(name, array._spec)
+        return found
+
+    def source(self, op: Operator, attrs: Attrs) -> Any:
+        """Return the value of an operator without inputs."""
+        return append(op, (), attrs)
+
+
+class _Tracing:
+    """Scope in which parameters and random numbers go into a trace."""
+
+    __slots__ = ("_token", "_trace")
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def __enter__(self) -> None:
+        self._token = recording.tracer.set(self._trace)
+
+    def __exit__(self, *exc_info: object) -> None:
+        recording.tracer.reset(self._token)
+
+
+def trace_forward(
+    forward: Callable[..., Any], names: Sequence[str], specs: Sequence[Spec], regrouped: Callable[[Sequence[Value]], Any]
+) -> Trace:
+    """Run ``forward`` once on graph values.
+
+    Args:
+        forward: Called with what ``regrouped`` makes of the values.
+        names: Names of the data variables.
+        specs: What they are.
+        regrouped: Puts the values into the nesting of the call's arguments.
+
+    Raises:
+        GraphError: if an output is neither a value of the trace nor an array, or the computation needs numbers.
+    """
+    trace = Trace()
+    values = [variable(name, spec) for name, spec in zip(names, specs, strict=True)]
+    trace.data = [value.node for value in values]
+    with _Tracing(trace):
+        result = forward(*regrouped(values))
+    leaves, trace.structure = flatten(result, lambda x: isinstance(x, Value | NDArray))
+    trace.outputs = [constant(x) if isinstance(x, NDArray) else x for x in leaves]
+    if not trace.outputs:
+        raise GraphError(f"trace: expected forward to return arrays, got {type(result).__name__}")
+    return trace

@@ -1,0 +1,315 @@
+"""HybridBlock: a Block whose computation can be traced into a graph, planned once and run as a whole.
+
+Two styles are understood: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the ``nd`` or the ``sym`` namespace, and
+``forward(x)`` of 2.0, which is traced by running it on values without numbers. `gluonish.hybrid_graph` does both.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import gluonish.ndarray as nd
+import gluonish.symbol as sym
+from gluonish.block import Block
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DeferredInitializationError,
+    GraphError,
+    NotSupportedError,
+)
+from gluonish.graph.ir import Value
+from gluonish.graph.structure import flatten
+from gluonish.hybrid_graph import HybridGraph, HybridOptions, infer_parameters
+from gluonish.ndarray import NDArray
+from gluonish.symbol import Symbol
+
+__all__ = ["HybridBlock"]
+
+_KNOWN_BACKENDS = (None, "MKLDNN", "ONEDNN")  # oneDNN's kernels are used wherever they fit, so these change nothing
+_MAX_GRAPHS = 32  # traces kept for blocks in the style of 2.0, which have one for each signature
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, NDArray | Symbol | Value)
+
+
+class HybridBlock(Block):
+    """Base of networks and layers that can be hybridized.
+
+    A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which gets its own parameters by name and computes with
+    functions of ``F`` only, or ``forward(self, x, *args)`` with any functions on its arguments::
+
+        class Net(HybridBlock):
+            def __init__(self, **kwargs):
+                super().__init__(**kwargs)
+                with self.name_scope():
+                    self.hidden = nn.Dense(20)
+                    self.output = nn.Dense(10)
+
+            def hybrid_forward(self, F, x):
+                return self.output(F.relu(self.hidden(x)))
+
+    Args:
+        prefix: As of `Block`.
+        params: As of `Block`.
+    """
+
+    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
+        super().__init__(prefix, params)
+        self._active = False
+        self._options = HybridOptions()
+        self._graphs: dict[Any, HybridGraph] = {}
+        self._lock = threading.RLock()  # guards tracing: two threads must not trace one block at once
+        self._op_hook: tuple[Callable[..., Any], bool] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state["_graphs"] = {}
+        del state["_lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__["_lock"] = threading.RLock()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, HybridBlock):
+            self._clear_graphs()
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Make a HybridBlock a part of this one.
+
+        Raises:
+            ArgumentTypeError: if ``block`` is not a HybridBlock.
+        """
+        if not isinstance(block, HybridBlock):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected children to be HybridBlocks, got {type(block).__name__}; "
+                "derive it from HybridBlock, or use Sequential in place of HybridSequential"
+            )
+        super().register_child(block, name)
+        self._clear_graphs()
+
+    def hybridize(
+        self,
+        active: bool = True,
+        backend: str | None = None,
+        clear: bool = True,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Run as a graph from the next call on, or no longer.
+
+        Args:
+            active: Whether to.
+            backend: None, ``"MKLDNN"`` or ``"ONEDNN"``: oneDNN's kernels are used wherever they fit in any case.
+            clear: Whether to forget graphs that were traced.
+            static_alloc: Keep memory between calls.
+            static_shape: Promise that shapes stay; needs ``static_alloc``.
+            inline_limit: Accepted; graphs are always inlined.
+            forward_bulk_size: Most operators in one engine job of the forward pass.
+            backward_bulk_size: The same of the backward pass.
+            **kwargs: Accepted for back ends.
+
+        Raises:
+            ArgumentError: for ``static_shape`` without ``static_alloc``.
+            NotSupportedError: for another back end.
+        """
+        if static_shape and not static_alloc:
+            raise ArgumentError(
+                f"{self.name}.hybridize: expected static_alloc=True with static_shape=True, got static_alloc=False"
+            )
+        if backend not in _KNOWN_BACKENDS:
+            raise NotSupportedError(
+                f"{self.name}.hybridize: expected backend None, 'MKLDNN' or 'ONEDNN', got {backend!r}; leave it out"
+            )
+        self._active = active
+        self._options = HybridOptions(
+            static_alloc, static_shape, forward_bulk_size, backward_bulk_size
+        )
+        if clear:
+            self._clear_graphs()
+        super().hybridize(
+            active,
+            clear=clear,
+            static_alloc=static_alloc,
+            static_shape=static_shape,
+            forward_bulk_size=forward_bulk_size,
+            backward_bulk_size=backward_bulk_size,
+        )
+
+    def optimize_for(
+        self, x: NDArray, *args: Any, backend: str | None = None, clear: bool = False, **kwargs: Any
+    ) -> None:
+        """Hybridize, and trace and plan for these inputs by running once.
+
+        Args:
+            x: First input.
+            *args: The others.
+            backend: As of `hybridize`.
+            clear: Whether to forget graphs that were traced.
+            **kwargs: Options of `hybridize`.
+        """
+        self.hybridize(True, backend, clear, **kwargs)
+        self(x, *args)
+
+    def _clear_graphs(self) -> None:
+        if "_graphs" in self.__dict__:
+            self._graphs = {}
+
+    def cast(self, dtype: Any) -> None:
+        """Convert all parameters, and the computation, to another element type."""
+        self._clear_graphs()
+        super().cast(dtype)
+
+    # -- calling -------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any) -> Any:
+        """Compute, as a graph if hybridized, with the hooks around it."""
+        forward = self._call_graph if self._active else self.forward
+        if self._hooks:
+            return self._call_with_hooks(args, forward)
+        return forward(*args)
+
+    def _call_graph(self, *args: Any) -> Any:
+        """Run the graph of a call, tracing it if it is the first of its kind."""
+        arrays, structure = flatten(args, _is_array)
+        if not arrays:
+            raise ArgumentTypeError(f"{self.name}: expected NDArrays, got {args!r}")
+        for array in arrays:
+            if not isinstance(array, NDArray):  # inside a trace this block is a part of a larger graph
+                return self.forward(*args)
+        key = HybridGraph.key(self, structure, arrays)
+        graph = self._graphs.get(key)
+        if graph is None:
+            graph = self._trace(key, structure, arrays)
+        return graph(arrays, self._op_hook)
+
+    def _trace(self, key: Any, structure: Any, arrays: list[NDArray]) -> HybridGraph:
+        with self._lock:
+            graph = self._graphs.get(key)
+            if graph is None:
+                graph = HybridGraph(self, structure, arrays, self._options)
+                if len(self._graphs) >= _MAX_GRAPHS:
+                    self._graphs.pop(next(iter(self._graphs)))
+                self._graphs[key] = graph
+            return graph
+
+    @property
+    def has_hybrid_forward(self) -> bool:
+        """Whether the computation is a ``hybrid_forward``, in the style of MXNet 1.x."""
+        return type(self).forward is HybridBlock.forward
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Compute by ``hybrid_forward``, on arrays at once or on Symbols to be part of a graph.
+
+        Args:
+            x: First input, NDArray or Symbol.
+            *args: The others.
+        """
+        first = x if _is_array(x) else next(iter(flatten((x, *args), _is_array)[0]), None)
+        if isinstance(first, Symbol):
+            values = {name: parameter.var() for name, parameter in self._reg_params.items()}
+            with self.name_scope():
+                return self.hybrid_forward(sym, x, *args, **values)
+        if first is None:
+            raise ArgumentTypeError(
+                f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
+            )
+        ctx = first.context if isinstance(first, NDArray) else None
+        try:
+            arrays = {name: p.data(ctx) for name, p in self._reg_params.items()}
+        except DeferredInitializationError:
+            self.infer_shape(x, *args)
+            for parameter in self.collect_params().values():
+                parameter._finish_deferred_init()
+            arrays = {name: p.data(ctx) for name, p in self._reg_params.items()}
+        return self.hybrid_forward(nd, x, *args, **arrays)
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803  # Gluon's name
+        """Compute the outputs; a subclass defines it (or ``forward``).
+
+        Args:
+            F: Namespace of the functions to use, ``nd`` or ``sym``.
+            x: First input.
+            *args: The others.
+            **kwargs: This block's own parameters by attribute name.
+
+        Raises:
+            NotSupportedError: if the class does not define it.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a class that defines hybrid_forward(self, F, x, ...) or forward(self, x, ...), "
+            "got one that defines neither"
+        )
+
+    # -- inference -----------------------------------------------------------------------------
+
+    def infer_shape(self, *args: Any) -> None:
+        """Find the unknown shapes of parameters from inputs.
+
+        Args:
+            *args: The arguments of a call.
+
+        Raises:
+            OperatorError: if an operator refuses the shapes.
+            ParameterError: if a shape stays unknown.
+        """
+        infer_parameters(self, args, shapes=True)
+
+    def infer_type(self, *args: Any) -> None:
+        """Find the dtypes of parameters from inputs.
+
+        Args:
+            *args: The arguments of a call.
+        """
+        infer_parameters(self, args, shapes=False)
+
+    # -- files and monitoring ------------------------------------------------------------------
+
+    def export(
+        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
+    ) -> tuple[str, str]:
+        """Write the graph and the parameters for `SymbolBlock.imports`, Module or MXNet.
+
+        Args:
+            path: Files are ``path-symbol.json`` and ``path-0000.params`` with the epoch's four digits.
+            epoch: Number in the second name.
+            remove_amp_cast: Accepted; there are no casts of mixed precision to remove.
+
+        Returns:
+            The names of both files.
+
+        Raises:
+            GraphError: if the block was not hybridized and run.
+        """
+        if not self._graphs:
+            raise GraphError(
+                f"{self.name}.export: expected a block that was hybridized and run once, got one without a graph; call "
+                "hybridize() and then the block on an input"
+            )
+        graph = list(self._graphs.values())[-1]
+        symbol_file = f"{os.fspath(path)}-symbol.json"
+        params_file = f"{os.fspath(path)}-{epoch:04d}.params"
+        graph.symbol().save(symbol_file, remove_amp_cast)
+        nd.save(params_file, graph.named_parameters())
+        return symbol_file, params_file
+
+    def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
+        """Have ``callback(name, operator_name, array)`` called with what every operator of the graph computes.
+
+        While a hook is there, graphs run operator by operator.
+
+        Args:
+            callback: Gets the output's name, the operator's name and the array.
+            monitor_all: Whether inputs are reported as well.
+        """
+        self._op_hook = (callback, monitor_all)
+        super().register_op_hook(callback, monitor_all)

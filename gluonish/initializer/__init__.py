@@ -1,0 +1,28 @@
+"""Initial values of parameters, chosen by name; `mx.init` and `mx.initializer` are this package."""
+
+from gluonish.initializer.base import InitDesc, Initializer, alias, create, register
+from gluonish.initializer.by_name import Load, Mixed
+from gluonish.initializer.constant import Constant, One, Zero
+from gluonish.initializer.random import Normal, Orthogonal, Uniform
+from gluonish.initializer.structured import Bilinear, LSTMBias
+from gluonish.initializer.xavier import MSRAPrelu, Xavier
+
+__all__ = [
+    "Bilinear",
+    "Constant",
+    "InitDesc",
+    "Initializer",
+    "LSTMBias",
+    "Load",
+    "MSRAPrelu",
+    "Mixed",
+    "Normal",
+    "One",
+    "Orthogonal",
+    "Uniform",
+    "Xavier",
+    "Zero",
+    "alias",
+    "create",
+    "register",
+]

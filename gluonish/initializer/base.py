@@ -1,0 +1,229 @@
+"""What every initializer shares: which part of it fills an array is decided by the array's name."""
+
+import json
+import logging
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.registry import get_alias_func, get_create_func, get_register_func
+from gluonish.ndarray import NDArray
+
+__all__ = ["InitDesc", "Initializer", "alias", "bilinear_kernel", "create", "register"]
+
+
+class InitDesc(str):
+    """An array's name together with what else tells how to initialize it.
+
+    Args:
+        name: The array's name.
+        attrs: The variable's attributes; ``__init__``, where it is not empty, names the initializer
+            of this array, as `create` takes it.
+        global_init: The initializer of the whole model, set by the first one called if it is None.
+    """
+
+    attrs: dict[str, Any]
+    global_init: "Initializer | None"
+
+    def __new__(
+        cls,
+        name: str,
+        attrs: Mapping[str, Any] | None = None,
+        global_init: "Initializer | None" = None,
+    ) -> "InitDesc":
+        """Return the name with its attributes."""
+        made = super().__new__(cls, name)
+        made.attrs = dict(attrs or {})
+        made.global_init = global_init
+        return made
+
+
+class Initializer:
+    """Base of initializers: called with a name and an array, it fills the array.
+
+    An `InitDesc` whose attributes hold ``__init__`` is filled by that initializer as a weight is.
+    Otherwise the end of the name decides: ``weight`` is filled by `_init_weight`, which subclasses
+    define; ``bias``, ``beta`` and ``min`` with 0; ``gamma`` and ``max`` with 1. A plain string also
+    knows the endings ``moving_mean``, ``moving_avg``, ``moving_inv_var`` (0) and ``moving_var``
+    (1), and the beginnings ``upsampling`` (bilinear) and ``stn_loc`` (the identity transform).
+
+    Args:
+        **kwargs: The constructor's arguments, which `dumps` writes and equality compares.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = kwargs
+        self._verbose = False
+        self._print_func: Callable[[NDArray], Any] = _root_mean_square
+
+    def set_verbosity(
+        self, verbose: bool = False, print_func: Callable[[NDArray], Any] | None = None
+    ) -> "Initializer":
+        """Log each array that gets initialized, at level INFO.
+
+        Args:
+            verbose: Whether to.
+            print_func: What to log of an array; None for the root of its mean square.
+
+        Returns:
+            The initializer itself.
+        """
+        self._verbose = verbose
+        self._print_func = _root_mean_square if print_func is None else print_func
+        return self
+
+    def dumps(self) -> str:
+        """Return JSON from which `create` makes an equal initializer."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Initializer):
+            return NotImplemented
+        return type(self) is type(other) and self._kwargs == other._kwargs
+
+    __hash__ = None  # type: ignore[assignment]  # equality is by arguments, which may be lists
+
+    def __call__(self, desc: str, arr: NDArray) -> None:
+        """Fill an array.
+
+        Args:
+            desc: Its name, as an `InitDesc`; a plain string is deprecated.
+            arr: The array, which is overwritten.
+
+        Raises:
+            ArgumentTypeError: ``desc`` is no string.
+            ArgumentError: The name says nothing about how to fill the array.
+        """
+        if not isinstance(desc, str):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected an InitDesc or a name, got {desc!r}"
+            )
+        if not isinstance(desc, InitDesc):
+            self._init_by_plain_name(desc, arr)
+            return
+        if desc.global_init is None:
+            desc.global_init = self
+        chosen = desc.attrs.get("__init__", "")
+        if chosen:
+            create(chosen)._init_weight(desc, arr)
+            self._log(desc, chosen, arr)
+        else:
+            self._init_by_ending(desc, arr)
+
+    def _init_by_ending(self, name: str, arr: NDArray) -> None:
+        for ending, method in _METHODS.items():
+            if name.endswith(ending):
+                getattr(self, method)(name, arr)
+                self._log(name, ending, arr)
+                return
+        self._init_default(name, arr)
+
+    def _init_by_plain_name(self, name: str, arr: NDArray) -> None:
+        warnings.warn(
+            "an initializer was called with a plain string; use InitDesc(name)",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        if name.startswith("upsampling"):
+            self._init_bilinear(name, arr)
+        elif name.startswith("stn_loc") and name.endswith("weight"):
+            self._init_zero(name, arr)
+        elif name.startswith("stn_loc") and name.endswith("bias"):
+            self._init_loc_bias(name, arr)
+        elif name.endswith(("moving_mean", "moving_avg", "moving_inv_var")):
+            self._init_zero(name, arr)
+        elif name.endswith("moving_var"):
+            self._init_one(name, arr)
+        else:
+            self._init_by_ending(name, arr)
+
+    def _log(self, name: str, how: object, arr: NDArray) -> None:
+        if self._verbose:
+            logging.info("Initialized %s as %s: %s", name, how, self._print_func(arr))
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a subclass that defines _init_weight(name, arr), "
+            f"got none to fill {name!r}"
+        )
+
+    def _init_default(self, name: str, arr: NDArray) -> None:
+        raise ArgumentError(
+            f"{type(self).__name__}: expected a name that ends in {', '.join(_METHODS)}, got "
+            f"{str(name)!r}; say how to fill it, as in Variable(init=...) or Parameter(init=...)"
+        )
+
+    def _init_zero(self, name: str, arr: NDArray) -> None:
+        arr[:] = 0
+
+    def _init_one(self, name: str, arr: NDArray) -> None:
+        arr[:] = 1
+
+    def _init_bias(self, name: str, arr: NDArray) -> None:
+        arr[:] = 0
+
+    def _init_gamma(self, name: str, arr: NDArray) -> None:
+        arr[:] = 1
+
+    def _init_beta(self, name: str, arr: NDArray) -> None:
+        arr[:] = 0
+
+    def _init_bilinear(self, name: str, arr: NDArray) -> None:
+        arr[:] = bilinear_kernel(name, arr.shape)
+
+    def _init_loc_bias(self, name: str, arr: NDArray) -> None:
+        if arr.shape != (6,):
+            raise ArgumentError(f"Initializer: expected {name!r} of shape (6,), got {arr.shape}")
+        arr[:] = np.array([1, 0, 0, 0, 1, 0], np.float32)
+
+
+_METHODS = {
+    "weight": "_init_weight",
+    "bias": "_init_bias",
+    "gamma": "_init_gamma",
+    "beta": "_init_beta",
+    "min": "_init_zero",
+    "max": "_init_one",
+}
+
+
+def _root_mean_square(arr: NDArray) -> float:
+    values = arr.asnumpy().astype(np.float64)
+    return float(np.linalg.norm(values)) / math.sqrt(max(1, values.size))
+
+
+def bilinear_kernel(name: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Return weights of a transposed convolution that enlarges images by linear interpolation.
+
+    Args:
+        name: The array's name, for messages.
+        shape: Its shape, (..., H, W) of rank 4.
+
+    Raises:
+        ArgumentError: The rank is not 4.
+    """
+    if len(shape) != 4:
+        raise ArgumentError(
+            f"Bilinear: expected {str(name)!r} of rank 4 (..., H, W), got shape {shape}"
+        )
+    factor = math.ceil(shape[3] / 2)
+    center = (2 * factor - 1 - factor % 2) / (2 * factor)
+    vertical, horizontal = (1 - np.abs(np.arange(size) / factor - center) for size in shape[2:])
+    return np.broadcast_to(np.outer(vertical, horizontal), shape).astype(np.float32)
+
+
+_registered = get_register_func(Initializer, "initializer")
+
+
+def register(klass: type[Initializer]) -> type[Initializer]:
+    """Make an initializer known to `create` by its class name; use it as a decorator."""
+    made: type[Initializer] = _registered(klass)
+    return made
+
+
+alias = get_alias_func(Initializer, "initializer")
+create = get_create_func(Initializer, "initializer")

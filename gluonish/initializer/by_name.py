@@ -1,0 +1,100 @@
+"""Choosing an array's initial values by its name: Mixed and Load."""
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.initializer.base import Initializer
+from gluonish.ndarray import NDArray, load
+
+__all__ = ["Load", "Mixed"]
+
+Fill = Callable[[str, NDArray], None]
+
+
+class Mixed:
+    """Hand each array to the first initializer whose pattern matches the beginning of its name.
+
+    Args:
+        patterns: Regular expressions.
+        initializers: One for each pattern.
+
+    Raises:
+        ArgumentError: The numbers differ; at the call, no pattern matches.
+    """
+
+    def __init__(self, patterns: Sequence[str], initializers: Sequence[Fill]) -> None:
+        if len(patterns) != len(initializers):
+            raise ArgumentError(
+                f"Mixed: expected an initializer for each of {len(patterns)} patterns, "
+                f"got {len(initializers)}"
+            )
+        compiled = [re.compile(pattern) for pattern in patterns]
+        self.map = list(zip(compiled, initializers, strict=True))
+
+    def __call__(self, name: str, arr: NDArray) -> None:
+        """Fill an array by the first initializer that fits its name."""
+        for pattern, initializer in self.map:
+            if pattern.match(name):
+                initializer(name, arr)
+                return
+        raise ArgumentError(
+            f"Mixed: expected a pattern that matches {str(name)!r}, got none; "
+            'add ".*" as the last one'
+        )
+
+
+class Load:
+    """Fill arrays from loaded ones of the same name.
+
+    Args:
+        param: Path of a ``.params`` file, or a dict of arrays; ``arg:`` and ``aux:`` before a name
+            are ignored.
+        default_init: What fills an array that is not among them.
+        verbose: Whether to log, at level INFO, where each array's values come from.
+
+    Raises:
+        ArgumentTypeError: The file's arrays have no names.
+        ArgumentError: At the call: a loaded array has another shape, or an array is missing and
+            there is no ``default_init``.
+    """
+
+    def __init__(
+        self,
+        param: str | Mapping[str, NDArray],
+        default_init: Initializer | Fill | None = None,
+        verbose: bool = False,
+    ) -> None:
+        loaded = load(param) if isinstance(param, str) else param
+        if not isinstance(loaded, Mapping):
+            raise ArgumentTypeError(
+                f"Load: expected arrays with names, got {type(loaded).__name__}"
+            )
+        self.param = {_bare(name): arr for name, arr in loaded.items()}
+        self.default_init = default_init
+        self.verbose = verbose
+
+    def __call__(self, name: str, arr: NDArray) -> None:
+        """Fill an array with the loaded one, or by ``default_init``."""
+        found = self.param.get(str(name))
+        if found is not None:
+            if found.shape != arr.shape:
+                raise ArgumentError(
+                    f"Load: expected {str(name)!r} of shape {arr.shape}, got {found.shape}"
+                )
+            found.copyto(arr)
+            source = "loading"
+        elif self.default_init is not None:
+            self.default_init(name, arr)
+            source = "default"
+        else:
+            raise ArgumentError(
+                f"Load: expected {str(name)!r} among the arrays or a default_init, got neither"
+            )
+        if self.verbose:
+            logging.info("Initialized %s by %s", name, source)
+
+
+def _bare(name: str) -> str:
+    return name[4:] if name.startswith(("arg:", "aux:")) else name

@@ -1,0 +1,85 @@
+"""Initializers that draw every weight from one distribution: Uniform, Normal and Orthogonal."""
+
+import math
+
+import numpy as np
+
+import gluonish.ndarray.random as random
+from gluonish.core.errors import ArgumentError
+from gluonish.initializer.base import Initializer, register
+from gluonish.ndarray import NDArray
+
+__all__ = ["Normal", "Orthogonal", "Uniform"]
+
+
+@register
+class Uniform(Initializer):
+    """Draw weights uniformly from [-scale, scale).
+
+    Args:
+        scale: Bound of the range.
+    """
+
+    def __init__(self, scale: float = 0.07) -> None:
+        super().__init__(scale=scale)
+        self.scale = scale
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        random.uniform(-self.scale, self.scale, out=arr)
+
+
+@register
+class Normal(Initializer):
+    """Draw weights from the normal distribution around 0.
+
+    Args:
+        sigma: Standard deviation.
+    """
+
+    def __init__(self, sigma: float = 0.01) -> None:
+        super().__init__(sigma=sigma)
+        self.sigma = sigma
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        random.normal(0, self.sigma, out=arr)
+
+
+@register
+class Orthogonal(Initializer):
+    """Make a weight (N, ...), seen as a matrix (N, the rest), orthogonal times ``scale``.
+
+    Its rows are orthogonal where it is at least as wide as high, else its columns.
+
+    Args:
+        scale: Factor on the orthogonal matrix.
+        rand_type: ``"uniform"`` or ``"normal"``: the entries of the random matrix that is made
+            orthogonal.
+
+    Raises:
+        ArgumentError: for another ``rand_type``.
+
+    References:
+        A. M. Saxe, J. L. McClelland, S. Ganguli, Exact solutions to the nonlinear dynamics of
+        learning in deep linear neural networks, 2013.
+    """
+
+    def __init__(self, scale: float = 1.414, rand_type: str = "uniform") -> None:
+        super().__init__(scale=scale, rand_type=rand_type)
+        if rand_type not in ("uniform", "normal"):
+            raise ArgumentError(
+                f"Orthogonal: expected rand_type 'uniform' or 'normal', got {rand_type!r}"
+            )
+        self.scale = scale
+        self.rand_type = rand_type
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        if not arr.shape:
+            raise ArgumentError(f"Orthogonal: expected {str(name)!r} with axes, got shape ()")
+        shape = (arr.shape[0], math.prod(arr.shape[1:]))
+        if self.rand_type == "uniform":
+            drawn = random.uniform(-1.0, 1.0, shape=shape, ctx=arr.context)
+        else:
+            drawn = random.normal(0.0, 1.0, shape=shape, ctx=arr.context)
+        left, _, right = np.linalg.svd(drawn.asnumpy(), full_matrices=False)
+        chosen = left if left.shape == shape else right
+        arr[:] = self.scale * chosen.reshape(arr.shape)

@@ -1,0 +1,91 @@
+"""Initializers that keep the variance of activations from layer to layer: Xavier and MSRAPrelu."""
+
+import math
+from collections.abc import Callable, Mapping
+
+import gluonish.ndarray.random as random
+from gluonish.core.errors import ArgumentError
+from gluonish.initializer.base import Initializer, register
+from gluonish.ndarray import NDArray
+
+__all__ = ["MSRAPrelu", "Xavier"]
+
+_FACTORS: Mapping[str, Callable[[int, int], float]] = {
+    "avg": lambda fan_in, fan_out: (fan_in + fan_out) / 2,
+    "in": lambda fan_in, fan_out: fan_in,
+    "out": lambda fan_in, fan_out: fan_out,
+}
+
+
+@register
+class Xavier(Initializer):
+    """Draw weights with scale ``sqrt(magnitude / fan)``, so that signals neither grow nor fade.
+
+    A weight (N, C, ...) has fan-in C and fan-out N, each times the size of the rest.
+
+    Args:
+        rnd_type: ``"uniform"``: from [-scale, scale); ``"gaussian"``: with deviation scale.
+        factor_type: The fan: ``"avg"`` (mean of fan-in and fan-out), ``"in"`` or ``"out"``.
+        magnitude: Numerator of the scale's square.
+
+    Raises:
+        ArgumentError: for another ``rnd_type`` or ``factor_type``; at the call, for a weight of
+            fewer than two axes.
+
+    References:
+        X. Glorot, Y. Bengio, Understanding the difficulty of training deep feedforward neural
+        networks, 2010.
+    """
+
+    def __init__(
+        self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3
+    ) -> None:
+        super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
+        if rnd_type not in ("uniform", "gaussian"):
+            raise ArgumentError(
+                f"{type(self).__name__}: expected rnd_type 'uniform' or 'gaussian', "
+                f"got {rnd_type!r}"
+            )
+        if factor_type not in _FACTORS:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected factor_type 'avg', 'in' or 'out', "
+                f"got {factor_type!r}"
+            )
+        self.rnd_type = rnd_type
+        self.factor_type = factor_type
+        self.magnitude = float(magnitude)
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        shape = arr.shape
+        if len(shape) < 2:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected {str(name)!r} with two axes or more, "
+                f"got shape {shape}"
+            )
+        rest = math.prod(shape[2:])
+        fan = _FACTORS[self.factor_type](shape[1] * rest, shape[0] * rest)
+        if not fan:
+            return  # an axis of the fan is 0, so there is nothing to fill
+        scale = math.sqrt(self.magnitude / fan)
+        if self.rnd_type == "uniform":
+            random.uniform(-scale, scale, out=arr)
+        else:
+            random.normal(0, scale, out=arr)
+
+
+@register
+class MSRAPrelu(Xavier):
+    """`Xavier` for layers followed by ReLU or PReLU: normal, with magnitude ``2 / (1 + slope^2)``.
+
+    Args:
+        factor_type: The fan, as in `Xavier`.
+        slope: The initial slope of PReLU; 0 for ReLU.
+
+    References:
+        K. He, X. Zhang, S. Ren, J. Sun, Delving deep into rectifiers: surpassing human-level
+        performance on ImageNet classification, 2015.
+    """
+
+    def __init__(self, factor_type: str = "avg", slope: float = 0.25) -> None:
+        super().__init__("gaussian", factor_type, 2.0 / (1 + slope**2))
+        self._kwargs = {"factor_type": factor_type, "slope": slope}

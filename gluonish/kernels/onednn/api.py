@@ -1,0 +1,296 @@
+"""The C interface of oneDNN 3: enumerations, prototypes, and the check of every status.
+
+No header is needed at run time. The tests compare the enumerations with the names that the library
+prints for them. Calls that compute go through ``CDLL``, which releases the GIL; the short ones that
+only store a pointer go through ``PyDLL``, which keeps it, since handing it over would cost more
+than the call.
+"""
+
+import ctypes
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+from gluonish.core.errors import GluonishError
+
+__all__ = [
+    "AlgorithmKind",
+    "Api",
+    "Argument",
+    "DataType",
+    "ExecArgument",
+    "NormalizationFlag",
+    "OneDNNError",
+    "PropagationKind",
+    "Query",
+    "dims",
+]
+
+_MAX_DIMS = 12
+_CPU = 1
+_DEFAULT_STREAM = 1
+_USER_SCRATCHPAD = 1
+
+
+class OneDNNError(GluonishError, RuntimeError):
+    """The oneDNN library is missing, or refused to build or to run a primitive."""
+
+
+class DataType(IntEnum):
+    """``dnnl_data_type_t``."""
+
+    F16 = 1
+    BF16 = 2
+    F32 = 3
+    S32 = 4
+    S8 = 5
+    U8 = 6
+
+
+class PropagationKind(IntEnum):
+    """``dnnl_prop_kind_t``."""
+
+    FORWARD_TRAINING = 64
+    FORWARD_INFERENCE = 96
+    BACKWARD = 128
+    BACKWARD_DATA = 160
+    BACKWARD_WEIGHTS = 192
+
+
+class AlgorithmKind(IntEnum):
+    """``dnnl_alg_kind_t``."""
+
+    CONVOLUTION_DIRECT = 1
+    POOLING_MAX = 0x1FF
+    POOLING_AVG_INCLUDE_PADDING = 0x2FF
+    POOLING_AVG_EXCLUDE_PADDING = 0x3FF
+
+
+class NormalizationFlag(IntEnum):
+    """``dnnl_normalization_flags_t``; combined by or."""
+
+    USE_GLOBAL_STATS = 1
+    USE_SCALE = 2
+    USE_SHIFT = 4
+
+
+class Query(IntEnum):
+    """``dnnl_query_t``: what may be asked of a primitive descriptor."""
+
+    IMPLEMENTATION = 8
+    ARGUMENT_DESCRIPTOR = 255
+
+
+class Argument(IntEnum):
+    """``DNNL_ARG_*``: the role of a memory in a primitive's execution."""
+
+    SRC = 1
+    DST = 17
+    WEIGHTS = 33
+    BIAS = 41
+    MEAN = 49
+    VARIANCE = 50
+    SCALE = 51
+    SHIFT = 52
+    WORKSPACE = 64
+    SCRATCHPAD = 80
+    DIFF_SRC = 129
+    DIFF_DST = 145
+    DIFF_WEIGHTS = 161
+    DIFF_BIAS = 169
+    DIFF_SCALE = 255
+    DIFF_SHIFT = 256
+
+
+class ExecArgument(ctypes.Structure):
+    """``dnnl_exec_arg_t``: one role and the memory object that plays it."""
+
+    _fields_ = [("argument", ctypes.c_int), ("memory", ctypes.c_void_p)]
+
+
+class _Version(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_int),
+        ("minor", ctypes.c_int),
+        ("patch", ctypes.c_int),
+        ("hash", ctypes.c_char_p),
+        ("cpu_runtime", ctypes.c_uint),
+        ("gpu_runtime", ctypes.c_uint),
+    ]
+
+
+_H = ctypes.c_void_p
+_I = ctypes.c_int
+_D = ctypes.POINTER(ctypes.c_int64)
+_HP = ctypes.POINTER(ctypes.c_void_p)
+
+# Every function that answers with a status.
+_PROTOTYPES: dict[str, tuple[Any, ...]] = {
+    "dnnl_engine_create": (_HP, _I, ctypes.c_size_t),
+    "dnnl_stream_create": (_HP, _H, ctypes.c_uint),
+    "dnnl_stream_destroy": (_H,),
+    "dnnl_primitive_attr_create": (_HP,),
+    "dnnl_primitive_attr_set_scratchpad_mode": (_H, _I),
+    "dnnl_memory_desc_create_with_strides": (_HP, _I, _D, _I, _D),
+    "dnnl_memory_desc_create_with_tag": (_HP, _I, _D, _I, _I),
+    "dnnl_memory_desc_clone": (_HP, _H),
+    "dnnl_memory_desc_destroy": (_H,),
+    "dnnl_memory_create": (_HP, _H, _H, _H),
+    "dnnl_memory_destroy": (_H,),
+    "dnnl_primitive_desc_query": (_H, _I, _I, _H),
+    "dnnl_primitive_desc_destroy": (_H,),
+    "dnnl_primitive_create": (_HP, _H),
+    "dnnl_primitive_destroy": (_H,),
+    "dnnl_reorder_primitive_desc_create": (_HP, _H, _H, _H, _H, _H),
+    "dnnl_convolution_forward_primitive_desc_create": (
+        *(_HP, _H, _I, _I, _H, _H, _H, _H, _D, _D, _D, _D, _H),
+    ),
+    "dnnl_convolution_backward_data_primitive_desc_create": (
+        *(_HP, _H, _I, _H, _H, _H, _D, _D, _D, _D, _H, _H),
+    ),
+    "dnnl_convolution_backward_weights_primitive_desc_create": (
+        *(_HP, _H, _I, _H, _H, _H, _H, _D, _D, _D, _D, _H, _H),
+    ),
+    "dnnl_pooling_forward_primitive_desc_create": (
+        *(_HP, _H, _I, _I, _H, _H, _D, _D, _D, _D, _D, _H),
+    ),
+    "dnnl_pooling_backward_primitive_desc_create": (
+        *(_HP, _H, _I, _H, _H, _D, _D, _D, _D, _D, _H, _H),
+    ),
+    "dnnl_inner_product_forward_primitive_desc_create": (_HP, _H, _I, _H, _H, _H, _H, _H),
+    "dnnl_inner_product_backward_data_primitive_desc_create": (_HP, _H, _H, _H, _H, _H, _H),
+    "dnnl_inner_product_backward_weights_primitive_desc_create": (
+        *(_HP, _H, _H, _H, _H, _H, _H, _H),
+    ),
+    "dnnl_matmul_primitive_desc_create": (_HP, _H, _H, _H, _H, _H, _H),
+    "dnnl_batch_normalization_forward_primitive_desc_create": (
+        *(_HP, _H, _I, _H, _H, ctypes.c_float, ctypes.c_uint, _H),
+    ),
+    "dnnl_batch_normalization_backward_primitive_desc_create": (
+        *(_HP, _H, _I, _H, _H, _H, ctypes.c_float, ctypes.c_uint, _H, _H),
+    ),
+}
+
+
+def dims(values: tuple[int, ...]) -> Any:
+    """``values`` as the ``dnnl_dims_t`` that the library reads."""
+    return (ctypes.c_int64 * _MAX_DIMS)(*values)
+
+
+class Api:
+    """The functions of one loaded library.
+
+    Args:
+        path: The shared library's file.
+
+    Raises:
+        OneDNNError: It cannot be loaded, is not oneDNN, or is not version 3.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            self._library = ctypes.CDLL(path)
+            quick = ctypes.PyDLL(path)
+            self._library.dnnl_version.restype = ctypes.POINTER(_Version)
+            found = self._library.dnnl_version().contents
+            self.version = (found.major, found.minor, found.patch)
+            self._functions = {name: self._bind(name, args) for name, args in _PROTOTYPES.items()}
+        except (OSError, AttributeError) as error:
+            raise OneDNNError(f"oneDNN: expected a oneDNN 3 library, got {path}: {error}") from None
+        if self.version[0] != 3:
+            shown = ".".join(map(str, self.version))
+            raise OneDNNError(f"oneDNN: expected version 3, got {shown} in {path}")
+        self.path = path
+        self._status_name = self._library.dnnl_status2str
+        self._status_name.restype = ctypes.c_char_p
+        self._descriptor_query = self._library.dnnl_primitive_desc_query_md
+        self._descriptor_query.argtypes, self._descriptor_query.restype = (_H, _I, _I), _H
+        self._descriptor_nbytes = self._library.dnnl_memory_desc_get_size
+        self._descriptor_nbytes.argtypes, self._descriptor_nbytes.restype = (_H,), ctypes.c_size_t
+        self._descriptor_equal = self._library.dnnl_memory_desc_equal
+        self._descriptor_equal.argtypes = (_H, _H)
+        execute_types = (_H, _H, _I, ctypes.POINTER(ExecArgument))
+        self.execute: Callable[..., int] = self._bind("dnnl_primitive_execute", execute_types)
+        self.wait: Callable[..., int] = self._bind("dnnl_stream_wait", (_H,))
+        self.set_data_handle: Callable[..., int] = quick.dnnl_memory_set_data_handle
+        quick.dnnl_memory_set_data_handle.argtypes = (_H, _H)
+
+    def _bind(self, name: str, argument_types: tuple[Any, ...]) -> Any:
+        function = getattr(self._library, name)
+        function.argtypes, function.restype = argument_types, ctypes.c_int
+        return function
+
+    def check(self, status: int, what: str) -> None:
+        """Raise when ``status`` is not success.
+
+        Raises:
+            OneDNNError: With the library's name for the status.
+        """
+        if status:
+            name = self._status_name(status).decode()
+            raise OneDNNError(f"oneDNN: expected {what} to succeed, got {name!r}")
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function that answers with a status, and check it."""
+        self.check(self._functions[name](*arguments), name)
+
+    def create(self, name: str, *arguments: Any) -> int:
+        """Call a function that stores a new handle through its first argument; return it."""
+        handle = ctypes.c_void_p()
+        self.call(name, ctypes.byref(handle), *arguments)
+        return handle.value or 0
+
+    def destroy(self, name: str, handle: int) -> None:
+        """Free a handle; what the library answers is of no use to a finalizer."""
+        self._functions[name](handle)
+
+    def create_engine(self) -> int:
+        """The CPU engine."""
+        return self.create("dnnl_engine_create", _CPU, 0)
+
+    def create_stream(self, engine: int) -> int:
+        """A stream that runs primitives in the order they are given."""
+        return self.create("dnnl_stream_create", engine, _DEFAULT_STREAM)
+
+    def create_attributes(self) -> int:
+        """Primitive attributes that leave the scratchpad to the caller."""
+        handle = self.create("dnnl_primitive_attr_create")
+        self.call("dnnl_primitive_attr_set_scratchpad_mode", handle, _USER_SCRATCHPAD)
+        return handle
+
+    def argument_descriptor(self, primitive_descriptor: int, argument: int) -> int:
+        """The layout that a primitive wants for an argument; 0 where it has no such one."""
+        query = Query.ARGUMENT_DESCRIPTOR
+        return self._descriptor_query(primitive_descriptor, query, argument) or 0
+
+    def implementation(self, primitive_descriptor: int) -> str:
+        """The library's name of the implementation that it chose."""
+        name = ctypes.c_char_p()
+        place = ctypes.cast(ctypes.byref(name), ctypes.c_void_p)
+        self.call("dnnl_primitive_desc_query", primitive_descriptor, Query.IMPLEMENTATION, 0, place)
+        return (name.value or b"").decode()
+
+    def descriptor_nbytes(self, descriptor: int) -> int:
+        """Bytes that data in this layout needs, padding included."""
+        return int(self._descriptor_nbytes(descriptor))
+
+    def descriptors_equal(self, left: int, right: int) -> bool:
+        """Whether two layouts are the same, so that no reorder is needed."""
+        return bool(self._descriptor_equal(left, right))
+
+    def name_of(self, function: str, value: int) -> str:
+        """The library's name for an enumeration value, by one of its ``dnnl_*2str``."""
+        printer = getattr(self._library, function)
+        printer.restype = ctypes.c_char_p
+        return str(printer(value).decode())
+
+    def max_threads(self) -> int:
+        """Threads that a primitive called from this thread uses; 1 without OpenMP."""
+        function = getattr(self._library, "omp_get_max_threads", None)
+        return int(function()) if function else 1
+
+    def limit_threads(self, count: int) -> None:
+        """Set how many threads primitives called from the calling thread use from now on."""
+        function = getattr(self._library, "omp_set_num_threads", None)
+        if function:
+            function(count)

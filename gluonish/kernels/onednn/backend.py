@@ -1,0 +1,118 @@
+"""The library that the kernels of this package use: loading it, and asking whether it can take some
+arrays."""
+
+import os
+from typing import NamedTuple
+
+from gluonish.kernels.onednn.api import Api, OneDNNError
+from gluonish.kernels.onednn.cache import PlanCache
+from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.library import locate
+from gluonish.kernels.onednn.memory import Array, describable
+
+__all__ = [
+    "DEFAULT_CACHE_CAPACITY",
+    "Backend",
+    "Loaded",
+    "current",
+    "install",
+    "load",
+    "status",
+    "supported",
+]
+
+DEFAULT_CACHE_CAPACITY = 1024  # plans
+
+
+class Backend(NamedTuple):
+    """A loaded library: the engine, and the plans made for it."""
+
+    engine: Engine
+    plans: PlanCache
+
+
+class Loaded(NamedTuple):
+    """What `load` found: the back-end, or None and the reason."""
+
+    backend: Backend | None
+    reason: str
+
+
+class _State:
+    """What the kernels of this package use; replaced as a whole, so that readers need no lock."""
+
+    loaded = Loaded(None, "oneDNN: expected a loaded library, got none; call load() first")
+    fork_handler_registered = False
+
+
+def load(
+    path: str | None = None, *, cache_capacity: int = DEFAULT_CACHE_CAPACITY, threads: int = 0
+) -> Loaded:
+    """Load the library, and make the kernels of this package use it.
+
+    Args:
+        path: The shared library's file; None takes the one of the installed wheel.
+        cache_capacity: How many plans to keep; negative for no limit.
+        threads: How many threads each primitive uses; 0 for what OpenMP would take, which is
+            ``OMP_NUM_THREADS`` as it was when the library was loaded, else all cores.
+
+    Returns:
+        The back-end; or None with the reason, in which case no kernel of this package is available.
+    """
+    install(_open(path, cache_capacity, threads))
+    if not _State.fork_handler_registered:
+        os.register_at_fork(after_in_child=_forget_workers)
+        _State.fork_handler_registered = True
+    return _State.loaded
+
+
+def install(loaded: Loaded) -> Loaded:
+    """Make the kernels use what an earlier `load` returned; gives back what they used before."""
+    previous, _State.loaded = _State.loaded, loaded
+    return previous
+
+
+def status() -> Loaded:
+    """What the kernels use now."""
+    return _State.loaded
+
+
+def _open(path: str | None, cache_capacity: int, threads: int) -> Loaded:
+    location = locate(path)
+    if location.path is None:
+        return Loaded(None, f"oneDNN: expected a library, got none: {location.reason}")
+    try:
+        engine = Engine(Api(location.path), threads)
+    except OneDNNError as error:
+        return Loaded(None, str(error))
+    return Loaded(Backend(engine, PlanCache(engine, cache_capacity)), "")
+
+
+def current() -> Backend:
+    """The back-end in use.
+
+    Raises:
+        OneDNNError: None is loaded; the message has the reason.
+    """
+    backend = _State.loaded.backend
+    if backend is None:
+        raise OneDNNError(_State.loaded.reason)
+    return backend
+
+
+def supported(*arrays: Array) -> bool:
+    """Whether a library is loaded, computes in the arrays' common dtype, and can address them."""
+    backend = _State.loaded.backend
+    if backend is None:
+        return False
+    dtype = arrays[0].dtype
+    if dtype not in backend.engine.data_types:
+        return False
+    return all(array.dtype == dtype and describable(array) for array in arrays)
+
+
+def _forget_workers() -> None:
+    backend = _State.loaded.backend
+    if backend is not None:
+        backend.engine.forget_workers()
+        backend.plans.clear()

@@ -1,0 +1,150 @@
+"""The engine: one loaded library, and a stream and a scratch buffer for each thread.
+
+Invariants. `Engine` is shared by all threads and does not change once made. The library fixes the
+number of threads in a primitive when it is made, and plans are shared: so the number is the
+engine's, and each thread sets it before it makes its first primitive. `ThreadState` belongs
+to one thread: its scratch buffer is never used by two runs at once, because a thread runs one
+primitive at a time.
+"""
+
+import threading
+
+import ml_dtypes
+import numpy as np
+
+from gluonish.kernels.onednn.api import Api, DataType, OneDNNError
+from gluonish.kernels.onednn.memory import (
+    Array,
+    Descriptor,
+    contiguous_strides,
+    element_strides,
+)
+from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+
+__all__ = ["Engine", "ThreadState"]
+
+_PAGE = 4096  # bytes
+
+_FLOAT32 = np.dtype(np.float32)
+_BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
+
+class ThreadState:
+    """One thread's stream and scratch buffer.
+
+    Args:
+        api: The library.
+        engine: Handle of the engine.
+        threads: How many threads primitives use that are made in this thread; 0 for what OpenMP
+            would take.
+    """
+
+    __slots__ = ("_address", "_api", "_buffer", "stream")
+
+    def __init__(self, api: Api, engine: int, threads: int) -> None:
+        if threads:
+            api.limit_threads(threads)
+        self._api = api
+        self._buffer = np.empty(0, np.uint8)
+        self._address = 0
+        self.stream = api.create_stream(engine)
+
+    def __del__(self) -> None:
+        self._api.destroy("dnnl_stream_destroy", self.stream)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the scratch buffer: the most that a plan has needed in this thread."""
+        return self._buffer.nbytes
+
+    def reserve(self, nbytes: int) -> int:
+        """Address of ``nbytes`` or more of scratch, aligned to a page and used again."""
+        if nbytes + _PAGE > self._buffer.nbytes:
+            self._buffer = np.empty(nbytes + _PAGE, np.uint8)
+            self._address = -(-self._buffer.ctypes.data // _PAGE) * _PAGE
+        return self._address
+
+
+class Engine:
+    """The CPU engine of one library.
+
+    Args:
+        api: The library.
+        threads: How many threads each primitive uses; 0 for what OpenMP would take, which is
+            ``OMP_NUM_THREADS`` as it was when the library was loaded, else all cores.
+    """
+
+    def __init__(self, api: Api, threads: int = 0) -> None:
+        self.api = api
+        self._threads = threads
+        self.handle = api.create_engine()
+        self.attributes = api.create_attributes()
+        self._local = threading.local()
+        self.data_types: dict[np.dtype[np.generic], DataType] = {_FLOAT32: DataType.F32}
+        if self._multiplies(DataType.BF16):
+            self.data_types[_BFLOAT16] = DataType.BF16
+
+    def thread(self) -> ThreadState:
+        """The calling thread's stream and scratch buffer."""
+        try:
+            state: ThreadState = self._local.state
+        except AttributeError:
+            state = self._local.state = ThreadState(self.api, self.handle, self._threads)
+        return state
+
+    def forget_workers(self) -> None:
+        """In a forked child, where OpenMP's worker threads are gone: use one thread from now on.
+
+        A primitive keeps the number of threads it was made with, and would wait for them forever:
+        drop all plans as well.
+        """
+        self._threads = 1
+        self.api.limit_threads(1)
+
+    def describe(self, array: Array) -> Descriptor:
+        """The layout of an array as it is.
+
+        Raises:
+            OneDNNError: Its dtype is not one that this machine computes in.
+        """
+        strides = element_strides(array)
+        return Descriptor.strided(self.api, array.shape, strides, self.data_type(array))
+
+    def undecided(self, array: Array) -> Descriptor:
+        """The shape and dtype of an array, in whatever layout a primitive wants."""
+        return Descriptor.undecided(self.api, array.shape, self.data_type(array))
+
+    def agreed(self, *arrays: Array) -> list[Descriptor]:
+        """Layouts for arrays that a primitive wants alike.
+
+        They are the arrays' own where all are contiguous or all have their channels last; else all
+        contiguous, and the plan reorders those that are not.
+        """
+        if all(np.moveaxis(array, 1, -1).flags.c_contiguous for array in arrays):
+            return [self.describe(array) for array in arrays]
+        return [
+            Descriptor.strided(
+                self.api, array.shape, contiguous_strides(array.shape), self.data_type(array)
+            )
+            for array in arrays
+        ]
+
+    def data_type(self, array: Array) -> DataType:
+        """The library's name for an array's dtype."""
+        data_type = self.data_types.get(array.dtype)
+        if data_type is None:
+            names = " or ".join(str(dtype) for dtype in self.data_types)
+            raise OneDNNError(f"oneDNN: expected dtype {names}, got {array.dtype}")
+        return data_type
+
+    def _multiplies(self, data_type: DataType) -> bool:
+        """Whether the library computes in the type here: bfloat16 needs AVX-512."""
+        square = Descriptor.strided(self.api, (16, 16), (16, 1), data_type)
+        handles = (square.handle, square.handle, None, square.handle, self.attributes)
+        try:
+            PrimitiveDescriptor(
+                self.api, "dnnl_matmul_primitive_desc_create", self.handle, *handles
+            )
+        except OneDNNError:
+            return False
+        return True

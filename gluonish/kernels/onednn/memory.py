@@ -1,0 +1,143 @@
+"""Layouts of arrays, as the library wants them described."""
+
+import ctypes
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gluonish.kernels.onednn.api import Api, dims
+
+__all__ = [
+    "Array",
+    "Descriptor",
+    "address",
+    "contiguous_strides",
+    "describable",
+    "element_strides",
+    "signature",
+]
+
+_ANY_TAG = 1
+Array = npt.NDArray[Any]
+
+# `array.ctypes.data` takes 1 us, more than all else that a call does to one array. The data pointer
+# is the first field of NumPy's array struct, right behind the object header; the probe falls back
+# where that does not hold.
+_DATA_OFFSET = object.__basicsize__
+
+
+def _address_by_field(array: Array) -> int:
+    return ctypes.c_void_p.from_address(id(array) + _DATA_OFFSET).value or 0
+
+
+def _address_by_property(array: Array) -> int:
+    return array.ctypes.data
+
+
+_PROBE = np.zeros(3, np.float32)
+address = (
+    _address_by_field
+    if all(_address_by_field(view) == view.ctypes.data for view in (_PROBE, _PROBE[1:]))
+    else _address_by_property
+)
+
+
+def signature(array: Array) -> tuple[Any, ...]:
+    """What a plan depends on: dtype, shape and byte strides, but not the values."""
+    return (array.dtype, array.shape, array.strides)
+
+
+def element_strides(array: Array) -> tuple[int, ...]:
+    """Strides counted in elements.
+
+    An axis of length 1 gets the stride that a contiguous array would have there: NumPy leaves any
+    number in it, and the library recognizes layouts by their strides.
+    """
+    strides = [stride // array.itemsize for stride in array.strides]
+    for axis in reversed(range(array.ndim)):
+        if array.shape[axis] == 1:
+            inner = axis + 1
+            strides[axis] = strides[inner] * array.shape[inner] if inner < array.ndim else 1
+    return tuple(strides)
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a C-contiguous array of this shape, counted in elements."""
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+def describable(array: Array) -> bool:
+    """Whether the library can address this array.
+
+    It must hold something, be aligned, and have no broadcast, negative or overlapping strides.
+    """
+    flags = array.flags
+    if not array.size or not flags.aligned:
+        return False
+    return flags.c_contiguous or _strides_are_nested(array)
+
+
+def _strides_are_nested(array: Array) -> bool:
+    end = array.itemsize
+    axes = zip(array.strides, array.shape, strict=True)
+    for stride, length in sorted(axis for axis in axes if axis[1] > 1):
+        if stride < end or stride % array.itemsize:
+            return False
+        end = stride * length
+    return True
+
+
+class Descriptor:
+    """One ``dnnl_memory_desc_t``, owned.
+
+    Args:
+        api: The library.
+        handle: The descriptor; this object frees it.
+    """
+
+    __slots__ = ("api", "handle")
+
+    def __init__(self, api: Api, handle: int) -> None:
+        self.api = api
+        self.handle = handle
+
+    def __del__(self) -> None:
+        self.api.destroy("dnnl_memory_desc_destroy", self.handle)
+
+    @classmethod
+    def strided(
+        cls, api: Api, shape: tuple[int, ...], strides: tuple[int, ...], data_type: int
+    ) -> "Descriptor":
+        """A plain layout; ``strides`` in elements."""
+        handle = api.create(
+            "dnnl_memory_desc_create_with_strides",
+            len(shape),
+            dims(shape),
+            data_type,
+            dims(strides),
+        )
+        return cls(api, handle)
+
+    @classmethod
+    def undecided(cls, api: Api, shape: tuple[int, ...], data_type: int) -> "Descriptor":
+        """A layout that the primitive may choose."""
+        handle = api.create(
+            "dnnl_memory_desc_create_with_tag", len(shape), dims(shape), data_type, _ANY_TAG
+        )
+        return cls(api, handle)
+
+    @classmethod
+    def copied(cls, api: Api, borrowed: int) -> "Descriptor":
+        """A copy of a descriptor that belongs to a primitive."""
+        return cls(api, api.create("dnnl_memory_desc_clone", borrowed))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that data in this layout needs."""
+        return self.api.descriptor_nbytes(self.handle)
+
+    def same_as(self, other: "Descriptor") -> bool:
+        """Whether both describe the same layout of the same type and shape."""
+        return self.api.descriptors_equal(self.handle, other.handle)

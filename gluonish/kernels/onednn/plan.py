@@ -1,0 +1,252 @@
+"""Plans: primitives, reorders around them and their scratch; built once, run many times.
+
+A `Builder` collects *slots* (the caller's arrays, and temporaries in the thread's scratch buffer)
+and *steps* (one primitive each). Where a primitive wants another layout than a slot has, the
+builder puts a reorder before the step that reads it, or after the step that writes it.
+
+Invariants. A plan never changes after it is built, and may run in several threads at once: what a
+run writes into (memory objects and their data handles) is a `_Call`, which one thread owns from its
+`pop` to its `append` on the plan's list of idle calls. Both are single bytecodes' worth of C, so no
+lock is needed. Temporaries lie in the scratch buffer of the running thread, at offsets that are
+fixed when the plan is built.
+"""
+
+from collections.abc import Mapping
+from ctypes import Array as CArray
+
+from gluonish.kernels.onednn.api import Argument, ExecArgument, OneDNNError
+from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.memory import Array, Descriptor, address
+from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+
+__all__ = ["Builder", "Plan", "Slot"]
+
+_ALIGNMENT = 64  # bytes: a cache line, and the widest vector
+
+
+class Slot:
+    """One memory of a plan: an operand (the caller's array), or a temporary.
+
+    Args:
+        index: Its place among the plan's slots.
+        descriptor: Its layout; None for a temporary that no step has written yet.
+    """
+
+    __slots__ = ("descriptor", "index", "offset")
+
+    def __init__(self, index: int, descriptor: Descriptor | None) -> None:
+        self.index = index
+        self.descriptor = descriptor
+        self.offset = -1  # bytes into the scratch buffer; an operand has none
+
+    @property
+    def layout(self) -> Descriptor:
+        """The layout; a temporary has none before a step has written it."""
+        if self.descriptor is None:
+            raise OneDNNError("oneDNN: expected a temporary that was written, got an empty one")
+        return self.descriptor
+
+
+class _Step:
+    """A primitive and the slots it works on."""
+
+    __slots__ = ("descriptor", "handle", "slots")
+
+    def __init__(self, descriptor: PrimitiveDescriptor, slots: dict[int, Slot]) -> None:
+        self.descriptor = descriptor
+        self.slots = slots
+        self.handle = 0
+        self.handle = descriptor.api.create("dnnl_primitive_create", descriptor.handle)
+
+    def __del__(self) -> None:
+        if self.handle:
+            self.descriptor.api.destroy("dnnl_primitive_destroy", self.handle)
+
+
+class _Call:
+    """The memory objects of one run: what must not be shared between threads."""
+
+    __slots__ = ("api", "base", "memories", "operands", "steps", "temporaries")
+
+    def __init__(self, plan: "Plan") -> None:
+        self.api = plan.engine.api
+        self.base = -1
+        self.memories: list[int] = []
+        for slot in plan.slots:
+            descriptor, engine = slot.layout.handle, plan.engine.handle
+            self.memories.append(self.api.create("dnnl_memory_create", descriptor, engine, None))
+        self.operands = [self.memories[slot.index] for slot in plan.slots if slot.offset < 0]
+        self.temporaries = [
+            (self.memories[slot.index], slot.offset) for slot in plan.slots if slot.offset >= 0
+        ]
+        self.steps = [
+            (step.handle, len(step.slots), self._arguments(step.slots)) for step in plan.steps
+        ]
+
+    def _arguments(self, slots: Mapping[int, Slot]) -> CArray[ExecArgument]:
+        pairs = [ExecArgument(role, self.memories[slot.index]) for role, slot in slots.items()]
+        return (ExecArgument * len(pairs))(*pairs)
+
+    def __del__(self) -> None:
+        for memory in self.memories:
+            self.api.destroy("dnnl_memory_destroy", memory)
+
+    def move(self, base: int) -> None:
+        """Point the temporaries into the scratch buffer that starts at ``base``."""
+        for memory, offset in self.temporaries:
+            self.api.set_data_handle(memory, base + offset)
+        self.base = base
+
+
+class Plan:
+    """Steps ready to run on any arrays of the layouts that it was built for.
+
+    Args:
+        engine: The engine to run on.
+        slots: All memories; the operands among them in the order `run` takes arrays.
+        steps: The primitives, in order.
+        scratch_nbytes: Size of the scratch buffer that a run needs.
+    """
+
+    __slots__ = ("_idle", "engine", "scratch_nbytes", "slots", "steps")
+
+    def __init__(
+        self, engine: Engine, slots: list[Slot], steps: list[_Step], scratch_nbytes: int
+    ) -> None:
+        self.engine = engine
+        self.slots = slots
+        self.steps = steps
+        self.scratch_nbytes = scratch_nbytes
+        self._idle: list[_Call] = []
+
+    @property
+    def implementations(self) -> list[str]:
+        """The implementation of each step: what to look at when a call is slow."""
+        return [step.descriptor.implementation for step in self.steps]
+
+    def run(self, *arrays: Array) -> None:
+        """Run on ``arrays``, in the order in which the operands were added.
+
+        Their layouts must be those that the plan was built for: the plan's key holds them, so
+        nothing is checked here.
+
+        Raises:
+            OneDNNError: A primitive failed.
+        """
+        try:
+            call = self._idle.pop()
+        except IndexError:
+            call = _Call(self)
+        thread = self.engine.thread()
+        base = thread.reserve(self.scratch_nbytes)
+        if base != call.base:
+            call.move(base)
+        api = call.api
+        set_data_handle = api.set_data_handle
+        for memory, array in zip(call.operands, arrays, strict=True):
+            set_data_handle(memory, address(array))
+        stream = thread.stream
+        for handle, count, arguments in call.steps:
+            status = api.execute(handle, stream, count, arguments)
+            if status:
+                api.check(status, "dnnl_primitive_execute")
+        api.wait(stream)
+        self._idle.append(call)
+
+
+class Builder:
+    """Collects operands and steps, adds the reorders, and lays out the scratch buffer.
+
+    Args:
+        engine: The engine to build for.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._slots: list[Slot] = []
+        self._steps: list[_Step] = []
+
+    def operand(self, descriptor: Descriptor) -> Slot:
+        """Add one of the caller's arrays; `Plan.run` takes them in the order of these calls."""
+        return self._slot(descriptor)
+
+    def temporary(self) -> Slot:
+        """Add a memory of the plan's own; the first step that writes it decides its layout."""
+        slot = self._slot(None)
+        slot.offset = 0
+        return slot
+
+    def _slot(self, descriptor: Descriptor | None) -> Slot:
+        slot = Slot(len(self._slots), descriptor)
+        self._slots.append(slot)
+        return slot
+
+    def step(
+        self,
+        descriptor: PrimitiveDescriptor,
+        reads: Mapping[Argument, Slot],
+        writes: Mapping[Argument, Slot],
+    ) -> None:
+        """Add a primitive, with reorders where a slot's layout is not the one it wants.
+
+        Args:
+            descriptor: The primitive.
+            reads: The slot for each argument that it reads.
+            writes: The slot for each argument that it fills.
+
+        Raises:
+            OneDNNError: A slot cannot be reordered into what is wanted: another shape, above all.
+        """
+        slots: dict[int, Slot] = {}
+        for role, slot in reads.items():
+            slots[role] = self._converted(slot, descriptor.wanted(role))
+        after: list[tuple[Slot, Slot]] = []
+        for role, slot in writes.items():
+            wanted = descriptor.wanted(role)
+            if slot.descriptor is None:
+                slot.descriptor = wanted
+            slots[role] = slot
+            if not wanted.same_as(slot.layout):
+                slots[role] = self._temporary_like(wanted)
+                after.append((slots[role], slot))
+        self._append(descriptor, slots)
+        for source, target in after:
+            self.reorder(source, target)
+
+    def reorder(self, source: Slot, target: Slot) -> None:
+        """Add a copy from one layout (and type) to another."""
+        engine = self._engine
+        descriptor = PrimitiveDescriptor(
+            engine.api,
+            "dnnl_reorder_primitive_desc_create",
+            *(source.layout.handle, engine.handle, target.layout.handle, engine.handle),
+            engine.attributes,
+        )
+        self._append(descriptor, {Argument.SRC: source, Argument.DST: target})
+
+    def _converted(self, slot: Slot, wanted: Descriptor) -> Slot:
+        if wanted.same_as(slot.layout):
+            return slot
+        converted = self._temporary_like(wanted)
+        self.reorder(slot, converted)
+        return converted
+
+    def _temporary_like(self, descriptor: Descriptor) -> Slot:
+        slot = self.temporary()
+        slot.descriptor = descriptor
+        return slot
+
+    def _append(self, descriptor: PrimitiveDescriptor, slots: dict[int, Slot]) -> None:
+        scratchpad = descriptor.wanted(Argument.SCRATCHPAD)
+        if scratchpad.nbytes:
+            slots[Argument.SCRATCHPAD] = self._temporary_like(scratchpad)
+        self._steps.append(_Step(descriptor, slots))
+
+    def build(self) -> Plan:
+        """The finished plan."""
+        offset = 0
+        for slot in self._slots:
+            if slot.offset >= 0:
+                slot.offset = offset
+                offset += -(-slot.layout.nbytes // _ALIGNMENT) * _ALIGNMENT
+        return Plan(self._engine, self._slots, self._steps, offset)

@@ -1,0 +1,103 @@
+"""KVStoreBase: what a Trainer needs of a store, and how stores are found by name."""
+
+import os
+from typing import Any, ClassVar, TypeVar
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+
+__all__ = ["KVStoreBase"]
+
+S = TypeVar("S", bound="type[KVStoreBase]")
+
+
+class KVStoreBase:
+    """Base of stores that combine gradients of several devices or processes.
+
+    A store of your own derives from it, defines at least `broadcast`, `pushpull`, `is_capable`,
+    `type`, `rank` and `num_workers`, and is registered with the decorator `register`; the Trainer
+    takes its lower-case class name, or an instance, as ``kvstore``.
+    """
+
+    OPTIMIZER: ClassVar[str] = "optimizer"
+    kv_registry: ClassVar[dict[str, type["KVStoreBase"]]] = {}
+
+    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+        """Make the values of the root process those of ``out`` everywhere.
+
+        Args:
+            key: Number or name, or a list of these.
+            value: Array for each key.
+            out: Array, or list of arrays, for each key.
+            priority: Higher goes first.
+        """
+        raise self._missing("broadcast")
+
+    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+        """Add up the arrays of a key over devices and processes, and put the sum into all of ``out``.
+
+        Args:
+            key: Number or name, or a list of these.
+            value: Array, or list of arrays, for each key.
+            out: Where to; None for ``value`` itself.
+            priority: Higher goes first.
+        """
+        raise self._missing("pushpull")
+
+    def set_optimizer(self, optimizer: Any) -> None:
+        """Let the store update weights itself; only if it is capable of `OPTIMIZER`."""
+        raise self._missing("set_optimizer")
+
+    @staticmethod
+    def is_capable(capability: str) -> bool:
+        """Return whether the store can do something, such as `OPTIMIZER`: update weights itself."""
+        raise NotSupportedError("KVStoreBase: expected a subclass with is_capable, got none")
+
+    def save_optimizer_states(
+        self, fname: str | os.PathLike[str], dump_optimizer: bool = False
+    ) -> None:
+        """Write the states of the optimizer in the store to a file."""
+        raise self._missing("save_optimizer_states")
+
+    def load_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
+        """Read the states of the optimizer in the store from a file."""
+        raise self._missing("load_optimizer_states")
+
+    @property
+    def type(self) -> str:
+        """Name of the kind of store."""
+        raise self._missing("type")
+
+    @property
+    def rank(self) -> int:
+        """Number of this process, from 0."""
+        raise self._missing("rank")
+
+    @property
+    def num_workers(self) -> int:
+        """Number of processes."""
+        raise self._missing("num_workers")
+
+    def _missing(self, member: str) -> NotSupportedError:
+        return NotSupportedError(
+            f"{type(self).__name__}: expected a store that defines {member}, got one that does not"
+        )
+
+    @staticmethod
+    def register(klass: S) -> S:
+        """Make a store known to `create` under its lower-case class name, and return it."""
+        if not isinstance(klass, type):
+            raise ArgumentTypeError(f"register: expected a class, got {klass!r}")
+        KVStoreBase.kv_registry[klass.__name__.lower()] = klass
+        return klass
+
+
+def check_capability(capability: str) -> str:
+    """Return a capability's name in lower case.
+
+    Raises:
+        ArgumentError: There is no such capability.
+    """
+    name = capability.lower()
+    if name != KVStoreBase.OPTIMIZER:
+        raise ArgumentError(f"is_capable: expected {KVStoreBase.OPTIMIZER!r}, got {capability!r}")
+    return name

@@ -1,0 +1,312 @@
+"""KVStore: adds up gradients of the devices of one process, and may update the weights itself."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.files import atomic_write
+from gluonish.kvstore.base import KVStoreBase, check_capability
+from gluonish.kvstore.compression import TwoBitCompression, compression_from
+from gluonish.kvstore.transfer import new_array, sum_arrays
+from gluonish.ndarray import NDArray
+from gluonish.ndarray.copying import copy_into
+from gluonish.optimizer import Optimizer, Updater, get_updater
+
+__all__ = ["KVStore"]
+
+Key = int | str
+UpdateFunction = Callable[[Any, Any, Any], Any]
+
+# Whether each name of MXNet's reduces on the devices.
+KINDS: Mapping[str, bool] = {
+    "local": False,
+    "local_update_cpu": False,
+    "local_allreduce_cpu": False,
+    "device": True,
+    "local_allreduce_device": True,
+}
+
+
+class KVStore(KVStoreBase):
+    """A store inside one process; made by `create`.
+
+    ``local`` adds gradients up on the CPU, ``device`` on the first device of each list. Sums run in
+    the order of the list, so that results repeat exactly.
+
+    Args:
+        kind: ``"local"`` or ``"device"``, or another name of MXNet's for one of them.
+    """
+
+    def __init__(self, kind: str = "local") -> None:
+        self._kind = kind
+        self._on_device = KINDS[kind]
+        self._stored: dict[Key, NDArray] = {}
+        self._updater: UpdateFunction | None = None
+        self._compression: TwoBitCompression | None = None
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def init(self, key: Any, value: Any) -> None:
+        """Store the first value of a key; once for every key, before `push` and `pull`.
+
+        Args:
+            key: Number or name, or a list of these. A store takes numbers only, or names only.
+            value: NDArray, or a list with one for each key.
+
+        Raises:
+            ArgumentError: A key has a value already, or is of the other kind.
+        """
+        for name, values in _pairs("init", key, value):
+            self._check_kind(name)
+            if name in self._stored:
+                raise ArgumentError(
+                    f"init: expected a new key, got {name!r} again; "
+                    "did init or broadcast get it twice?"
+                )
+            first = values[0]
+            stored = new_array(first, first.context if self._on_device else cpu())
+            copy_into(first, stored)
+            self._stored[name] = stored
+
+    def push(self, key: Any, value: Any, priority: int = 0) -> None:
+        """Add up a key's values over devices; the sum replaces the stored value, or updates it.
+
+        With an updater, as `set_optimizer` sets one, it is called with key, sum and stored value.
+
+        Args:
+            key: Number or name, or a list of these.
+            value: NDArray or list of NDArrays for each key.
+            priority: Higher goes first.
+
+        Raises:
+            ArgumentError: A key was not given to `init`, or shapes differ from what is stored.
+        """
+        sums: list[tuple[Key, NDArray, NDArray]] = []
+        for name, values in _pairs("push", key, value):
+            stored = self._find("push", name)
+            _check_like("push", name, values, stored)
+            context = values[0].context if self._on_device else cpu()
+            stored = self._move(name, stored, context)
+            sums.append((name, self._sum(name, values, context, priority), stored))
+        if self._updater is None:
+            for _, total, stored in sums:
+                copy_into(total, stored, priority)
+        else:
+            self._update(self._updater, sums)
+
+    def pull(
+        self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
+    ) -> None:
+        """Copy the stored value of each key into arrays.
+
+        Args:
+            key: Number or name, or a list of these.
+            out: NDArray or list of NDArrays for each key.
+            priority: Higher goes first.
+            ignore_sparse: No effect: all arrays are dense.
+
+        Raises:
+            ArgumentError: ``out`` is None or of another shape, or a key was not given to `init`.
+        """
+        if out is None:
+            raise ArgumentError("pull: expected arrays in out, got None")
+        for name, targets in _pairs("pull", key, out):
+            stored = self._find("pull", name)
+            _check_like("pull", name, targets, stored, dtype=False)
+            for target in targets:
+                copy_into(stored, target, priority)
+
+    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+        """`push`, then `pull` into ``out``, or into ``value`` where that is None."""
+        self.push(key, value, priority)
+        self.pull(key, value if out is None else out, priority)
+
+    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+        """`init`, then `pull`."""
+        self.init(key, value)
+        self.pull(key, out, priority)
+
+    def row_sparse_pull(
+        self, key: Any, out: Any = None, priority: int = 0, row_ids: Any = None
+    ) -> NoReturn:
+        """Refused: there are no sparse arrays.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        raise NotSupportedError(
+            "row_sparse_pull: expected dense arrays, got a call for row-sparse ones; "
+            "use pull, and take rows with nd.take"
+        )
+
+    def _sum(self, key: Key, values: list[NDArray], context: Context, priority: int) -> NDArray:
+        if self._compression is not None:
+            values = [
+                self._compression.compress(key, i, value, priority)
+                for i, value in enumerate(values)
+            ]
+        return sum_arrays(values, context, priority)
+
+    def _move(self, key: Key, stored: NDArray, context: Context) -> NDArray:
+        """Bring a stored value to the device where its gradients are added up, and keep it there."""
+        if stored.context == context:
+            return stored
+        moved = new_array(stored, context)
+        copy_into(stored, moved)
+        self._stored[key] = moved
+        if isinstance(self._updater, Updater) and key in self._updater.states:
+            self._updater.states_synced[key] = False
+        return moved
+
+    def _overwrite(self, key: Key, value: NDArray) -> None:
+        """Replace a stored value without an update."""
+        copy_into(value, self._find("overwrite", key))
+
+    def _find(self, what: str, key: Key) -> NDArray:
+        found = self._stored.get(key)
+        if found is None:
+            self._check_kind(key)
+            raise ArgumentError(f"{what}: expected a key that init was given, got {key!r}")
+        return found
+
+    def _check_kind(self, key: Key) -> None:
+        """Refuse names in a store of numbers and the other way round."""
+        other = next(iter(self._stored), key)
+        if isinstance(other, str) != isinstance(key, str):
+            raise ArgumentError(
+                f"KVStore: expected keys of one type, got {key!r} in a store that has {other!r}"
+            )
+
+    # -- updating --------------------------------------------------------------------------------
+
+    def set_optimizer(self, optimizer: Optimizer) -> None:
+        """Let pushed gradients update the stored weights by an optimizer."""
+        self._set_updater(get_updater(optimizer))
+
+    def _set_updater(self, updater: UpdateFunction | None) -> None:
+        """Set what `push` calls: ``updater(key, sum of gradients, stored weight)``."""
+        self._updater = updater
+
+    @staticmethod
+    def _update(updater: UpdateFunction, sums: list[tuple[Key, NDArray, NDArray]]) -> None:
+        """Call the updater: for each key, or with lists, a device at a time, where it takes them."""
+        if not isinstance(updater, Updater) or not updater.aggregate_updates:
+            for name, total, stored in sums:
+                updater(name, total, stored)
+            return
+        by_context: dict[Context, list[tuple[Key, NDArray, NDArray]]] = {}
+        for item in sums:
+            by_context.setdefault(item[2].context, []).append(item)
+        for group in by_context.values():
+            updater(*(list(part) for part in zip(*group, strict=True)))
+
+    def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
+        """Send gradients as two bits an element.
+
+        Args:
+            compression_params: ``{"type": "2bit", "threshold": 0.5}``.
+
+        Raises:
+            ArgumentError: The store is ``local``, or the parameters are wrong.
+        """
+        if not self._on_device:
+            raise ArgumentError(
+                f"set_gradient_compression: expected a device store, got {self._kind}; "
+                "create it with 'device'"
+            )
+        self._compression = compression_from(compression_params)
+
+    def save_optimizer_states(
+        self, fname: str | os.PathLike[str], dump_optimizer: bool = False
+    ) -> None:
+        """Write the optimizer's states to a file, as a whole or not at all.
+
+        Args:
+            fname: The file.
+            dump_optimizer: Whether the optimizer's settings and counts come with them.
+
+        Raises:
+            ArgumentError: No optimizer was set.
+        """
+        data = self._owned_updater("save_optimizer_states").get_states(dump_optimizer)
+        with atomic_write(fname) as file:
+            file.write(data)
+
+    def load_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
+        """Read what `save_optimizer_states` wrote, here or in MXNet 1.9.
+
+        Raises:
+            ArgumentError: No optimizer was set.
+            FileFormatError: The file holds no states.
+        """
+        self._owned_updater("load_optimizer_states").set_states(Path(fname).read_bytes())
+
+    def _owned_updater(self, what: str) -> Updater:
+        if not isinstance(self._updater, Updater):
+            raise ArgumentError(f"{what}: expected a store with an optimizer; call set_optimizer")
+        return self._updater
+
+    # -- facts -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def is_capable(capability: str) -> bool:
+        """Return True for `OPTIMIZER`.
+
+        Raises:
+            ArgumentError: There is no such capability.
+        """
+        return check_capability(capability) == KVStoreBase.OPTIMIZER
+
+    @property
+    def type(self) -> str:
+        """The name that the store was created with."""
+        return self._kind
+
+    @property
+    def rank(self) -> int:
+        """0: there is one process."""
+        return 0
+
+    @property
+    def num_workers(self) -> int:
+        """1: there is one process."""
+        return 1
+
+    def _barrier(self) -> None:
+        """Wait for all processes: there is one."""
+
+    barrier = _barrier
+
+
+def _pairs(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
+    """Return each key with its list of arrays; what a list names twice comes together."""
+    keys = list(key) if isinstance(key, list | tuple) else [key]
+    values = list(value) if isinstance(key, list | tuple) else [value]
+    if len(keys) != len(values):
+        raise ArgumentError(f"{what}: expected {len(keys)} values for {keys}, got {len(values)}")
+    found: dict[Key, list[NDArray]] = {}
+    for name, given in zip(keys, values, strict=True):
+        if isinstance(name, bool) or not isinstance(name, int | str):
+            raise ArgumentTypeError(f"{what}: expected an int or str key, got {name!r}")
+        arrays = list(given) if isinstance(given, list | tuple) else [given]
+        wrong = [type(x).__name__ for x in arrays if not isinstance(x, NDArray)]
+        if wrong or not arrays:
+            raise ArgumentTypeError(
+                f"{what}: expected NDArrays for key {name!r}, got {', '.join(wrong) or 'none'}"
+            )
+        found.setdefault(name, []).extend(arrays)
+    return list(found.items())
+
+
+def _check_like(
+    what: str, key: Key, arrays: list[NDArray], stored: NDArray, dtype: bool = True
+) -> None:
+    for x in arrays:
+        if x.shape != stored.shape or (dtype and x.dtype != stored.dtype):
+            raise ArgumentError(
+                f"{what}: expected {stored.dtype.__name__}{stored.shape} for key {key!r},"
+                f" got {x.dtype.__name__}{x.shape}"
+            )

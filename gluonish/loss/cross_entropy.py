@@ -1,0 +1,131 @@
+"""Losses of predicted classes: SoftmaxCrossEntropyLoss and SigmoidBinaryCrossEntropyLoss."""
+
+from types import ModuleType
+
+from gluonish.loss.base import Loss
+from gluonish.ops.registry import V
+
+__all__ = [
+    "SigmoidBCELoss",
+    "SigmoidBinaryCrossEntropyLoss",
+    "SoftmaxCELoss",
+    "SoftmaxCrossEntropyLoss",
+]
+
+# Keeps log away from 0 where probabilities, not scores, are given.
+_EPSILON = 1e-12
+
+
+class SoftmaxCrossEntropyLoss(Loss):
+    """Cross entropy of softmax and labels: ``-log softmax(pred)[label]``.
+
+    Args:
+        axis: Axis of the classes.
+        sparse_label: Whether labels are class numbers; else they are probabilities of every class.
+        from_logits: Whether ``pred`` is log-softmax already.
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape, scores.
+        label: the shape of ``pred`` without ``axis``; with ``sparse_label=False`` as many elements
+            as ``pred``.
+        sample_weight: broadcasts to ``pred`` with 1 for ``axis``; may be left out.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+    """
+
+    def __init__(
+        self,
+        axis: int = -1,
+        sparse_label: bool = True,
+        from_logits: bool = False,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        **kwargs: object,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._axis = axis
+        self._sparse_label = sparse_label
+        self._from_logits = from_logits
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        if not self._from_logits:
+            pred = F.log_softmax(pred, axis=self._axis)
+        if self._sparse_label:
+            loss = -F.pick(pred, label, axis=self._axis, keepdims=True)
+        else:
+            loss = -F.sum(pred * F.reshape_like(label, pred), axis=self._axis, keepdims=True)
+        return self._mean(F, self._weighted(F, loss, sample_weight))
+
+
+class SigmoidBinaryCrossEntropyLoss(Loss):
+    """Cross entropy of two classes: ``-(label * log p + (1 - label) * log(1 - p))``.
+
+    p is the sigmoid of ``pred``, computed so that it does not overflow.
+
+    Args:
+        from_sigmoid: Whether ``pred`` is p already.
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        label: as many elements as ``pred``, in 0..1.
+        sample_weight: broadcasts to ``pred``; may be left out.
+        pos_weight: factor on the part of positive labels, broadcasts to ``pred``; may be left out.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+    """
+
+    def __init__(
+        self,
+        from_sigmoid: bool = False,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        **kwargs: object,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._from_sigmoid = from_sigmoid
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        pred: V,
+        label: V,
+        sample_weight: V | None = None,
+        pos_weight: V | None = None,
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        label = F.reshape_like(label, pred)
+        compute = self._of_probability if self._from_sigmoid else self._of_score
+        loss = compute(F, pred, label, pos_weight)
+        return self._mean(F, self._weighted(F, loss, sample_weight))
+
+    def _of_score(self, F: ModuleType, pred: V, label: V, pos_weight: V | None) -> V:
+        # log(1 + exp(-|x|)) is the part of -log sigmoid that cannot overflow.
+        rest = F.Activation(-F.abs(pred), act_type="softrelu")
+        if pos_weight is None:
+            loss: V = F.relu(pred) - pred * label + rest
+            return loss
+        factor = 1 + F.broadcast_mul(label, pos_weight - 1)
+        return pred - pred * label + factor * (rest + F.relu(-pred))
+
+    def _of_probability(self, F: ModuleType, pred: V, label: V, pos_weight: V | None) -> V:
+        positive = F.log(pred + _EPSILON) * label
+        if pos_weight is not None:
+            positive = F.broadcast_mul(positive, pos_weight)
+        negative = F.log(1.0 - pred + _EPSILON) * (1.0 - label)
+        loss: V = -(positive + negative)
+        return loss
+
+
+SoftmaxCELoss = SoftmaxCrossEntropyLoss
+SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss

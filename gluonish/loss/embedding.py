@@ -1,0 +1,125 @@
+"""Losses of distances between vectors: TripletLoss, CosineEmbeddingLoss, SDMLLoss."""
+
+from types import ModuleType
+
+from gluonish.loss.base import Loss
+from gluonish.loss.likelihood import KLDivLoss
+from gluonish.ops.registry import V
+
+__all__ = ["CosineEmbeddingLoss", "SDMLLoss", "TripletLoss"]
+
+
+class TripletLoss(Loss):
+    """``max(0, |pred - positive|^2 - |pred - negative|^2 + margin)``.
+
+    Args:
+        margin: By how much the negative has to be farther away.
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape, the anchors.
+        positive: as many elements as ``pred``, of the same class.
+        negative: as many elements as ``pred``, of other classes.
+
+    Outputs:
+        loss: (batch,).
+    """
+
+    def __init__(
+        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: object
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(self, F: ModuleType, pred: V, positive: V, negative: V) -> V:
+        """Compute the loss with the functions of ``F``."""
+        near = F.square(F.reshape_like(positive, pred) - pred)
+        far = F.square(F.reshape_like(negative, pred) - pred)
+        distance = F.sum(near - far, axis=self._batch_axis, exclude=True)
+        return self._weighted(F, F.relu(distance + self._margin), None)
+
+
+class CosineEmbeddingLoss(Loss):
+    """``1 - cos`` for label 1, ``max(0, cos - margin)`` for -1, 0 for others.
+
+    Args:
+        weight: Factor on the loss; None for 1.
+        batch_axis: Accepted as everywhere.
+        margin: Up to which cosine vectors of label -1 cost nothing, in -1..1.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        input1: (N, D).
+        input2: (N, D).
+        label: N elements.
+        sample_weight: broadcasts to (N, 1); may be left out.
+
+    Outputs:
+        loss: (N, 1).
+    """
+
+    def __init__(
+        self, weight: float | None = None, batch_axis: int = 0, margin: float = 0, **kwargs: object
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(
+        self, F: ModuleType, input1: V, input2: V, label: V, sample_weight: V | None = None
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        input1 = F.reshape_like(input1, input2)
+        label = F.reshape(label, shape=(-1, 1))
+        product = F.reshape(F.sum(input1 * input2, axis=-1), shape=(-1, 1))
+        norms = [F.reshape(F.norm(x, axis=-1), shape=(-1, 1)) for x in (input1, input2)]
+        cosine = product / F.maximum(norms[0] * norms[1], 1e-12)
+        loss = (label == 1) * (1 - cosine) + F.relu((label == -1) * (cosine - self._margin))
+        return self._weighted(F, loss, sample_weight)
+
+
+class SDMLLoss(Loss):
+    """Smoothed deep metric learning: vectors of a pair are nearest to each other in the batch.
+
+    Args:
+        smoothing_parameter: Probability given away to the wrong partners.
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        x1: (N, D).
+        x2: (N, D), partners of ``x1`` row by row.
+
+    Outputs:
+        loss: (N,).
+
+    References:
+        J. Bonadiman, A. Kumar, A. Mittal, Large scale question paraphrase retrieval with smoothed
+        deep metric learning, 2019.
+    """
+
+    def __init__(
+        self,
+        smoothing_parameter: float = 0.3,
+        weight: float | None = 1.0,
+        batch_axis: int = 0,
+        **kwargs: object,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self.kl_loss = KLDivLoss(from_logits=True)
+        self.smoothing_parameter = smoothing_parameter
+
+    def hybrid_forward(self, F: ModuleType, x1: V, x2: V) -> V:
+        """Compute the loss with the functions of ``F``."""
+        difference = F.broadcast_sub(F.expand_dims(x1, axis=1), F.expand_dims(x2, axis=0))
+        log_probability = F.log_softmax(-F.sum(F.square(difference), axis=2), axis=1)
+        # One's partner is on the diagonal, found without asking for the batch size.
+        index = F.contrib.arange_like(x1, axis=0)
+        right = F.broadcast_equal(F.expand_dims(index, axis=1), F.expand_dims(index, axis=0))
+        others = F.broadcast_sub(F.sum(right, axis=(0, 1), keepdims=True), F.ones_like(right))
+        wrong = F.broadcast_div((1 - right) * self.smoothing_parameter, others)
+        labels = right * (1 - self.smoothing_parameter) + wrong
+        loss: V = self.kl_loss(log_probability, labels)
+        return loss

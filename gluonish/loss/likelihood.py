@@ -1,0 +1,106 @@
+"""Losses of predicted distributions: KLDivLoss and PoissonNLLLoss."""
+
+import math
+from types import ModuleType
+
+from gluonish.loss.base import Loss
+from gluonish.ops.registry import V
+
+__all__ = ["KLDivLoss", "PoissonNLLLoss"]
+
+
+class KLDivLoss(Loss):
+    """Kullback-Leibler divergence: the mean of ``label * (log label - pred)``.
+
+    Args:
+        from_logits: Whether ``pred`` is a log-probability; else its log-softmax is taken.
+        axis: Axis of the softmax.
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        label: the shape of ``pred``, probabilities.
+        sample_weight: broadcasts to ``pred``; may be left out.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+    """
+
+    def __init__(
+        self,
+        from_logits: bool = True,
+        axis: int = -1,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        **kwargs: object,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._from_logits = from_logits
+        self._axis = axis
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        if not self._from_logits:
+            pred = F.log_softmax(pred, self._axis)
+        loss = label * (F.log(label + 1e-12) - pred)
+        return self._mean(F, self._weighted(F, loss, sample_weight))
+
+
+class PoissonNLLLoss(Loss):
+    """Negative log-likelihood of counts under Poisson distributions, up to a constant.
+
+    ``exp(pred) - target * pred``, or ``pred - target * log(pred + epsilon)``. Unlike other losses
+    it is the mean over the batch, too.
+
+    Args:
+        weight: Factor on the loss; None for 1.
+        from_logits: Whether ``pred`` is the logarithm of the rate.
+        batch_axis: Accepted as everywhere.
+        compute_full: Whether to add Stirling's approximation of the constant, for targets above 1.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        target: as many elements as ``pred``, counts.
+        sample_weight: broadcasts to ``pred``; may be left out.
+        epsilon: number, keeps the logarithm away from 0.
+
+    Outputs:
+        loss: (1,), the mean over all elements.
+    """
+
+    def __init__(
+        self,
+        weight: float | None = None,
+        from_logits: bool = True,
+        batch_axis: int = 0,
+        compute_full: bool = False,
+        **kwargs: object,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._from_logits = from_logits
+        self._compute_full = compute_full
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        pred: V,
+        target: V,
+        sample_weight: V | None = None,
+        epsilon: float = 1e-08,
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        target = F.reshape_like(target, pred)
+        if self._from_logits:
+            loss = F.exp(pred) - target * pred
+        else:
+            loss = pred - target * F.log(pred + epsilon)
+        if self._compute_full:
+            stirling = target * F.log(target) - target + 0.5 * F.log(2 * target * math.pi)
+            loss = loss + F.where(target > 1, stirling, F.zeros_like(target))
+        mean: V = F.mean(self._weighted(F, loss, sample_weight))
+        return mean

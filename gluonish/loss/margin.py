@@ -1,0 +1,120 @@
+"""Losses of two classes told by sign: HingeLoss, SquaredHingeLoss, LogisticLoss."""
+
+from types import ModuleType
+
+from gluonish.core.errors import ArgumentError
+from gluonish.loss.base import Loss
+from gluonish.ops.registry import V
+
+__all__ = ["HingeLoss", "LogisticLoss", "SquaredHingeLoss"]
+
+
+class HingeLoss(Loss):
+    """Hinge: ``max(0, margin - pred * label)``.
+
+    Args:
+        margin: From where on a right prediction costs nothing.
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        label: as many elements as ``pred``, -1 or 1.
+        sample_weight: broadcasts to ``pred``; may be left out.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+    """
+
+    def __init__(
+        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: object
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        loss = F.relu(self._margin - pred * F.reshape_like(label, pred))
+        return self._mean(F, self._weighted(F, loss, sample_weight))
+
+
+class SquaredHingeLoss(Loss):
+    """Squared hinge: ``max(0, margin - pred * label)^2``.
+
+    Args:
+        margin: From where on a right prediction costs nothing.
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        label: as many elements as ``pred``, -1 or 1.
+        sample_weight: broadcasts to ``pred``; may be left out.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+    """
+
+    def __init__(
+        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: object
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        loss = F.square(F.relu(self._margin - pred * F.reshape_like(label, pred)))
+        return self._mean(F, self._weighted(F, loss, sample_weight))
+
+
+class LogisticLoss(Loss):
+    """Logistic: ``log(1 + exp(-pred * label))``.
+
+    Args:
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        label_format: ``"signed"``: labels are -1 or 1; ``"binary"``: 0 or 1.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        label: as many elements as ``pred``.
+        sample_weight: broadcasts to ``pred``; may be left out.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+
+    Raises:
+        ArgumentError: for another ``label_format``.
+    """
+
+    def __init__(
+        self,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        label_format: str = "signed",
+        **kwargs: object,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        if label_format not in ("signed", "binary"):
+            raise ArgumentError(
+                f"LogisticLoss: expected label_format 'signed' or 'binary', got {label_format!r}"
+            )
+        self._label_format = label_format
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        label = F.reshape_like(label, pred)
+        if self._label_format == "signed":
+            label = (label + 1.0) / 2.0
+        rest = F.Activation(-F.abs(pred), act_type="softrelu")
+        loss = F.relu(pred) - pred * label + rest
+        return self._mean(F, self._weighted(F, loss, sample_weight))

@@ -1,0 +1,106 @@
+"""Losses of predicted numbers: L2Loss, L1Loss, HuberLoss."""
+
+from types import ModuleType
+
+from gluonish.loss.base import Loss
+from gluonish.ops.registry import V
+
+__all__ = ["HuberLoss", "L1Loss", "L2Loss"]
+
+
+class L2Loss(Loss):
+    """Half the squared difference: ``weight / 2 * (label - pred)^2``.
+
+    Args:
+        weight: Factor on the loss.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        label: as many elements as ``pred``.
+        sample_weight: broadcasts to ``pred``; may be left out.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+    """
+
+    def __init__(self, weight: float = 1.0, batch_axis: int = 0, **kwargs: object) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        loss = F.square(F.reshape_like(label, pred) - pred)
+        half = None if self._weight is None else self._weight / 2
+        return self._mean(F, self._weighted(F, loss, sample_weight, half))
+
+
+class L1Loss(Loss):
+    """The absolute difference: ``weight * |label - pred|``.
+
+    Args:
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        label: as many elements as ``pred``.
+        sample_weight: broadcasts to ``pred``; may be left out.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+    """
+
+    def __init__(
+        self, weight: float | None = None, batch_axis: int = 0, **kwargs: object
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        loss = F.abs(F.reshape_like(label, pred) - pred)
+        return self._mean(F, self._weighted(F, loss, sample_weight))
+
+
+class HuberLoss(Loss):
+    """`L1Loss` far from the label, smooth near it.
+
+    With ``d = |label - pred|``: ``d - rho / 2`` where ``d > rho``, else ``d^2 / (2 rho)``.
+
+    Args:
+        rho: Where the two meet.
+        weight: Factor on the loss; None for 1.
+        batch_axis: Axis of the samples.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        label: as many elements as ``pred``.
+        sample_weight: broadcasts to ``pred``; may be left out.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+    """
+
+    def __init__(
+        self, rho: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: object
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._rho = rho
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
+    ) -> V:
+        """Compute the loss with the functions of ``F``."""
+        distance = F.abs(F.reshape_like(label, pred) - pred)
+        loss = F.where(
+            distance > self._rho,
+            distance - 0.5 * self._rho,
+            (0.5 / self._rho) * F.square(distance),
+        )
+        return self._mean(F, self._weighted(F, loss, sample_weight))

@@ -1,0 +1,71 @@
+"""LRScheduler: what all schedulers share, the warm-up.
+
+The attributes bear MXNet's names and hold what MXNet's hold, because trainer states save them.
+"""
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+
+__all__ = ["LRScheduler"]
+
+
+class LRScheduler:
+    """Base of schedulers: a function from the number of updates to the learning rate.
+
+    A subclass overrides `__call__` and asks `get_warmup_lr` while ``num_update < warmup_steps``.
+
+    Args:
+        base_lr: Learning rate after the warm-up.
+        warmup_steps: Number of updates of the warm-up.
+        warmup_begin_lr: Learning rate at its beginning.
+        warmup_mode: ``"linear"``: rise evenly to ``base_lr``; ``"constant"``: stay at
+            ``warmup_begin_lr``.
+
+    Raises:
+        ArgumentError: ``warmup_steps`` is negative, ``warmup_begin_lr`` is above ``base_lr``, or
+            the mode is unknown.
+        ArgumentTypeError: ``warmup_steps`` is no int.
+    """
+
+    def __init__(
+        self,
+        base_lr: float = 0.01,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        name = type(self).__name__
+        if not isinstance(warmup_steps, int):
+            raise ArgumentTypeError(f"{name}: expected an int warmup_steps, got {warmup_steps!r}")
+        if warmup_steps < 0:
+            raise ArgumentError(f"{name}: expected warmup_steps of 0 or more, got {warmup_steps}")
+        if warmup_begin_lr > base_lr:
+            raise ArgumentError(
+                f"{name}: expected warmup_begin_lr up to base_lr {base_lr}, got {warmup_begin_lr}"
+            )
+        if warmup_mode not in ("linear", "constant"):
+            raise ArgumentError(
+                f"{name}: expected warmup_mode 'linear' or 'constant', got {warmup_mode!r}"
+            )
+        self.base_lr = base_lr
+        self.warmup_steps = warmup_steps
+        self.warmup_final_lr = base_lr
+        self.warmup_begin_lr = warmup_begin_lr
+        self.warmup_mode = warmup_mode
+
+    def get_warmup_lr(self, num_update: int) -> float:
+        """Return the learning rate of an update inside the warm-up."""
+        if self.warmup_mode == "constant":
+            return self.warmup_begin_lr
+        rise = self.warmup_final_lr - self.warmup_begin_lr
+        return self.warmup_begin_lr + rise * num_update / self.warmup_steps
+
+    def __call__(self, num_update: int) -> float:
+        """Return the learning rate.
+
+        Args:
+            num_update: Largest number of updates that any weight has had.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a subclass that defines __call__, got none; "
+            "use FactorScheduler or another scheduler"
+        )

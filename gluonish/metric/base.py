@@ -1,0 +1,191 @@
+"""What every metric shares: sums over batches, read since the last reset or over a whole epoch."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.registry import get_alias_func, get_register_func
+from gluonish.ndarray import NDArray
+
+__all__ = ["EvalMetric", "alias", "check_label_shapes", "host_pairs", "register", "to_host"]
+
+NameValue = tuple[str, float]
+
+
+def check_label_shapes(
+    labels: Any, preds: Any, wrap: bool = False, shape: bool = False
+) -> tuple[Any, Any]:
+    """Check that there are as many labels as predictions.
+
+    Args:
+        labels: Array, or list of arrays.
+        preds: Array, or list of arrays.
+        wrap: Put a single NDArray into a list.
+        shape: Compare the whole shapes of two arrays instead of lengths.
+
+    Returns:
+        Both, as lists where ``wrap`` asks for it.
+
+    Raises:
+        ArgumentError: They differ.
+    """
+    found = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
+    if found[0] != found[1]:
+        what = "predictions of the labels' shape" if shape else "as many predictions as labels"
+        raise ArgumentError(f"metric: expected {what} {found[0]}, got {found[1]}")
+    if wrap:
+        labels = [labels] if isinstance(labels, NDArray) else labels
+        preds = [preds] if isinstance(preds, NDArray) else preds
+    return labels, preds
+
+
+def to_host(values: Any) -> np.ndarray[Any, Any]:
+    """Return an NDArray, or whatever NumPy takes, as a NumPy array."""
+    if isinstance(values, NDArray):
+        return values.asnumpy()
+    return np.asarray(values)
+
+
+def host_pairs(labels: Any, preds: Any) -> list[tuple[Any, Any]]:
+    """Return (label, prediction) pairs as NumPy arrays.
+
+    Raises:
+        ArgumentError: There are not as many predictions as labels.
+    """
+    labels, preds = check_label_shapes(labels, preds, wrap=True)
+    return [(to_host(label), to_host(pred)) for label, pred in zip(labels, preds, strict=True)]
+
+
+class EvalMetric:
+    """Base of metrics: subclasses define `update`, which adds to the sums.
+
+    The local sums restart at `reset_local`, the global ones only at `reset`.
+
+    Args:
+        name: What `get` calls the value.
+        output_names: Which predictions `update_dict` takes; None for all.
+        label_names: Which labels `update_dict` takes; None for all.
+        **kwargs: The constructor's other arguments, for `get_config`. ``has_global_stats`` says
+            whether `update` keeps the global sums.
+
+    Attributes:
+        sum_metric, num_inst: Local sum and count; their quotient is the value.
+        global_sum_metric, global_num_inst: The same since the last `reset`.
+    """
+
+    sum_metric: float
+    num_inst: float
+    global_sum_metric: float
+    global_num_inst: float
+
+    def __init__(
+        self,
+        name: str,
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.name = str(name)
+        self.output_names = output_names
+        self.label_names = label_names
+        self._has_global_stats: bool = kwargs.pop("has_global_stats", False)
+        self._kwargs = kwargs
+        self.reset()
+
+    def __str__(self) -> str:
+        return f"EvalMetric: {dict(self.get_name_value())}"
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments from which `create` makes such a metric."""
+        return {
+            **self._kwargs,
+            "metric": type(self).__name__,
+            "name": self.name,
+            "output_names": self.output_names,
+            "label_names": self.label_names,
+        }
+
+    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
+        """Update from arrays by name.
+
+        Args:
+            label: Labels by name.
+            pred: Predictions by name.
+        """
+        self.update(_chosen(label, self.label_names), _chosen(pred, self.output_names))
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Add one batch.
+
+        Args:
+            labels: List of label arrays, or one NDArray.
+            preds: List of prediction arrays, as many, or one NDArray.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a subclass that defines update(labels, preds), "
+            "got none"
+        )
+
+    def _add(self, total: float, count: float) -> None:
+        """Add to the local and the global sums."""
+        total = float(total)
+        self.sum_metric += total
+        self.num_inst += count
+        self.global_sum_metric += total
+        self.global_num_inst += count
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.num_inst = 0
+        self.sum_metric = 0.0
+        self.global_num_inst = 0
+        self.global_sum_metric = 0.0
+
+    def reset_local(self) -> None:
+        """Forget the local sums."""
+        self.num_inst = 0
+        self.sum_metric = 0.0
+
+    def get(self) -> tuple[Any, Any]:
+        """Return name and value since the last `reset` or `reset_local`; NaN before any batch."""
+        if self.num_inst == 0:
+            return self.name, math.nan
+        return self.name, self.sum_metric / self.num_inst
+
+    def get_global(self) -> tuple[Any, Any]:
+        """Return name and value since the last `reset`."""
+        if not self._has_global_stats:
+            return self.get()
+        if self.global_num_inst == 0:
+            return self.name, math.nan
+        return self.name, self.global_sum_metric / self.global_num_inst
+
+    def get_name_value(self) -> list[NameValue]:
+        """Return what `get` does as a list of pairs."""
+        return _pairs(*self.get())
+
+    def get_global_name_value(self) -> list[NameValue]:
+        """Return what `get_global` does as a list of pairs."""
+        return _pairs(*self.get_global())
+
+
+def _pairs(names: Any, values: Any) -> list[NameValue]:
+    names = names if isinstance(names, list) else [names]
+    values = values if isinstance(values, list) else [values]
+    return list(zip(names, values, strict=True))
+
+
+def _chosen(arrays: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:
+    if names is None:
+        return list(arrays.values())
+    missing = [name for name in names if name not in arrays]
+    if missing:
+        raise ArgumentError(f"metric: expected an array {missing[0]!r}, got {sorted(arrays)}")
+    return [arrays[name] for name in names]
+
+
+register = get_register_func(EvalMetric, "metric")
+alias = get_alias_func(EvalMetric, "metric")

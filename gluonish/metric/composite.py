@@ -1,0 +1,130 @@
+"""Several metrics as one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.core.registry import get_create_func
+from gluonish.metric.base import EvalMetric, alias, register
+from gluonish.metric.custom import CustomMetric
+
+__all__ = ["CompositeEvalMetric", "create"]
+
+_create = get_create_func(EvalMetric, "metric")
+
+
+def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
+    """Return a metric.
+
+    Args:
+        metric: A metric (returned as it is), a name such as ``"acc"``, a function of NumPy arrays
+            ``(label, pred)``, a list of these, or JSON of `EvalMetric.get_config`.
+        *args: Arguments of the metric's class.
+        **kwargs: Arguments of the metric's class.
+
+    Raises:
+        ArgumentError: There is no metric of this name.
+        ArgumentTypeError: ``metric`` is something else.
+    """
+    if isinstance(metric, list):
+        composite = CompositeEvalMetric()
+        for child in metric:
+            composite.add(create(child, *args, **kwargs))
+        return composite
+    if callable(metric) and not isinstance(metric, type | EvalMetric):
+        return CustomMetric(metric, *args, **kwargs)
+    return _create(metric, *args, **kwargs)
+
+
+@register
+@alias("composite")
+class CompositeEvalMetric(EvalMetric):
+    """Several metrics, updated together; `get` returns lists of names and values.
+
+    Args:
+        metrics: Metrics, or whatever `create` takes.
+        name: Name of the whole, which nothing shows.
+        output_names: Which predictions `update_dict` hands on; None for all.
+        label_names: Which labels `update_dict` hands on; None for all.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[Any] | None = None,
+        name: str = "composite",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        self.metrics: list[EvalMetric] = [create(metric) for metric in metrics or ()]
+        super().__init__(name, output_names, label_names, has_global_stats=True)
+
+    def add(self, metric: Any) -> None:
+        """Add a metric, or whatever `create` takes."""
+        self.metrics.append(create(metric))
+
+    def get_metric(self, index: int) -> EvalMetric:
+        """Return one of the metrics.
+
+        Raises:
+            ArgumentError: There are fewer.
+        """
+        if not -len(self.metrics) <= index < len(self.metrics):
+            raise ArgumentError(
+                f"CompositeEvalMetric: expected an index below {len(self.metrics)}, got {index}"
+            )
+        return self.metrics[index]
+
+    def update_dict(self, labels: Mapping[str, Any], preds: Mapping[str, Any]) -> None:
+        """Update every metric from arrays by name.
+
+        Args:
+            labels: Labels by name.
+            preds: Predictions by name.
+        """
+        if self.label_names is not None:
+            labels = {name: labels[name] for name in labels if name in self.label_names}
+        if self.output_names is not None:
+            preds = {name: preds[name] for name in preds if name in self.output_names}
+        for metric in self.metrics:
+            metric.update_dict(labels, preds)
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Add one batch to every metric.
+
+        Args:
+            labels: List of label arrays, or one NDArray.
+            preds: List of prediction arrays, or one NDArray.
+        """
+        for metric in self.metrics:
+            metric.update(labels, preds)
+
+    def reset(self) -> None:
+        """Reset every metric."""
+        for metric in self.metrics:
+            metric.reset()
+
+    def reset_local(self) -> None:
+        """Reset the local sums of every metric."""
+        for metric in self.metrics:
+            metric.reset_local()
+
+    def get(self) -> tuple[list[str], list[float]]:
+        """Return the names and the values of every metric."""
+        return _columns([pair for metric in self.metrics for pair in metric.get_name_value()])
+
+    def get_global(self) -> tuple[list[str], list[float]]:
+        """Return the names and the values of every metric since the last `reset`."""
+        return _columns(
+            [pair for metric in self.metrics for pair in metric.get_global_name_value()]
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the configuration with those of all metrics."""
+        return {
+            **super().get_config(),
+            "metrics": [metric.get_config() for metric in self.metrics],
+        }
+
+
+def _columns(pairs: Sequence[tuple[str, float]]) -> tuple[list[str], list[float]]:
+    return [name for name, _ in pairs], [value for _, value in pairs]

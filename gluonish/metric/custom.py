@@ -1,0 +1,88 @@
+"""A user's function as a metric: CustomMetric and `np`."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gluonish.core.errors import NotSupportedError
+from gluonish.metric.base import EvalMetric, check_label_shapes, register, to_host
+from gluonish.ndarray import NDArray
+
+__all__ = ["CustomMetric", "np"]
+
+Feval = Callable[[Any, Any], Any]
+
+
+@register
+class CustomMetric(EvalMetric):
+    """The mean of a function's value over batches.
+
+    Args:
+        feval: Called with the NumPy arrays (label, pred); returns a number, or a sum and the number
+            of instances in it.
+        name: What `get` calls the value; None for the function's name.
+        allow_extra_outputs: Whether there may be more predictions than labels; the rest is ignored.
+        output_names: Which predictions `update_dict` takes; None for all.
+        label_names: Which labels `update_dict` takes; None for all.
+    """
+
+    def __init__(
+        self,
+        feval: Feval,
+        name: str | None = None,
+        allow_extra_outputs: bool = False,
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        if name is None:
+            name = getattr(feval, "__name__", type(feval).__name__)
+            if "<" in name:
+                name = f"custom({name})"
+        super().__init__(name, output_names, label_names, has_global_stats=True)
+        self._feval = feval
+        self._allow_extra_outputs = allow_extra_outputs
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Add one batch.
+
+        Args:
+            labels: List of label arrays, or one NDArray.
+            preds: List of prediction arrays, or one NDArray.
+
+        Raises:
+            ArgumentError: There are not as many predictions as labels, and they are not allowed.
+        """
+        labels = [labels] if isinstance(labels, NDArray) else labels
+        preds = [preds] if isinstance(preds, NDArray) else preds
+        if not self._allow_extra_outputs:
+            check_label_shapes(labels, preds)
+        for label, pred in zip(labels, preds, strict=False):
+            result = self._feval(to_host(label), to_host(pred))
+            total, count = result if isinstance(result, tuple) else (result, 1)
+            self._add(total, count)
+
+    def get_config(self) -> dict[str, Any]:
+        """Refused: a function cannot be written as JSON.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        raise NotSupportedError(
+            f"CustomMetric: expected a metric made by name, got the function {self.name!r}, "
+            "which cannot be written as a configuration"
+        )
+
+
+def np(
+    numpy_feval: Feval, name: str | None = None, allow_extra_outputs: bool = False
+) -> EvalMetric:
+    """Return a `CustomMetric` of a function of NumPy arrays.
+
+    Args:
+        numpy_feval: Called with the NumPy arrays (label, pred); returns a number, or a sum and the
+            number of instances in it.
+        name: What `get` calls the value; None for the function's name.
+        allow_extra_outputs: Whether there may be more predictions than labels.
+    """
+    return CustomMetric(
+        numpy_feval, numpy_feval.__name__ if name is None else name, allow_extra_outputs
+    )

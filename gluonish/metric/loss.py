@@ -1,0 +1,79 @@
+"""The mean of what a loss returns: Loss, and its two old names."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.metric.base import EvalMetric, register
+from gluonish.ndarray import NDArray
+
+__all__ = ["Caffe", "Loss", "Torch"]
+
+
+@register
+class Loss(EvalMetric):
+    """The mean over all elements of the outputs, which are losses; labels are ignored.
+
+    Args:
+        name: What `get` calls the value.
+        output_names: Which outputs `update_dict` takes; None for all.
+        label_names: Accepted as everywhere.
+    """
+
+    def __init__(
+        self,
+        name: str = "loss",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names, has_global_stats=True)
+
+    def update(self, _: Any, preds: Any) -> None:
+        """Add one batch.
+
+        Args:
+            _: Ignored.
+            preds: List of arrays of losses, or one.
+        """
+        for pred in [preds] if isinstance(preds, NDArray | np.ndarray) else preds:
+            total = pred.sum()
+            self._add(total.asscalar() if isinstance(total, NDArray) else total, pred.size)
+
+
+@register
+class Torch(Loss):
+    """`Loss` under the name that criterions of Torch had.
+
+    Args:
+        name: What `get` calls the value.
+        output_names: Which outputs `update_dict` takes; None for all.
+        label_names: Accepted as everywhere.
+    """
+
+    def __init__(
+        self,
+        name: str = "torch",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names)
+
+
+@register
+class Caffe(Loss):
+    """`Loss` under the name that criterions of Caffe had.
+
+    Args:
+        name: What `get` calls the value.
+        output_names: Which outputs `update_dict` takes; None for all.
+        label_names: Accepted as everywhere.
+    """
+
+    def __init__(
+        self,
+        name: str = "caffe",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names)

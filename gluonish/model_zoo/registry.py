@@ -1,0 +1,60 @@
+"""Networks by name: families register their makers, `get_model` calls them."""
+
+import difflib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from gluonish.core.errors import ArgumentError
+from gluonish.hybrid_block import HybridBlock
+
+__all__ = ["get_model", "model_names", "register_model"]
+
+Maker = TypeVar("Maker", bound=Callable[..., HybridBlock])
+
+_makers: dict[str, Callable[..., HybridBlock]] = {}
+
+
+def register_model(name: str) -> Callable[[Maker], Maker]:
+    """Return a decorator that makes a function known to `get_model`.
+
+    Args:
+        name: Model name in lower case, as pretrained weights are called: ``mobilenet1.0``.
+
+    Raises:
+        ArgumentError: if the name is taken.
+    """
+
+    def register(maker: Maker) -> Maker:
+        if name in _makers:
+            raise ArgumentError(
+                f"register_model: expected a new name, got {name!r}, which is taken"
+            )
+        _makers[name] = maker
+        return maker
+
+    return register
+
+
+def model_names() -> list[str]:
+    """Return the names that `get_model` takes, sorted."""
+    return sorted(_makers)
+
+
+def get_model(name: str, **kwargs: Any) -> HybridBlock:
+    """Return a network of the zoo.
+
+    Args:
+        name: Such as ``"resnet50_v1"``, in any case.
+        **kwargs: Arguments of the family: ``pretrained``, ``ctx``, ``root``, ``classes`` ...
+
+    Raises:
+        ArgumentError: if there is no network of this name.
+    """
+    maker = _makers.get(name.lower())
+    if maker is None:
+        close = difflib.get_close_matches(name.lower(), model_names(), n=3)
+        hint = f" (nearest: {', '.join(close)})" if close else ""
+        raise ArgumentError(
+            f"get_model: expected one of {', '.join(model_names())}, got {name!r}{hint}"
+        )
+    return maker(**kwargs)

@@ -1,0 +1,63 @@
+"""One process at a time makes a file: the others wait, then find it made."""
+
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from gluonish.core.errors import DownloadError
+
+__all__ = ["exclusive"]
+
+_LOG = logging.getLogger("gluonish")
+# The largest weights, 575 MB, take this long at 320 kB/s.
+_WAIT_S = 1800.0
+_POLL_S = 0.1
+
+
+@contextmanager
+def exclusive(target: Path) -> Iterator[None]:
+    """Hold the lock of ``target`` against other processes and threads.
+
+    The lock is a hidden file beside the target. It stays: a lock file that is removed while another
+    process waits on it would let two in.
+
+    Args:
+        target: The file that will be made; its folder exists.
+
+    Raises:
+        DownloadError: Another process holds the lock for half an hour.
+    """
+    from filelock import FileLock, Timeout
+
+    path = target.with_name(f".{target.name}.lock")
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        owner = _owner(path)
+        _LOG.warning(
+            "download: waiting up to %.0f s for %s, which makes %s", _WAIT_S, owner, target
+        )
+        try:
+            lock.acquire(timeout=_WAIT_S, poll_interval=_POLL_S)
+        except Timeout as error:
+            raise DownloadError(
+                f"download: expected {owner} to finish {target} within {_WAIT_S:.0f} s, got no"
+                f" end; end that process, or remove {path} if there is none"
+            ) from error
+    try:
+        # Windows does not let even its holder write to a locked file.
+        with suppress(OSError):
+            path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
+        yield
+    finally:
+        lock.release()
+
+
+def _owner(path: Path) -> str:
+    with suppress(OSError, UnicodeDecodeError):
+        return path.read_text(encoding="utf-8")[:200] or "another process"
+    return "another process"

@@ -1,0 +1,304 @@
+"""Residual networks, versions 1 (normalize after a convolution) and 2 (normalize before it).
+
+References:
+    K. He, X. Zhang, S. Ren, J. Sun, Deep Residual Learning for Image Recognition, 2015 (version 1).
+    K. He, X. Zhang, S. Ren, J. Sun, Identity Mappings in Deep Residual Networks, 2016 (version 2).
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import ArgumentError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.model_zoo.model_store import get_model_file
+from gluonish.model_zoo.registry import register_model
+from gluonish.model_zoo.vision.resnet_units import (
+    BasicBlockV1,
+    BasicBlockV2,
+    BottleneckV1,
+    BottleneckV2,
+    conv3x3,
+)
+from gluonish.nn.activation import Activation
+from gluonish.nn.batch_norm import BatchNorm
+from gluonish.nn.conv import Conv2D
+from gluonish.nn.dense import Dense
+from gluonish.nn.flatten import Flatten
+from gluonish.nn.global_pooling import GlobalAvgPool2D
+from gluonish.nn.pooling import MaxPool2D
+from gluonish.nn.sequential import HybridSequential
+from gluonish.nn.tensor import Tensor
+
+__all__ = [
+    "BasicBlockV1",
+    "BasicBlockV2",
+    "BottleneckV1",
+    "BottleneckV2",
+    "ResNetV1",
+    "ResNetV2",
+    "get_resnet",
+    "resnet18_v1",
+    "resnet18_v2",
+    "resnet34_v1",
+    "resnet34_v2",
+    "resnet50_v1",
+    "resnet50_v2",
+    "resnet101_v1",
+    "resnet101_v2",
+    "resnet152_v1",
+    "resnet152_v2",
+]
+
+# Called with channels, stride, downsample, and in_channels and prefix by name.
+Unit = Callable[..., HybridBlock]
+
+
+class _ResNet(HybridBlock):
+    """What both versions share: features, then a fully connected layer."""
+
+    features: HybridSequential
+    output: Dense
+
+    def _check(self, layers: Sequence[int], channels: Sequence[int]) -> None:
+        if len(channels) != len(layers) + 1:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected {len(layers) + 1} channels, one for the stem and "
+                f"one for each stage, got {list(channels)}"
+            )
+
+    def _add_stages(self, block: Unit, layers: Sequence[int], channels: Sequence[int]) -> None:
+        for i, count in enumerate(layers):
+            in_channels, out_channels = channels[i], channels[i + 1]
+            stage = HybridSequential(prefix=f"stage{i + 1}_")
+            with stage.name_scope():
+                stage.add(
+                    block(
+                        out_channels,
+                        1 if i == 0 else 2,
+                        out_channels != in_channels,
+                        in_channels=in_channels,
+                        prefix="",
+                    )
+                )
+                for _ in range(count - 1):
+                    stage.add(block(out_channels, 1, False, in_channels=out_channels, prefix=""))
+            self.features.add(stage)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Compute the scores of the classes."""
+        return self.output(self.features(x))
+
+
+class ResNetV1(_ResNet):
+    """A residual network, version 1.
+
+    Args:
+        block: `BasicBlockV1` or `BottleneckV1`.
+        layers: Number of units of each stage.
+        channels: Number of channels of the stem, then of each stage.
+        classes: Number of outputs.
+        thumbnail: Whether the stem is one 3x3 convolution that keeps the size, for small images.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W).
+
+    Outputs:
+        y: (N, classes), without softmax.
+
+    Raises:
+        ArgumentError: if ``channels`` is not one longer than ``layers``.
+    """
+
+    def __init__(
+        self,
+        block: Unit,
+        layers: Sequence[int],
+        channels: Sequence[int],
+        classes: int = 1000,
+        thumbnail: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._check(layers, channels)
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            if thumbnail:
+                self.features.add(conv3x3(channels[0], 1, 0))
+            else:
+                self.features.add(
+                    Conv2D(channels[0], 7, 2, 3, use_bias=False),
+                    BatchNorm(),
+                    Activation("relu"),
+                    MaxPool2D(3, 2, 1),
+                )
+            self._add_stages(block, layers, channels)
+            self.features.add(GlobalAvgPool2D())
+            self.output = Dense(classes, in_units=channels[-1])
+
+
+class ResNetV2(_ResNet):
+    """A residual network, version 2.
+
+    Args:
+        block: `BasicBlockV2` or `BottleneckV2`.
+        layers: Number of units of each stage.
+        channels: Number of channels of the stem, then of each stage.
+        classes: Number of outputs.
+        thumbnail: Whether the stem is one 3x3 convolution that keeps the size, for small images.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W).
+
+    Outputs:
+        y: (N, classes), without softmax.
+
+    Raises:
+        ArgumentError: if ``channels`` is not one longer than ``layers``.
+    """
+
+    def __init__(
+        self,
+        block: Unit,
+        layers: Sequence[int],
+        channels: Sequence[int],
+        classes: int = 1000,
+        thumbnail: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._check(layers, channels)
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            self.features.add(BatchNorm(scale=False, center=False))
+            if thumbnail:
+                self.features.add(conv3x3(channels[0], 1, 0))
+            else:
+                self.features.add(
+                    Conv2D(channels[0], 7, 2, 3, use_bias=False),
+                    BatchNorm(),
+                    Activation("relu"),
+                    MaxPool2D(3, 2, 1),
+                )
+            self._add_stages(block, layers, channels)
+            self.features.add(BatchNorm(), Activation("relu"), GlobalAvgPool2D(), Flatten())
+            self.output = Dense(classes, in_units=channels[-1])
+
+
+_CPU = cpu()
+_BASIC = (64, 64, 128, 256, 512)
+_BOTTLENECK = (64, 256, 512, 1024, 2048)
+
+# By number of layers: kind of unit, units of each stage, channels.
+resnet_spec: dict[int, tuple[str, list[int], list[int]]] = {
+    18: ("basic_block", [2, 2, 2, 2], [*_BASIC]),
+    34: ("basic_block", [3, 4, 6, 3], [*_BASIC]),
+    50: ("bottle_neck", [3, 4, 6, 3], [*_BOTTLENECK]),
+    101: ("bottle_neck", [3, 4, 23, 3], [*_BOTTLENECK]),
+    152: ("bottle_neck", [3, 8, 36, 3], [*_BOTTLENECK]),
+}
+resnet_net_versions: list[Callable[..., HybridBlock]] = [ResNetV1, ResNetV2]
+resnet_block_versions: list[dict[str, Unit]] = [
+    {"basic_block": BasicBlockV1, "bottle_neck": BottleneckV1},
+    {"basic_block": BasicBlockV2, "bottle_neck": BottleneckV2},
+]
+
+
+def get_resnet(
+    version: int,
+    num_layers: int,
+    pretrained: bool = False,
+    ctx: Context | Sequence[Context] = _CPU,
+    root: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> HybridBlock:
+    """Return a residual network of the published sizes.
+
+    Args:
+        version: 1 or 2.
+        num_layers: 18, 34, 50, 101 or 152.
+        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        ctx: Device or devices for pretrained weights.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
+        **kwargs: Arguments of `ResNetV1` or `ResNetV2`, such as ``classes``.
+
+    Raises:
+        ArgumentError: if there is no such version or number of layers.
+        DownloadError: if the weights could not be fetched.
+    """
+    if num_layers not in resnet_spec:
+        raise ArgumentError(
+            f"get_resnet: expected num_layers in {list(resnet_spec)}, got {num_layers}"
+        )
+    if version not in (1, 2):
+        raise ArgumentError(f"get_resnet: expected version 1 or 2, got {version}")
+    kind, layers, channels = resnet_spec[num_layers]
+    unit = resnet_block_versions[version - 1][kind]
+    network = resnet_net_versions[version - 1](unit, layers, channels, **kwargs)
+    if pretrained:
+        network.load_parameters(get_model_file(f"resnet{num_layers}_v{version}", root), ctx=ctx)
+    return network
+
+
+@register_model("resnet18_v1")
+def resnet18_v1(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-18, version 1; see `get_resnet` for the arguments."""
+    return get_resnet(1, 18, **kwargs)
+
+
+@register_model("resnet34_v1")
+def resnet34_v1(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-34, version 1; see `get_resnet` for the arguments."""
+    return get_resnet(1, 34, **kwargs)
+
+
+@register_model("resnet50_v1")
+def resnet50_v1(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-50, version 1; see `get_resnet` for the arguments."""
+    return get_resnet(1, 50, **kwargs)
+
+
+@register_model("resnet101_v1")
+def resnet101_v1(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-101, version 1; see `get_resnet` for the arguments."""
+    return get_resnet(1, 101, **kwargs)
+
+
+@register_model("resnet152_v1")
+def resnet152_v1(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-152, version 1; see `get_resnet` for the arguments."""
+    return get_resnet(1, 152, **kwargs)
+
+
+@register_model("resnet18_v2")
+def resnet18_v2(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-18, version 2; see `get_resnet` for the arguments."""
+    return get_resnet(2, 18, **kwargs)
+
+
+@register_model("resnet34_v2")
+def resnet34_v2(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-34, version 2; see `get_resnet` for the arguments."""
+    return get_resnet(2, 34, **kwargs)
+
+
+@register_model("resnet50_v2")
+def resnet50_v2(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-50, version 2; see `get_resnet` for the arguments."""
+    return get_resnet(2, 50, **kwargs)
+
+
+@register_model("resnet101_v2")
+def resnet101_v2(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-101, version 2; see `get_resnet` for the arguments."""
+    return get_resnet(2, 101, **kwargs)
+
+
+@register_model("resnet152_v2")
+def resnet152_v2(**kwargs: Any) -> HybridBlock:
+    """Return ResNet-152, version 2; see `get_resnet` for the arguments."""
+    return get_resnet(2, 152, **kwargs)

@@ -1,0 +1,222 @@
+"""The units that residual networks are made of, for versions 1 and 2 of the architecture.
+
+In the version 1 bottleneck, the stride is in the first convolution and the 1x1 convolutions have
+biases, as in the published weights of MXNet.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.activation import Activation
+from gluonish.nn.batch_norm import BatchNorm
+from gluonish.nn.conv import Conv2D
+from gluonish.nn.sequential import HybridSequential
+from gluonish.nn.tensor import Tensor
+
+__all__ = ["BasicBlockV1", "BasicBlockV2", "BottleneckV1", "BottleneckV2", "conv3x3"]
+
+
+def conv3x3(channels: int, stride: int, in_channels: int) -> Conv2D:
+    """Return a 3x3 convolution without bias that keeps the size of its input at stride 1."""
+    return Conv2D(
+        channels, kernel_size=3, strides=stride, padding=1, use_bias=False, in_channels=in_channels
+    )
+
+
+class _UnitV1(HybridBlock):
+    """A version 1 unit: ``relu(body(x) + x)``, where ``x`` may pass a projection."""
+
+    body: HybridSequential
+    downsample: HybridSequential | None
+
+    def _project(self, channels: int, stride: int, in_channels: int) -> HybridSequential:
+        projection = HybridSequential(prefix="")
+        projection.add(
+            Conv2D(
+                channels, kernel_size=1, strides=stride, use_bias=False, in_channels=in_channels
+            ),
+            BatchNorm(),
+        )
+        return projection
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Compute the unit."""
+        residual = x
+        x = self.body(x)
+        if self.downsample is not None:
+            residual = self.downsample(residual)
+        return F.Activation(residual + x, act_type="relu")
+
+
+class BasicBlockV1(_UnitV1):
+    """Two 3x3 convolutions and the input, added: the unit of ResNet-18 and 34, version 1.
+
+    Args:
+        channels: Number of output channels.
+        stride: Stride of the first convolution.
+        downsample: Whether the input passes a 1x1 convolution before it is added.
+        in_channels: Number of input channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, in_channels, H, W).
+
+    Outputs:
+        y: (N, channels, H / stride, W / stride).
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        stride: int,
+        downsample: bool = False,
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.body = HybridSequential(prefix="")
+        self.body.add(
+            conv3x3(channels, stride, in_channels),
+            BatchNorm(),
+            Activation("relu"),
+            conv3x3(channels, 1, channels),
+            BatchNorm(),
+        )
+        self.downsample = self._project(channels, stride, in_channels) if downsample else None
+
+
+class BottleneckV1(_UnitV1):
+    """Convolutions 1x1, 3x3, 1x1 and the input, added: the unit of ResNet-50 and more, version 1.
+
+    Args:
+        channels: Number of output channels; the inner ones are a quarter of them.
+        stride: Stride of the first convolution.
+        downsample: Whether the input passes a 1x1 convolution before it is added.
+        in_channels: Number of input channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, in_channels, H, W).
+
+    Outputs:
+        y: (N, channels, H / stride, W / stride).
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        stride: int,
+        downsample: bool = False,
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.body = HybridSequential(prefix="")
+        self.body.add(
+            Conv2D(channels // 4, kernel_size=1, strides=stride),
+            BatchNorm(),
+            Activation("relu"),
+            conv3x3(channels // 4, 1, channels // 4),
+            BatchNorm(),
+            Activation("relu"),
+            Conv2D(channels, kernel_size=1, strides=1),
+            BatchNorm(),
+        )
+        self.downsample = self._project(channels, stride, in_channels) if downsample else None
+
+
+def _projection(channels: int, stride: int, in_channels: int) -> Conv2D:
+    return Conv2D(channels, 1, stride, use_bias=False, in_channels=in_channels)
+
+
+class BasicBlockV2(HybridBlock):
+    """Two 3x3 convolutions and the input, added: the unit of ResNet-18 and 34, version 2.
+
+    Args:
+        channels: Number of output channels.
+        stride: Stride of the first convolution.
+        downsample: Whether the input passes a 1x1 convolution before it is added.
+        in_channels: Number of input channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, in_channels, H, W).
+
+    Outputs:
+        y: (N, channels, H / stride, W / stride).
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        stride: int,
+        downsample: bool = False,
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.bn1 = BatchNorm()
+        self.conv1 = conv3x3(channels, stride, in_channels)
+        self.bn2 = BatchNorm()
+        self.conv2 = conv3x3(channels, 1, channels)
+        self.downsample = _projection(channels, stride, in_channels) if downsample else None
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Compute the unit."""
+        residual = x
+        x = F.Activation(self.bn1(x), act_type="relu")
+        if self.downsample is not None:
+            residual = self.downsample(x)
+        x = self.conv1(x)
+        x = F.Activation(self.bn2(x), act_type="relu")
+        x = self.conv2(x)
+        return x + residual
+
+
+class BottleneckV2(HybridBlock):
+    """Convolutions 1x1, 3x3, 1x1 and the input, added: the unit of ResNet-50 and more, version 2.
+
+    Args:
+        channels: Number of output channels; the inner ones are a quarter of them.
+        stride: Stride of the second convolution.
+        downsample: Whether the input passes a 1x1 convolution before it is added.
+        in_channels: Number of input channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, in_channels, H, W).
+
+    Outputs:
+        y: (N, channels, H / stride, W / stride).
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        stride: int,
+        downsample: bool = False,
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.bn1 = BatchNorm()
+        self.conv1 = Conv2D(channels // 4, kernel_size=1, strides=1, use_bias=False)
+        self.bn2 = BatchNorm()
+        self.conv2 = conv3x3(channels // 4, stride, channels // 4)
+        self.bn3 = BatchNorm()
+        self.conv3 = Conv2D(channels, kernel_size=1, strides=1, use_bias=False)
+        self.downsample = _projection(channels, stride, in_channels) if downsample else None
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Compute the unit."""
+        residual = x
+        x = F.Activation(self.bn1(x), act_type="relu")
+        if self.downsample is not None:
+            residual = self.downsample(x)
+        x = self.conv1(x)
+        x = F.Activation(self.bn2(x), act_type="relu")
+        x = self.conv2(x)
+        x = F.Activation(self.bn3(x), act_type="relu")
+        x = self.conv3(x)
+        return x + residual

@@ -1,0 +1,93 @@
+"""Copies between arrays and devices, recorded so that gradients flow back over them."""
+
+from collections.abc import Sequence
+
+from gluonish.core.context import Context
+from gluonish.core.device import device_of
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.engine import current_engine
+from gluonish.ndarray import recording
+from gluonish.ndarray.ndarray import NDArray, empty_like_spec
+from gluonish.ndarray.recording import RECORDING, Leaf, Node
+
+__all__ = ["as_in_context", "copy_into", "copyto"]
+
+
+class _CopyNode:
+    """A copy from one device to another; its gradient is copied back."""
+
+    __slots__ = ("output_count", "parents", "source")
+
+    def __init__(self, source: Context, parent: tuple[Node | Leaf, int]) -> None:
+        self.source = source
+        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (parent,)
+        self.output_count = 1
+
+    def backward(self, grads: Sequence[NDArray | None]) -> Sequence[NDArray | None]:
+        """Return the gradient on the source's device."""
+        return [None if g is None else as_in_context(g, self.source) for g in grads]
+
+    def free(self) -> None:
+        """Nothing was kept."""
+
+
+def copy_into(source: NDArray, target: NDArray, priority: int = 0) -> None:
+    """Push a copy of values into another array of the same shape, over devices and dtypes.
+
+    Args:
+        source: Where from.
+        target: Where to; its dtype is kept.
+        priority: Higher goes first among what waits on the same lane.
+    """
+    current_engine().push(
+        lambda: transfer(source, target),
+        [source._var],
+        [target._var],
+        target._device.copy_lane if source._device is not target._device else target._device.lane,
+        priority,
+        "_copyto",
+        source._data.size <= 4096,
+    )
+
+
+def transfer(source: NDArray, target: NDArray) -> None:
+    """Copy values at once, in whatever thread the engine chose."""
+    if source._device.xp is target._device.xp:
+        target._data[...] = source._data
+    elif target._device.xp_name == "numpy":
+        target._data[...] = source._device.to_host(source._data)
+    else:
+        target._device.from_host(source._data, target._data)
+
+
+def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
+    """Copy into another array, or to a new array on a device.
+
+    Raises:
+        ArgumentError: if the target's shape differs.
+        ArgumentTypeError: if ``other`` is neither.
+    """
+    if isinstance(other, Context):
+        target = empty_like_spec(source._spec, device_of(other))
+    elif isinstance(other, NDArray):
+        target = other
+        target._check_writable("copyto")
+        if target.shape != source.shape:
+            raise ArgumentError(
+                f"copyto: expected a target of shape {source.shape}, got {target.shape}"
+            )
+        if target._data is source._data:
+            return target
+    else:
+        raise ArgumentTypeError(
+            f"copyto: expected an NDArray or a Context, got {type(other).__name__}"
+        )
+    copy_into(source, target)
+    if source._link is not None and recording.mode.get() & RECORDING:
+        target._link = (_CopyNode(source.context, source._link), 0)
+    return target
+
+
+def as_in_context(source: NDArray, context: Context) -> NDArray:
+    """Return the array itself if it lies on ``context``, else a copy there."""
+    return source if source.context == context else copyto(source, context)

@@ -1,0 +1,195 @@
+"""The eager path: infer, allocate, push, and lay down a tape node while recording.
+
+`invoke` is what every operator call on NDArrays comes to, so nothing on it may be slow (STYLE.md, "The hot path").
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from gluonish_engine import Var
+
+from gluonish.core.context import Context, current_context
+from gluonish.core.device import Device, device_of
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
+from gluonish.core.random_state import next_key
+from gluonish.core.spec import Spec
+from gluonish.engine import current_engine
+from gluonish.ndarray import recording
+from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, assign, empty_like_spec
+from gluonish.ndarray.recording import RECORDING, TRAINING, OperatorNode
+from gluonish.ops.registry import Attrs, Operator
+
+__all__ = ["invoke", "record_call", "run", "runtime_attrs", "source"]
+
+# The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as convolutions.
+HEAVY_INLINE_SIZE = 1 << 12
+
+
+def invoke(
+    op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None
+) -> "NDArray | list[NDArray]":
+    """Run an operator eagerly: this is ``NDArray.__apply__``.
+
+    Args:
+        op: The operator.
+        inputs: NDArrays on one device; other values that know operators take the call over.
+        attrs: Parsed attributes.
+        out: Receives the visible outputs instead of new arrays.
+    """
+    try:
+        specs = [x._spec for x in inputs]
+        device: Device = inputs[0]._device
+        for x in inputs:
+            if x._device is not device:
+                raise _mixed_devices(op, inputs)
+    except AttributeError:
+        return _delegate(op, inputs, attrs)
+    flags = recording.mode.get()
+    out_specs = op.infer(*specs, **attrs)
+    if op.train_dependent or op.random:
+        attrs = runtime_attrs(op, attrs, flags, device)
+    if out is None:
+        results = [
+            NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var())
+            for spec in out_specs
+        ]
+    else:
+        results = _given_outputs(op, out, inputs, out_specs, device)
+    run(op, inputs, attrs, results, device)
+    if flags & RECORDING and op.gradient is not None:
+        record_call(op, inputs, attrs, results)
+    if op.single:
+        return results[0] if out is None else _deliver(out, results[:1])[0]
+    shown = results[: op.num_visible(attrs)]
+    if out is not None:
+        shown = _deliver(out, shown)
+    return shown[0] if len(shown) == 1 else shown
+
+
+
+def run(
+    op: Operator, inputs: Sequence[NDArray], attrs: Attrs, results: Sequence[NDArray], device: Device
+) -> None:
+    """Push the kernel of an operator that fills ``results``, which are allocated."""
+    kernel = op.kernel
+    if op.fast_kernels:
+        kernel = op.select_kernel(device.xp_name, [x._spec for x in inputs], attrs)
+    first = results[0]._data
+    size = max(first.size, inputs[0]._data.size) if inputs else first.size
+    out = first if op.single else tuple(y._data for y in results)
+    writes = [y._var for y in results]
+    if op.mutates:
+        writes += [inputs[i]._var for i in op.mutates]
+    current_engine().push(
+        partial(kernel, device.xp, out, *[x._data for x in inputs], **attrs),
+        [x._var for x in inputs],
+        writes,
+        device.lane,
+        0,
+        op.name,
+        size <= (HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE),
+    )
+
+
+def runtime_attrs(op: Operator, attrs: Attrs, flags: int, device: Device) -> dict[str, Any]:
+    """Return attributes with what only the moment of the call knows: training mode and random key."""
+    extended = dict(attrs)
+    if op.train_dependent:
+        extended["train"] = bool(flags & TRAINING)
+    if op.random:
+        extended["key"] = next_key(device.context)
+    return extended
+
+
+def record_call(
+    op: Operator, inputs: Sequence[NDArray], attrs: Attrs, results: Sequence[NDArray]
+) -> None:
+    """Lay down a tape node for a call that was run, unless no gradient can flow to its inputs."""
+    parents = [x._link for x in inputs]
+    for parent in parents:
+        if parent is not None:
+            break
+    else:
+        return
+    node = OperatorNode(op, attrs, inputs, parents, len(results))
+    if op.gradient_uses_output:
+        node.outputs = [y.detach() for y in results]
+    for i, result in enumerate(results):
+        result._link = (node, i)
+
+
+def _given_outputs(
+    op: Operator, out: Any, inputs: Sequence[NDArray], specs: Sequence[Spec], device: Device
+) -> list[NDArray]:
+    """Return arrays for the kernel to fill: those of ``out`` that fit and are safe to fill, new ones for the rest."""
+    wanted = list(out) if isinstance(out, list | tuple) else [out]
+    results = []
+    for i, spec in enumerate(specs):
+        given = wanted[i] if i < len(wanted) else None
+        if given is not None:
+            given._check_writable(f"{op.name} with out")
+            if given.shape != spec.shape:
+                raise ArgumentError(
+                    f"{op.name}: expected out of shape {spec.shape}, got {given.shape}"
+                )
+        reusable = (
+            given is not None
+            and given._spec == spec
+            and given._device is device
+            and (op.elementwise or all(given._var is not x._var for x in inputs))
+        )
+        results.append(given.detach() if reusable else empty_like_spec(spec, device))
+    return results
+
+
+def _deliver(out: Any, results: Sequence[NDArray]) -> list[NDArray]:
+    """Hand computed results to the arrays of ``out``: copy where another array was filled, link the tape."""
+    wanted = list(out) if isinstance(out, list | tuple) else [out]
+    for given, result in zip(wanted, results, strict=False):
+        if given._var is not result._var:
+            given._write(partial(assign, result), [result], "_copyto")
+        if result._link is not None:
+            given._link = result._link
+    return wanted
+
+
+def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
+    """Hand a call with other values than NDArrays to their kind, or say which argument is wrong."""
+    names = op.input_names(attrs)
+    for name, x in zip(names, inputs, strict=False):
+        if not isinstance(x, NDArray):
+            if hasattr(x, "__apply__"):
+                return type(x).__apply__(op, inputs, attrs)
+            raise ArgumentTypeError(
+                f"{op.name}: expected {name} to be an NDArray, got {type(x).__name__}"
+            )
+    raise ArgumentTypeError(f"{op.name}: expected NDArrays, got {inputs!r}")
+
+
+def _mixed_devices(op: Operator, inputs: Sequence[NDArray]) -> DeviceError:
+    devices = ", ".join(str(x.context) for x in inputs)
+    return DeviceError(
+        f"{op.name}: expected arrays on one device, got {devices}; move them with as_in_context"
+    )
+
+
+def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | None = None) -> Any:
+    """Run an operator without inputs on a device: creation and random numbers.
+
+    While a `forward` is traced, random numbers become part of the graph, so that each call of it draws anew.
+    """
+    tracer = recording.tracer.get()
+    if tracer is not None and op.random and out is None:
+        return tracer.source(op, attrs)
+    device = out._device if out is not None else device_of(context or current_context())
+    specs = op.infer(**attrs)
+    attrs = runtime_attrs(op, attrs, recording.mode.get(), device)
+    if out is None:
+        results = [empty_like_spec(spec, device) for spec in specs]
+    else:
+        results = _given_outputs(op, out, (), specs, device)
+    run(op, (), attrs, results, device)
+    if out is not None:
+        return _deliver(out, results)[0]
+    return results[0] if len(results) == 1 else results

@@ -1,0 +1,84 @@
+"""The ``nd`` namespace: a function for every registered operator, made when it is first asked for."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.errors import OperatorError
+from gluonish.ndarray.eager import invoke, source
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ops import catalog
+from gluonish.ops.face import bind_arguments, docstring_of, signature_of
+from gluonish.ops.registry import Operator, all_names, apply, find_operator
+
+__all__ = ["operator_function", "operator_names"]
+
+_TAIL = (
+    inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None),
+    inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),
+)
+_made: dict[str, Callable[..., Any]] = {}
+
+
+def operator_function(name: str) -> Callable[..., Any]:
+    """Return the imperative function of an operator; this is the ``__getattr__`` of the namespace.
+
+    Raises:
+        AttributeError: if there is no operator of this name.
+    """
+    made = _made.get(name)
+    if made is None:
+        if not catalog.has(name):
+            raise AttributeError(f"ndarray: expected the name of a function or an operator, got {name!r}")
+        made = _made.setdefault(name, _make(find_operator(name), name))
+    return made
+
+
+def operator_names() -> list[str]:
+    """Return the public operator names; this is part of the ``__dir__`` of the namespace."""
+    return sorted(name for name in all_names() if not name.startswith("_"))
+
+
+def _make(op: Operator, name: str) -> Callable[..., Any]:
+    function = _source_function(op) if not op.inputs and op.variadic is None else _function(op)
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "gluonish.ndarray"
+    function.__doc__ = docstring_of(op)
+    function.__signature__ = signature_of(op, _TAIL)  # type: ignore[attr-defined]
+    return function
+
+
+def _function(op: Operator) -> Callable[..., Any]:
+    def function(*args: Any, out: Any = None, name: str | None = None, **kwargs: Any) -> Any:
+        inputs, attrs = bind_arguments(op, args, kwargs)
+        for i, x in enumerate(inputs):
+            if x is None:
+                missing = op.input_names(attrs)[i]
+                raise OperatorError(f"{op.name}: expected an array for {missing}, got none")
+        if out is None:
+            return apply(op, inputs, attrs) if hasattr(inputs[0], "__apply__") else invoke(op, inputs, attrs)
+        return invoke(op, inputs, attrs, out)
+
+    return function
+
+
+def _source_function(op: Operator) -> Callable[..., Any]:
+    def function(
+        *args: Any,
+        ctx: Context | str | None = None,
+        out: NDArray | None = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        _, attrs = bind_arguments(op, args, kwargs)
+        return source(op, attrs, _parse_context(ctx), out)
+
+    return function
+
+
+def _parse_context(ctx: Context | str | None) -> Context | None:
+    if not ctx or isinstance(ctx, Context):
+        return ctx or None
+    device_type, _, number = ctx.rstrip(")").partition("(")
+    return Context(device_type, int(number or 0))

@@ -1,0 +1,315 @@
+"""NDArray: an array on a device whose values the engine may still be computing.
+
+An NDArray is a handle: raw memory (always C-contiguous), its Spec, the device it lies on, and the engine's variable that orders
+reads and writes of that memory. Views share memory and variable. Its operators run in `gluonish.ndarray.eager`, its indexing in
+`gluonish.ndarray.indexing`; `gluonish.ndarray.methods` makes them methods of the class.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from gluonish_engine import Var
+
+from gluonish.core.context import Context, current_context
+from gluonish.core.device import Device, device_of
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+from gluonish.core.spec import Shape, Spec
+from gluonish.engine import current_engine
+from gluonish.ndarray import recording
+from gluonish.ndarray.recording import RECORDING, Leaf, Node
+from gluonish.ops.fluent import Fluent
+
+__all__ = ["LIGHT_INLINE_SIZE", "NDArray", "assign", "empty_like_spec", "from_host", "lift"]
+
+# Below this many elements, read or written, an operator runs in the calling thread: handing over to a worker costs tens of
+# microseconds.
+LIGHT_INLINE_SIZE = 1 << 16
+
+Link = tuple[Node | Leaf, int]
+
+
+class NDArray(Fluent):
+    """A multi-dimensional array on a device.
+
+    Made by `nd.array`, `nd.zeros` and the like, or by operators, not by calling the class.
+
+    Attributes:
+        shape: Extents, a tuple.
+        dtype: NumPy type of the elements.
+        context: The device.
+        grad: Gradient that the last backward pass left, None without `attach_grad`.
+    """
+
+    __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_var")
+
+    def __init__(
+        self, data: Any, spec: Spec, device: Device, var: Var, link: Link | None = None
+    ) -> None:
+        self._data = data
+        self._spec = spec
+        self._device = device
+        self._var = var
+        self._link = link
+
+    if TYPE_CHECKING:  # attached by gluonish.ndarray.methods
+
+        def __getitem__(self, key: Any) -> "NDArray": ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+        def copyto(self, other: "NDArray | Context") -> "NDArray": ...
+        def as_in_context(self, context: Context) -> "NDArray": ...
+
+    def connected(self, link: Link | None) -> "NDArray":
+        """Return this array as the value of a tape node: itself if it is, else a handle on the same memory."""
+        if self._link == link:
+            return self
+        return NDArray(self._data, self._spec, self._device, self._var, link)
+
+    # -- facts ---------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """Extents."""
+        return self._spec.shape
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy type of the elements, such as ``numpy.float32``."""
+        return self._spec.dtype.type
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._spec.size
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._spec.shape)
+
+    @property
+    def context(self) -> Context:
+        """The device that holds the values."""
+        return self._device.context
+
+    ctx = context
+
+    @property
+    def stype(self) -> str:
+        """Storage type: ``"default"``, that is dense."""
+        return "default"
+
+    @property
+    def T(self) -> "NDArray":  # noqa: N802  # MXNet's and NumPy's name
+        """The array with its axes in reverse order."""
+        transposed: NDArray = self.transpose()
+        return transposed
+
+    @property
+    def handle(self) -> Any:
+        """The raw NumPy or CuPy array, for debugging; work may still be pending on it."""
+        return self._data
+
+    # -- gradient ------------------------------------------------------------------------------
+
+    @property
+    def grad(self) -> "NDArray | None":
+        """Gradient buffer; None if `attach_grad` was not called."""
+        leaf = None if self._link is None else self._link[0]
+        return leaf.grad if isinstance(leaf, Leaf) else None
+
+    @property
+    def _fresh_grad(self) -> bool:
+        leaf = None if self._link is None else self._link[0]
+        return isinstance(leaf, Leaf) and leaf.fresh
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, fresh: bool) -> None:
+        leaf = None if self._link is None else self._link[0]
+        if isinstance(leaf, Leaf):
+            leaf.fresh = fresh
+
+    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
+        """Ask for the gradient of this array; it becomes a leaf, cut off from what computed it.
+
+        Args:
+            grad_req: ``"write"`` (each backward pass replaces it), ``"add"``, or ``"null"``.
+            stype: None or ``"default"``.
+
+        Raises:
+            ArgumentError: for another ``grad_req`` or ``stype``.
+        """
+        if grad_req not in ("write", "add", "null"):
+            raise ArgumentError(
+                f"attach_grad: expected grad_req 'write', 'add' or 'null', got {grad_req!r}"
+            )
+        if stype not in (None, "default"):
+            raise ArgumentError(f"attach_grad: expected stype None or 'default', got {stype!r}")
+        grad = empty_like_spec(self._spec, self._device)
+        grad._write(lambda out: out.fill(0))
+        self._link = (Leaf(None if grad_req == "null" else grad, grad_req), 0)
+
+    def detach(self) -> "NDArray":
+        """Return a handle on the same memory that no gradient flows through."""
+        return NDArray(self._data, self._spec, self._device, self._var)
+
+    # -- waiting and host access -----------------------------------------------------------------
+
+    def wait_to_read(self) -> None:
+        """Wait until the values are computed.
+
+        Raises:
+            OperatorError: if computing them failed; the original error is its cause.
+        """
+        current_engine().wait(self._var)
+
+    def wait_to_write(self) -> None:
+        """Wait until nobody reads or writes the memory any more."""
+        current_engine().wait_to_write(self._var)
+
+    def asnumpy(self) -> np.ndarray[Any, Any]:
+        """Return a copy of the values as a NumPy array, waiting for them."""
+        current_engine().wait(self._var)
+        return self._device.to_host(self._data)
+
+    def asscalar(self) -> Any:
+        """Return the only element as a Python-like scalar.
+
+        Raises:
+            ArgumentError: if there is not exactly one element.
+        """
+        if self.size != 1:
+            raise ArgumentError(f"asscalar: expected an array of size 1, got shape {self.shape}")
+        return self.asnumpy().reshape(())[()]
+
+    def item(self) -> Any:
+        """Return the only element as a Python scalar."""
+        return self.asscalar().item()
+
+    def tolist(self) -> Any:
+        """Return the values as nested lists."""
+        return self.asnumpy().tolist()
+
+    def __float__(self) -> float:
+        return float(self.asscalar())
+
+    def __int__(self) -> int:
+        return int(self.asscalar())
+
+    def __index__(self) -> int:
+        if self._spec.dtype.kind not in "iu":
+            raise ArgumentTypeError(f"index: expected an integer array, got {self._spec}")
+        return int(self.asscalar())
+
+    def __bool__(self) -> bool:
+        if self.size == 0:
+            return False
+        if self.size > 1:
+            raise ArgumentError(
+                f"truth value: expected an array of size 1, got shape {self.shape}; use (x != 0).sum() or all elements"
+            )
+        return bool(self.asscalar())
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise ArgumentTypeError("len: expected an array with axes, got a scalar array")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator["NDArray"]:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(
+        self, dtype: np.dtype[Any] | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ArgumentError("__array__: expected copy=True or None, got False; use asnumpy")
+        values = self.asnumpy()
+        return values if dtype is None else values.astype(dtype)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        self.wait_to_read()
+        return self._data.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._data.__dlpack_device__()
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def _write(self, fill: Any, reads: Sequence["NDArray"] = (), name: str = "_write") -> None:
+        """Push ``fill(raw)``, which overwrites some of the raw array, as one engine operation."""
+        current_engine().push(
+            partial(fill, self._data),
+            [x._var for x in reads],
+            [self._var],
+            self._device.lane,
+            0,
+            name,
+            self._data.size <= LIGHT_INLINE_SIZE,
+        )
+
+    def _check_writable(self, what: str) -> None:
+        if self._link is not None and recording.mode.get() & RECORDING:
+            raise AutogradError(
+                f"{what}: expected an array outside the recorded graph, got one inside it; "
+                "in-place writes would change what the backward pass needs: make a new array"
+            )
+
+    def _inplace(self, operator: Any, other: Any) -> Self:
+        self._check_writable("in-place arithmetic")
+        result = operator(self.detach(), other)
+        if result is NotImplemented or result.shape != self.shape:
+            raise ArgumentError(
+                f"in-place arithmetic: expected an operand that broadcasts to {self.shape}, got {result.shape}"
+            )
+        self._write(partial(assign, result), [result], "_inplace")
+        return self
+
+    def __iadd__(self, other: Any) -> Self:
+        return self._inplace(NDArray.__add__, other)
+
+    def __isub__(self, other: Any) -> Self:
+        return self._inplace(NDArray.__sub__, other)
+
+    def __imul__(self, other: Any) -> Self:
+        return self._inplace(NDArray.__mul__, other)
+
+    def __itruediv__(self, other: Any) -> Self:
+        return self._inplace(NDArray.__truediv__, other)
+
+    def __imod__(self, other: Any) -> Self:
+        return self._inplace(NDArray.__mod__, other)
+
+
+def assign(source: "NDArray", out: Any) -> None:
+    """Copy an array's values into raw memory of the same device, converting the dtype."""
+    out[...] = source._data
+
+
+def empty_like_spec(spec: Spec, device: Device) -> NDArray:
+    """Return a new NDArray of undefined values."""
+    return NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var())
+
+
+
+def lift(value: Any, like: NDArray) -> NDArray:
+    """Return a number or sequence as an NDArray with the dtype and on the device of another."""
+    if isinstance(value, NDArray):
+        return value
+    return from_host(np.asarray(value), like.context, like._spec.dtype)
+
+
+def from_host(values: Any, context: Context | None, dtype: Any) -> NDArray:
+    """Return an NDArray with a copy of host values.
+
+    Args:
+        values: NumPy array of any dtype and order.
+        context: Where to; None for the current context.
+        dtype: Element type; None for that of the values.
+    """
+    spec = Spec(values.shape, normalize_dtype(values.dtype if dtype is None else dtype))
+    device = device_of(context or current_context())
+    result = empty_like_spec(spec, device)
+    device.from_host(values, result._data)
+    return result

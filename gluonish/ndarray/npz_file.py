@@ -1,0 +1,180 @@
+"""NumPy's `.npy` and `.npz`, which MXNet 2.0 writes under the name `.params`, read with care.
+
+NumPy's own loader trusts the sizes that a header tells and would unpickle objects. Here a member
+can be no larger than its compressed bytes can give, and only the element types of `.params` files
+are taken.
+"""
+
+import ast
+import io
+import zipfile
+import zlib
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, DTYPE_FLAGS
+from gluonish.core.errors import FileFormatError
+from gluonish.ndarray.array_record import (
+    MAX_RANK,
+    ArrayRecord,
+    ByteReader,
+    DenseRecord,
+    SparseRecord,
+    sparse_problem,
+)
+
+__all__ = ["read_npy", "read_npz"]
+
+# Deflate's best ratio is 1032 (258 bytes for two bits); the rest is for members of a few bytes.
+_MAX_RATIO = 1032
+_SLACK_NBYTES = 1024
+_MAX_HEADER_NBYTES = 10_000
+_SUFFIX = ".npy"
+# The member that tells a sparse array's kind, and the parts of each kind in the order of a record.
+_FORMAT = "/format"
+_SPARSE_PARTS = {"csr": ("indptr", "indices"), "row_sparse": ("indices",)}
+_BROKEN_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
+
+
+def read_npy(reader: ByteReader) -> Any:
+    """Read one `.npy` array in any byte order, either memory order, format version 1 or 2.
+
+    Raises:
+        FileFormatError: It is truncated or corrupt, or holds no type of number that gluonish has.
+    """
+    magic = reader.take(8, "npy header")
+    if magic[:6] != b"\x93NUMPY" or magic[6] not in (1, 2):
+        reader.offset -= 8
+        raise reader.error("an npy header of version 1 or 2", magic)
+    (length,) = reader.numbers("H" if magic[6] == 1 else "I", "npy header length")
+    if length > _MAX_HEADER_NBYTES:
+        raise reader.error(f"an npy header of up to {_MAX_HEADER_NBYTES} bytes", length)
+    header = reader.take(length, "npy header")
+    try:
+        fields = ast.literal_eval(header.decode("latin1"))
+        shape, fortran_order = fields["shape"], fields["fortran_order"]
+        dtype = _npy_dtype(fields["descr"])
+    except (ValueError, SyntaxError, TypeError, LookupError, MemoryError, RecursionError) as error:
+        raise reader.error("an npy header with a known dtype", header[:80]) from error
+    if not isinstance(shape, tuple) or len(shape) > MAX_RANK:
+        raise reader.error(f"a shape of rank up to {MAX_RANK}", shape)
+    if not all(type(size) is int and 0 <= size < 1 << 63 for size in shape):
+        raise reader.error("a shape of non-negative integers", shape)
+    if fortran_order:
+        return np.asarray(_native(reader.array(shape[::-1], dtype, "values")).T, order="C")
+    return _native(reader.array(shape, dtype, "values"))
+
+
+def _npy_dtype(description: object) -> np.dtype[Any]:
+    # MXNet's own spelling of bfloat16, and NumPy's for a type of another package.
+    if description in ([("bfloat16", "<u2")], "<V2", "|V2"):
+        description = BFLOAT16.name
+    if not isinstance(description, str):
+        raise TypeError(description)
+    dtype: np.dtype[Any] = np.dtype(description)
+    if dtype.newbyteorder("<") not in DTYPE_FLAGS and dtype.kind != "S":
+        raise TypeError(description)
+    return dtype
+
+
+def _native(values: Any) -> Any:
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def read_npz(file: BinaryIO, name: str) -> tuple[list[ArrayRecord], list[str]]:
+    """Read an archive of `.npy` members; sparse arrays are folders of several members.
+
+    Args:
+        file: The archive, up to its end.
+        name: What error messages call it.
+
+    Returns:
+        The arrays in the order of the archive, and their names.
+
+    Raises:
+        FileFormatError: The archive is corrupt or tells sizes that it cannot hold, or a member is
+            no array.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            _check_sizes(archive, file, name)
+            members = {
+                info.filename.removesuffix(_SUFFIX): _read_member(archive, info, name)
+                for info in archive.infolist()
+            }
+    except _BROKEN_ZIP as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(f"{name}: expected an npz archive, got {error}") from error
+    return _group(members, name)
+
+
+def _check_sizes(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
+    """Refuse claims that would let a small file fill the memory, overlapping members included."""
+    total = file.seek(0, io.SEEK_END)
+    infos = archive.infolist()
+    if sum(info.compress_size for info in infos) > total:
+        raise FileFormatError(f"{name}: expected members that fit in {total} bytes, got more")
+    for info in infos:
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise FileFormatError(
+                f"{name}: expected stored or deflated members, got compression {info.compress_type}"
+            )
+        if info.file_size > info.compress_size * _MAX_RATIO + _SLACK_NBYTES:
+            raise FileFormatError(
+                f"{name}: expected {info.filename!r} to fit in {info.compress_size}"
+                f" compressed bytes, got {info.file_size} bytes"
+            )
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Any:
+    label = f"{name}/{info.filename}"
+    if not info.filename.endswith(_SUFFIX):
+        raise FileFormatError(f"{name}: expected members named *{_SUFFIX}, got {info.filename!r}")
+    return read_npy(ByteReader(io.BytesIO(archive.read(info)), label))
+
+
+def _group(members: dict[str, Any], name: str) -> tuple[list[ArrayRecord], list[str]]:
+    sparse = {key.removesuffix(_FORMAT) for key in members if key.endswith(_FORMAT)}
+    records: dict[str, ArrayRecord] = {}
+    for key, values in members.items():
+        owner, _, _ = key.rpartition("/")
+        if owner in sparse:
+            if owner not in records:
+                records[owner] = _sparse_record(members, owner, name)
+        elif values.dtype.kind == "S":
+            raise FileFormatError(f"{name}: expected numbers in {key!r}, got {values.dtype}")
+        else:
+            records[key] = DenseRecord(values)
+    return list(records.values()), list(records)
+
+
+def _sparse_record(members: dict[str, Any], owner: str, name: str) -> SparseRecord:
+    text = members[owner + _FORMAT]
+    stype = bytes(text.item()).decode("latin1") if text.dtype.kind == "S" and not text.ndim else ""
+    if stype not in _SPARSE_PARTS:
+        raise FileFormatError(
+            f"{name}: expected csr or row_sparse in {owner + _FORMAT!r}, got {text}"
+        )
+    wanted = [f"{owner}/{part}" for part in ("shape", "data", *_SPARSE_PARTS[stype])]
+    missing = [part for part in wanted if part not in members]
+    if missing:
+        raise FileFormatError(f"{name}: expected {', '.join(missing)} for {owner!r}, got none")
+    shape_values, values, *aux = (members[part] for part in wanted)
+    if shape_values.dtype.kind not in "iu" or shape_values.ndim != 1:
+        raise FileFormatError(f"{name}: expected a shape in {wanted[0]!r}, got {shape_values}")
+    shape = tuple(int(size) for size in shape_values)
+    problem = sparse_problem(stype, shape, values, tuple(aux))
+    if problem or values.dtype.kind == "S":
+        raise FileFormatError(
+            f"{name}: expected a {stype} array in {owner!r}, got {problem or values}"
+        )
+    return SparseRecord(stype, shape, values, tuple(aux))

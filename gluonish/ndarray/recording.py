@@ -1,0 +1,115 @@
+"""What a recorded call leaves behind: the tape's nodes, and the thread's recording and training mode.
+
+A node is made by the call it stands for and hangs on the output arrays; nothing else refers to it, so that a tape goes when its
+outputs go. `gluonish.autograd` walks the nodes; this module only lays them down.
+"""
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gluonish.core.errors import AutogradError
+from gluonish.ops.composite import input_gradients
+from gluonish.ops.registry import Attrs, Operator
+
+if TYPE_CHECKING:
+    from gluonish.ndarray.ndarray import NDArray
+
+__all__ = ["NOTHING", "RECORDING", "TRAINING", "Leaf", "Node", "OperatorNode", "Tracer", "mode", "tracer"]
+
+# The mode is one int, so that the eager path reads one variable: 0, or a sum of these.
+NOTHING = 0
+RECORDING = 1
+TRAINING = 2
+
+
+class Tracer(Protocol):
+    """What a traced `forward` sees of the world around it; see `gluonish.graph.trace`."""
+
+    def parameter(self, name: str, array: "NDArray") -> Any:
+        """Return the graph's value for a parameter that holds ``array``."""
+
+    def source(self, op: Operator, attrs: Attrs) -> Any:
+        """Return the graph's value for an operator without inputs."""
+
+
+# The trace that runs in this thread.
+tracer: ContextVar[Tracer | None] = ContextVar("gluonish_tracer", default=None)
+
+mode: ContextVar[int] = ContextVar("gluonish_mode", default=NOTHING)
+
+
+class Node(Protocol):
+    """One recorded call.
+
+    Attributes:
+        parents: For each input, the node that it came from and which of its outputs it is; None for a constant.
+        output_count: How many outputs it has, those included that its caller did not see.
+    """
+
+    parents: Sequence[tuple["Node | Leaf", int] | None]
+    output_count: int
+
+    def backward(self, grads: Sequence["NDArray | None"]) -> Sequence["NDArray | None"]:
+        """Return the gradient of every input (None: none) from those of the outputs."""
+
+    def free(self) -> None:
+        """Drop everything that was kept for the backward pass."""
+
+
+class Leaf:
+    """An array whose gradient is asked for: where a backward pass ends.
+
+    Attributes:
+        grad: Where the gradient goes; None while ``req`` is ``"null"``.
+        req: ``"write"``, ``"add"`` or ``"null"``.
+        fresh: Whether a backward pass has written ``grad`` since `Trainer` last looked.
+    """
+
+    __slots__ = ("__weakref__", "fresh", "grad", "req")
+
+    def __init__(self, grad: "NDArray | None", req: str) -> None:
+        self.grad = grad
+        self.req = req
+        self.fresh = False
+
+
+class OperatorNode:
+    """The call of one operator; its gradient rule is the operator's."""
+
+    __slots__ = ("attrs", "inputs", "op", "output_count", "outputs", "parents", "spent")
+
+    def __init__(
+        self,
+        op: Operator,
+        attrs: Attrs,
+        inputs: Sequence["NDArray"],
+        parents: Sequence[tuple["Node | Leaf", int] | None],
+        output_count: int,
+    ) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.inputs: Sequence[NDArray] = inputs
+        self.parents = parents
+        self.output_count = output_count
+        self.outputs: Sequence[Any] = ()
+        self.spent = False
+
+    def backward(self, grads: Sequence["NDArray | None"]) -> Sequence["NDArray | None"]:
+        """Return the gradient of every input from those of the outputs, by the operator's rule."""
+        if self.spent:
+            raise AutogradError(
+                f"backward: expected a recorded graph, got one that an earlier backward freed at {self.op.name}; "
+                "pass retain_graph=True to the earlier one"
+            )
+        inputs = [
+            x.connected(parent) for x, parent in zip(self.inputs, self.parents, strict=True)
+        ]
+        outputs = [y.connected((self, i)) for i, y in enumerate(self.outputs)]
+        wanted = [parent is not None for parent in self.parents]
+        return input_gradients(self.op, grads, inputs, outputs, self.attrs, wanted)
+
+    def free(self) -> None:
+        """Drop inputs and outputs."""
+        self.inputs = self.outputs = ()
+        self.spent = True

@@ -1,0 +1,85 @@
+"""nd.save and nd.load: lists and dicts of arrays in MXNet's ``.params`` files."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.ndarray.array_file import (
+    ArrayRecord,
+    DenseRecord,
+    read_array_list,
+    write_array_list,
+)
+from gluonish.ndarray.ndarray import NDArray, from_host
+
+__all__ = ["dense_values", "load", "load_frombuffer", "save"]
+
+Loaded = list[NDArray] | dict[str, NDArray]
+
+
+def save(fname: str | os.PathLike[str], data: Any) -> None:
+    """Write arrays to a file that MXNet reads as well; a crash leaves the old file or the new one, nothing between.
+
+    Args:
+        fname: Path of the file.
+        data: An NDArray, a list of them, or a dict from names to them.
+
+    Raises:
+        ArgumentTypeError: if something in ``data`` is not an NDArray, or a name is not a string.
+        OSError: if the file cannot be written.
+    """
+    names: list[str] = []
+    arrays = [data]
+    if isinstance(data, Mapping):
+        names, arrays = list(data), list(data.values())
+    elif isinstance(data, list | tuple):
+        arrays = list(data)
+    for array in arrays:
+        if not isinstance(array, NDArray):
+            raise ArgumentTypeError(f"save: expected NDArrays, got {type(array).__name__}")
+    if any(not isinstance(name, str) for name in names):
+        raise ArgumentTypeError(f"save: expected str names, got {names!r}")
+    records: list[ArrayRecord] = [DenseRecord(array.asnumpy()) for array in arrays]
+    # Only the newer record version can tell an array without axes or without elements from an undefined one.
+    numpy_shape = any(0 in array.shape or not array.shape for array in arrays)
+    write_array_list(fname, records, names, numpy_shape=numpy_shape)
+
+
+def load(fname: str | os.PathLike[str]) -> Loaded:
+    """Return the arrays of a file, of any version that MXNet wrote: a dict if they have names, else a list.
+
+    Sparse arrays come back dense.
+
+    Raises:
+        FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not have.
+        OSError: if it cannot be read.
+    """
+    return _arrays(*read_array_list(fname))
+
+
+def load_frombuffer(buf: bytes) -> Loaded:
+    """Return the arrays of a file's content; see `load`."""
+    return _arrays(*read_array_list(bytes(buf)))
+
+
+def _arrays(records: list[ArrayRecord], names: list[str]) -> Loaded:
+    values = [dense_values(record) for record in records]
+    arrays = [from_host(value, None, value.dtype) for value in values]
+    return dict(zip(names, arrays, strict=True)) if names else arrays
+
+
+def dense_values(record: ArrayRecord) -> np.ndarray[Any, Any]:
+    """Return a record's values as a dense array; an undefined one has shape (0,)."""
+    if isinstance(record, DenseRecord):
+        return np.zeros(0, np.float32) if record.values is None else record.values
+    dense = np.zeros(record.shape, record.dtype)
+    if record.stype == "row_sparse":
+        dense[record.aux[0]] = record.values
+    else:
+        pointers, columns = record.aux
+        rows = np.repeat(np.arange(record.shape[0]), np.diff(pointers))
+        dense[rows, columns] = record.values
+    return dense

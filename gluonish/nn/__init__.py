@@ -1,0 +1,64 @@
+"""Layers: `gluonish.gluon.nn` is this package."""
+
+from gluonish.block import Block
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.activation import Activation
+from gluonish.nn.batch_norm import BatchNorm
+from gluonish.nn.conv import Conv1D, Conv2D, Conv3D
+from gluonish.nn.dense import Dense
+from gluonish.nn.dropout import Dropout
+from gluonish.nn.embedding import Embedding
+from gluonish.nn.flatten import Flatten
+from gluonish.nn.function import HybridLambda, Lambda
+from gluonish.nn.global_pooling import (
+    GlobalAvgPool1D,
+    GlobalAvgPool2D,
+    GlobalAvgPool3D,
+    GlobalMaxPool1D,
+    GlobalMaxPool2D,
+    GlobalMaxPool3D,
+)
+from gluonish.nn.layer_norm import LayerNorm
+from gluonish.nn.leaky_relu import ELU, GELU, SELU, LeakyReLU, PReLU
+from gluonish.nn.pooling import AvgPool1D, AvgPool2D, AvgPool3D, MaxPool1D, MaxPool2D, MaxPool3D
+from gluonish.nn.sequential import HybridSequential, Sequential
+from gluonish.nn.swish import Swish
+from gluonish.symbol_block import SymbolBlock
+
+__all__ = [
+    "ELU",
+    "GELU",
+    "SELU",
+    "Activation",
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "BatchNorm",
+    "Block",
+    "Conv1D",
+    "Conv2D",
+    "Conv3D",
+    "Dense",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "GlobalAvgPool1D",
+    "GlobalAvgPool2D",
+    "GlobalAvgPool3D",
+    "GlobalMaxPool1D",
+    "GlobalMaxPool2D",
+    "GlobalMaxPool3D",
+    "HybridBlock",
+    "HybridLambda",
+    "HybridSequential",
+    "Lambda",
+    "LayerNorm",
+    "LeakyReLU",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+    "PReLU",
+    "Sequential",
+    "Swish",
+    "SymbolBlock",
+]

@@ -1,0 +1,106 @@
+"""BatchNorm: normalize each channel over the batch."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import BFLOAT16, FLOAT16, normalize_dtype
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Tensor
+from gluonish.parameter import Parameter
+from gluonish.parameter.parameter import Init
+
+__all__ = ["BatchNorm"]
+
+
+class BatchNorm(HybridBlock):
+    """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
+
+    While training, mean and variance are those of the batch, and move the running ones:
+    ``running = momentum * running + (1 - momentum) * batch``. Otherwise the running ones are used.
+
+    Args:
+        axis: The axis of channels.
+        momentum: How slowly the running statistics move.
+        epsilon: Added to the variance.
+        center: Whether ``beta`` is trained; else it stays at its initial value.
+        scale: Whether there is ``gamma``; else it counts as 1.
+        use_global_stats: Whether training uses the running statistics, too.
+        beta_initializer: For ``beta`` (C,).
+        gamma_initializer: For ``gamma`` (C,).
+        running_mean_initializer: For ``running_mean`` (C,).
+        running_variance_initializer: For ``running_var`` (C,).
+        in_channels: The number C of channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: any shape with C at ``axis``.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        S. Ioffe, C. Szegedy, Batch Normalization: Accelerating Deep Network Training by Reducing
+        Internal Covariate Shift, 2015.
+    """
+
+    def __init__(
+        self,
+        axis: int = 1,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        use_global_stats: bool = False,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        running_mean_initializer: Init = "zeros",
+        running_variance_initializer: Init = "ones",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._kwargs = {
+            "axis": axis,
+            "eps": epsilon,
+            "momentum": momentum,
+            "fix_gamma": not scale,
+            "use_global_stats": use_global_stats,
+        }
+        self.in_channels = in_channels
+        self.gamma = self._statistic("gamma", gamma_initializer, scale)
+        self.beta = self._statistic("beta", beta_initializer, center)
+        self.running_mean = self._statistic("running_mean", running_mean_initializer, False)
+        self.running_var = self._statistic("running_var", running_variance_initializer, False)
+
+    def _statistic(self, name: str, init: Init, trained: bool) -> Parameter:
+        return self.params.get(
+            name,
+            grad_req="write" if trained else "null",
+            shape=(self.in_channels,),
+            init=init,
+            allow_deferred_init=True,
+            differentiable=trained,
+        )
+
+    def cast(self, dtype: Any) -> None:
+        """Convert the parameters; for 16-bit floats they stay float32, as statistics need it."""
+        halves = (FLOAT16, BFLOAT16)
+        super().cast("float32" if normalize_dtype(dtype) in halves else dtype)
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        x: Tensor,
+        gamma: Tensor,
+        beta: Tensor,
+        running_mean: Tensor,
+        running_var: Tensor,
+    ) -> Any:
+        """Normalize; while training, move the running statistics."""
+        return F.BatchNorm(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
+
+    def __repr__(self) -> str:
+        shape = self.gamma.shape
+        settings = ", ".join(f"{name}={value}" for name, value in self._kwargs.items())
+        in_channels = (shape[0] if shape else 0) or None
+        return f"{type(self).__name__}({settings}, in_channels={in_channels})"

@@ -1,0 +1,90 @@
+"""Dense: the fully connected layer."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.activation import Activation
+from gluonish.nn.tensor import Tensor
+from gluonish.parameter.parameter import Init
+
+__all__ = ["Dense"]
+
+
+class Dense(HybridBlock):
+    """Multiply with a matrix: ``y = activation(x W^T + b)``.
+
+    Args:
+        units: Number of outputs.
+        activation: Name of a function for `Activation`; None for none.
+        use_bias: Whether there is ``b``.
+        flatten: Whether all axes but the first are one; else the last axis alone is transformed.
+        dtype: Element type of the parameters.
+        weight_initializer: For ``weight`` (units, in_units); None for what `initialize` is given.
+        bias_initializer: For ``bias`` (units,).
+        in_units: Number of inputs; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, ..., in_units); with ``flatten`` the axes after N have in_units elements together.
+
+    Outputs:
+        y: (N, units) with ``flatten``, else (N, ..., units).
+    """
+
+    def __init__(
+        self,
+        units: int,
+        activation: str | None = None,
+        use_bias: bool = True,
+        flatten: bool = True,
+        dtype: Any = "float32",
+        weight_initializer: Init | None = None,
+        bias_initializer: Init | None = "zeros",
+        in_units: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._units = units
+        self._in_units = in_units
+        self._flatten = flatten
+        with self.name_scope():
+            self.weight = self.params.get(
+                "weight",
+                shape=(units, in_units),
+                init=weight_initializer,
+                dtype=dtype,
+                allow_deferred_init=True,
+            )
+            self.bias = None
+            if use_bias:
+                self.bias = self.params.get(
+                    "bias",
+                    shape=(units,),
+                    init=bias_initializer,
+                    dtype=dtype,
+                    allow_deferred_init=True,
+                )
+            self.act = None
+            if activation is not None:
+                self.act = Activation(activation, prefix=activation + "_")
+
+    def hybrid_forward(
+        self, F: ModuleType, x: Tensor, weight: Tensor, bias: Tensor | None = None
+    ) -> Any:
+        """Compute the product, then the activation."""
+        y = F.FullyConnected(
+            x,
+            weight,
+            bias,
+            no_bias=bias is None,
+            num_hidden=self._units,
+            flatten=self._flatten,
+            name="fwd",
+        )
+        return y if self.act is None else self.act(y)
+
+    def __repr__(self) -> str:
+        shape = self.weight.shape
+        in_units = (shape[1] if shape else 0) or None
+        return f"{type(self).__name__}({in_units} -> {self._units}, {self.act or 'linear'})"

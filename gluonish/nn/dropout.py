@@ -1,0 +1,50 @@
+"""Dropout: forget elements at random while training."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Tensor
+
+__all__ = ["Dropout"]
+
+
+class Dropout(HybridBlock):
+    """Zero elements with probability ``rate`` while training, and scale the rest by 1 / (1 - rate).
+
+    Args:
+        rate: Probability of zeroing, in [0, 1).
+        axes: Axes along which one decision counts for all elements; () for a decision for each.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: any shape, floating point.
+
+    Outputs:
+        y: shape of ``x``; the values of ``x`` outside training.
+
+    Raises:
+        ArgumentError: if ``rate`` is not in [0, 1).
+
+    References:
+        N. Srivastava et al., Dropout: A Simple Way to Prevent Neural Networks from Overfitting,
+        2014.
+    """
+
+    def __init__(self, rate: float, axes: Sequence[int] = (), **kwargs: Any) -> None:
+        if not 0 <= rate < 1:
+            raise ArgumentError(f"Dropout: expected rate in [0, 1), got {rate}")
+        super().__init__(**kwargs)
+        self._rate = rate
+        self._axes = tuple(axes)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Drop, or pass on outside training."""
+        if self._rate > 0:
+            return F.Dropout(x, p=self._rate, axes=self._axes, name="fwd", cudnn_off=False)
+        return F.identity(x)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p = {self._rate}, axes={self._axes})"

@@ -1,0 +1,33 @@
+"""Flatten: all axes but the first become one."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Tensor
+
+__all__ = ["Flatten"]
+
+
+class Flatten(HybridBlock):
+    """Join all axes but the first.
+
+    Args:
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, ...).
+
+    Outputs:
+        y: (N, product of the other extents).
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Reshape."""
+        return F.Flatten(x)
+
+    def __repr__(self) -> str:
+        return type(self).__name__

@@ -1,0 +1,79 @@
+"""LayerNorm: normalize each example over one axis."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Tensor
+from gluonish.parameter import ParameterDict
+from gluonish.parameter.parameter import Init
+
+__all__ = ["LayerNorm"]
+
+
+class LayerNorm(HybridBlock):
+    """Normalize along an axis: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
+
+    Args:
+        axis: The axis that mean and variance are taken over.
+        epsilon: Added to the variance.
+        center: Whether ``beta`` is trained; else it stays at its initial value.
+        scale: Whether ``gamma`` is trained; else it stays at its initial value.
+        beta_initializer: For ``beta`` (C,).
+        gamma_initializer: For ``gamma`` (C,).
+        in_channels: The extent C of the axis; 0 for what the first batch has.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        x: any shape with C at ``axis``.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        J. L. Ba, J. R. Kiros, G. E. Hinton, Layer Normalization, 2016.
+    """
+
+    def __init__(
+        self,
+        axis: int = -1,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        in_channels: int = 0,
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self._axis = axis
+        self._epsilon = epsilon
+        self._center = center
+        self._scale = scale
+        self.gamma = self.params.get(
+            "gamma",
+            grad_req="write" if scale else "null",
+            shape=(in_channels,),
+            init=gamma_initializer,
+            allow_deferred_init=True,
+        )
+        self.beta = self.params.get(
+            "beta",
+            grad_req="write" if center else "null",
+            shape=(in_channels,),
+            init=beta_initializer,
+            allow_deferred_init=True,
+        )
+
+    def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
+        """Normalize."""
+        return F.LayerNorm(data, gamma=gamma, beta=beta, axis=self._axis, eps=self._epsilon)
+
+    def __repr__(self) -> str:
+        shape = self.gamma.shape
+        return (
+            f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
+            f"center={self._center}, scale={self._scale}, in_channels={shape[0] if shape else 0})"
+        )

@@ -1,0 +1,150 @@
+"""Rectifiers that do not end at zero, all modes of one operator: LeakyReLU to GELU."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.initializer import Constant
+from gluonish.nn.tensor import Tensor
+from gluonish.parameter.parameter import Init
+
+__all__ = ["ELU", "GELU", "SELU", "LeakyReLU", "PReLU"]
+
+_QUARTER = Constant(0.25)
+
+
+class LeakyReLU(HybridBlock):
+    """Scale negative elements: ``y = x if x > 0 else alpha * x``.
+
+    Args:
+        alpha: Slope for negative elements, at least 0.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: any shape.
+
+    Outputs:
+        y: shape of ``x``.
+
+    Raises:
+        ArgumentError: if ``alpha`` is negative.
+    """
+
+    def __init__(self, alpha: float, **kwargs: Any) -> None:
+        if alpha < 0:
+            raise ArgumentError(f"LeakyReLU: expected alpha of at least 0, got {alpha}")
+        super().__init__(**kwargs)
+        self._alpha = alpha
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Apply the function."""
+        return F.LeakyReLU(x, act_type="leaky", slope=self._alpha, name="fwd")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._alpha})"
+
+
+class PReLU(HybridBlock):
+    """Scale negative elements by a trained slope: ``y = x if x > 0 else alpha * x``.
+
+    Args:
+        alpha_initializer: For ``alpha`` (in_channels,).
+        in_channels: Number of slopes: 1, or the extent of axis 1.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, ...).
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        K. He et al., Delving Deep into Rectifiers, 2015.
+    """
+
+    def __init__(
+        self, alpha_initializer: Init = _QUARTER, in_channels: int = 1, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.alpha = self.params.get("alpha", shape=(in_channels,), init=alpha_initializer)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor, alpha: Tensor) -> Any:
+        """Apply the function."""
+        return F.LeakyReLU(x, gamma=alpha, act_type="prelu", name="fwd")
+
+
+class ELU(HybridBlock):
+    """Let negative elements saturate: ``y = x if x > 0 else alpha * (exp(x) - 1)``.
+
+    Args:
+        alpha: What negative elements saturate at, negated.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: any shape.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        D.-A. Clevert, T. Unterthiner, S. Hochreiter, Fast and Accurate Deep Network Learning by
+        Exponential Linear Units, 2015.
+    """
+
+    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._alpha = alpha
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Apply the function."""
+        return F.LeakyReLU(x, act_type="elu", slope=self._alpha)
+
+
+class SELU(HybridBlock):
+    """Apply the ELU with the two constants that keep mean 0 and variance 1 over the layers.
+
+    Args:
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: any shape.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        G. Klambauer et al., Self-Normalizing Neural Networks, 2017.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Apply the function."""
+        return F.LeakyReLU(x, act_type="selu", name="fwd")
+
+
+class GELU(HybridBlock):
+    """Weigh elements by the normal distribution: ``y = x * P(X <= x)``, X normal.
+
+    Args:
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: any shape.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        D. Hendrycks, K. Gimpel, Gaussian Error Linear Units, 2016.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Apply the function."""
+        return F.LeakyReLU(x, act_type="gelu", name="fwd")

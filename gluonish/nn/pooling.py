@@ -1,0 +1,304 @@
+"""Pooling over one, two and three spatial axes: the largest or the mean of each window."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Extents, Tensor, as_extents, check_layout
+
+__all__ = [
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+    "PoolingLayer",
+]
+
+_LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+
+class PoolingLayer(HybridBlock):
+    """Pooling of any rank and kind; the public classes give the defaults.
+
+    Args:
+        rank: Number of spatial axes.
+        pool_size: Extents of the window.
+        strides: Steps between windows; None for ``pool_size``.
+        padding: Elements put before and after each spatial axis.
+        ceil_mode: Whether a last window that sticks out counts.
+        global_pool: Whether the window is the whole input.
+        pool_type: ``"max"`` or ``"avg"``.
+        layout: Order of the axes.
+        count_include_pad: Whether padding counts in a mean; None where there is no mean.
+        **kwargs: See `HybridBlock`.
+    """
+
+    def __init__(
+        self,
+        rank: int,
+        pool_size: Extents,
+        strides: Extents | None,
+        padding: Extents,
+        ceil_mode: bool,
+        global_pool: bool,
+        pool_type: str,
+        layout: str,
+        count_include_pad: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        layer = type(self).__name__
+        check_layout(layout, _LAYOUTS[rank], layer)
+        kernel = as_extents(pool_size, rank, f"{layer} pool_size")
+        self._kwargs: dict[str, Any] = {
+            "kernel": kernel,
+            "stride": kernel if strides is None else as_extents(strides, rank, f"{layer} strides"),
+            "pad": as_extents(padding, rank, f"{layer} padding"),
+            "global_pool": global_pool,
+            "pool_type": pool_type,
+            "layout": layout,
+            "pooling_convention": "full" if ceil_mode else "valid",
+        }
+        if count_include_pad is not None:
+            self._kwargs["count_include_pad"] = count_include_pad
+
+    def _alias(self) -> str:
+        return "pool"
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Pool."""
+        return F.Pooling(x, name="fwd", **self._kwargs)
+
+    def __repr__(self) -> str:
+        ceil_mode = self._kwargs["pooling_convention"] == "full"
+        return (
+            "{}(size={kernel}, stride={stride}, padding={pad}, ceil_mode={}, "
+            "global_pool={global_pool}, pool_type={pool_type}, layout={layout})"
+        ).format(type(self).__name__, ceil_mode, **self._kwargs)
+
+
+class MaxPool1D(PoolingLayer):
+    """Take the largest of each window, over one spatial axis.
+
+    Args:
+        pool_size: Extents of the window.
+        strides: Steps between windows; None for ``pool_size``.
+        padding: Elements put before and after each spatial axis.
+        layout: ``"NCW"`` or ``"NWC"``.
+        ceil_mode: Whether a last window that sticks out counts.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, W), or with the channels last.
+
+    Outputs:
+        y: (N, C, W_out), where an extent becomes
+            floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
+    """
+
+    def __init__(
+        self,
+        pool_size: Extents = 2,
+        strides: Extents | None = None,
+        padding: Extents = 0,
+        layout: str = "NCW",
+        ceil_mode: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(1, pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+
+
+class MaxPool2D(PoolingLayer):
+    """Take the largest of each window, over two spatial axes.
+
+    Args:
+        pool_size: Extents of the window.
+        strides: Steps between windows; None for ``pool_size``.
+        padding: Elements put before and after each spatial axis.
+        layout: ``"NCHW"`` or ``"NHWC"``.
+        ceil_mode: Whether a last window that sticks out counts.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W), or with the channels last.
+
+    Outputs:
+        y: (N, C, H_out, W_out), where an extent becomes
+            floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
+    """
+
+    def __init__(
+        self,
+        pool_size: Extents = (2, 2),
+        strides: Extents | None = None,
+        padding: Extents = 0,
+        layout: str = "NCHW",
+        ceil_mode: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(2, pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+
+
+class MaxPool3D(PoolingLayer):
+    """Take the largest of each window, over three spatial axes.
+
+    Args:
+        pool_size: Extents of the window.
+        strides: Steps between windows; None for ``pool_size``.
+        padding: Elements put before and after each spatial axis.
+        ceil_mode: Whether a last window that sticks out counts.
+        layout: ``"NCDHW"`` or ``"NDHWC"``.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, D, H, W), or with the channels last.
+
+    Outputs:
+        y: (N, C, D_out, H_out, W_out), where an extent becomes
+            floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
+    """
+
+    def __init__(
+        self,
+        pool_size: Extents = (2, 2, 2),
+        strides: Extents | None = None,
+        padding: Extents = 0,
+        ceil_mode: bool = False,
+        layout: str = "NCDHW",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(3, pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+
+
+class AvgPool1D(PoolingLayer):
+    """Take the mean of each window, over one spatial axis.
+
+    Args:
+        pool_size: Extents of the window.
+        strides: Steps between windows; None for ``pool_size``.
+        padding: Elements put before and after each spatial axis.
+        layout: ``"NCW"`` or ``"NWC"``.
+        ceil_mode: Whether a last window that sticks out counts.
+        count_include_pad: Whether padding counts in the mean, as zeros.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, W), or with the channels last.
+
+    Outputs:
+        y: (N, C, W_out), where an extent becomes
+            floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
+    """
+
+    def __init__(
+        self,
+        pool_size: Extents = 2,
+        strides: Extents | None = None,
+        padding: Extents = 0,
+        layout: str = "NCW",
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            1,
+            pool_size,
+            strides,
+            padding,
+            ceil_mode,
+            False,
+            "avg",
+            layout,
+            count_include_pad,
+            **kwargs,
+        )
+
+
+class AvgPool2D(PoolingLayer):
+    """Take the mean of each window, over two spatial axes.
+
+    Args:
+        pool_size: Extents of the window.
+        strides: Steps between windows; None for ``pool_size``.
+        padding: Elements put before and after each spatial axis.
+        ceil_mode: Whether a last window that sticks out counts.
+        layout: ``"NCHW"`` or ``"NHWC"``.
+        count_include_pad: Whether padding counts in the mean, as zeros.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W), or with the channels last.
+
+    Outputs:
+        y: (N, C, H_out, W_out), where an extent becomes
+            floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
+    """
+
+    def __init__(
+        self,
+        pool_size: Extents = (2, 2),
+        strides: Extents | None = None,
+        padding: Extents = 0,
+        ceil_mode: bool = False,
+        layout: str = "NCHW",
+        count_include_pad: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            2,
+            pool_size,
+            strides,
+            padding,
+            ceil_mode,
+            False,
+            "avg",
+            layout,
+            count_include_pad,
+            **kwargs,
+        )
+
+
+class AvgPool3D(PoolingLayer):
+    """Take the mean of each window, over three spatial axes.
+
+    Args:
+        pool_size: Extents of the window.
+        strides: Steps between windows; None for ``pool_size``.
+        padding: Elements put before and after each spatial axis.
+        ceil_mode: Whether a last window that sticks out counts.
+        layout: ``"NCDHW"`` or ``"NDHWC"``.
+        count_include_pad: Whether padding counts in the mean, as zeros.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, D, H, W), or with the channels last.
+
+    Outputs:
+        y: (N, C, D_out, H_out, W_out), where an extent becomes
+            floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
+    """
+
+    def __init__(
+        self,
+        pool_size: Extents = (2, 2, 2),
+        strides: Extents | None = None,
+        padding: Extents = 0,
+        ceil_mode: bool = False,
+        layout: str = "NCDHW",
+        count_include_pad: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            3,
+            pool_size,
+            strides,
+            padding,
+            ceil_mode,
+            False,
+            "avg",
+            layout,
+            count_include_pad,
+            **kwargs,
+        )

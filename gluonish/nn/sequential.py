@@ -1,0 +1,105 @@
+"""Sequential and HybridSequential: layers that run one after the other."""
+
+import warnings
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, Self, overload
+
+from gluonish.block import Block
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Tensor
+
+__all__ = ["HybridSequential", "Sequential"]
+
+
+class _Stack(Block):
+    """What both containers share: a list of Blocks."""
+
+    _in_summary = False
+
+    def add(self, *blocks: Block) -> None:
+        """Append layers."""
+        for block in blocks:
+            self.register_child(block)
+
+    def __repr__(self) -> str:
+        lines = "\n".join(
+            "  ({}): {}".format(name, repr(block).replace("\n", "\n  "))
+            for name, block in self._children.items()
+        )
+        return f"{type(self).__name__}(\n{lines}\n)"
+
+    @overload
+    def __getitem__(self, key: int) -> Block: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Self: ...
+
+    def __getitem__(self, key: int | slice) -> "Block | Self":
+        layers = list(self._children.values())[key]
+        if isinstance(layers, Block):
+            return layers
+        part = type(self)(prefix=self._prefix)
+        with part.name_scope():
+            part.add(*layers)
+        return part
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(list(self._children.values()))
+
+
+class Sequential(_Stack):
+    """Run layers one after the other, each on the output of the one before.
+
+    Args:
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        x: what the first layer takes.
+
+    Outputs:
+        y: what the last layer gives; ``x`` itself without layers.
+    """
+
+    def forward(self, x: Any) -> Any:
+        """Run all layers."""
+        for block in self._children.values():
+            x = block(x)
+        return x
+
+    def hybridize(self, active: bool = True, **kwargs: Any) -> None:
+        """Have the layers run as graphs, each for itself; see `Block.hybridize`."""
+        children = self._children.values()
+        if children and all(isinstance(child, HybridBlock) for child in children):
+            warnings.warn(
+                f"All children of this Sequential layer {self.prefix!r} are HybridBlocks; "
+                "HybridSequential runs them as one graph",
+                UserWarning,
+                stacklevel=2,
+            )
+        super().hybridize(active, **kwargs)
+
+
+class HybridSequential(_Stack, HybridBlock):
+    """Run HybridBlocks one after the other; hybridized, they are one graph.
+
+    Args:
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        x: what the first layer takes.
+
+    Outputs:
+        y: what the last layer gives; ``x`` itself without layers.
+    """
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Run all layers."""
+        for block in self._children.values():
+            x = block(x)
+        return x

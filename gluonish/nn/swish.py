@@ -1,0 +1,35 @@
+"""Swish: an element weighed by its own sigmoid."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Tensor
+
+__all__ = ["Swish"]
+
+
+class Swish(HybridBlock):
+    """Weigh elements by their sigmoid: ``y = x * sigmoid(beta * x)``.
+
+    Args:
+        beta: Steepness.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: any shape.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        P. Ramachandran, B. Zoph, Q. V. Le, Searching for Activation Functions, 2017.
+    """
+
+    def __init__(self, beta: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._beta = beta
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Apply the function."""
+        return x * F.sigmoid(self._beta * x, name="fwd")

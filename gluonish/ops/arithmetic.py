@@ -1,0 +1,109 @@
+"""The arithmetic that every kind of value has: NDArray, graph value, Symbol.
+
+Python's operators become operators of the registry here, once. Arrays and graph values broadcast
+(``broadcast_add``); a Symbol writes ``elemwise_add``, as the files of MXNet hold it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.ops import binary
+from gluonish.ops.binary import Row
+from gluonish.ops.registry import Attrs, Operator, apply
+from gluonish.ops.unary import ABS, NEGATIVE
+
+__all__ = ["Arithmetic"]
+
+
+def _apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = False) -> Any:
+    if hasattr(other, "__apply__"):
+        op = row.broadcast if value._broadcasts else row.elemwise
+        return apply(op, (other, value) if reverse else (value, other), {})
+    if isinstance(other, int | float | np.generic):
+        return apply(
+            row.rscalar if reverse else row.scalar,
+            (value,),
+            {"scalar": float(other), "is_int": isinstance(other, int | np.integer)},
+        )
+    raise ArgumentTypeError(
+        f"{row.broadcast.name}: expected an array or a number, got {type(other).__name__}; "
+        "convert it with nd.array first"
+    )
+
+
+class Arithmetic:
+    """Python's operators for values that operators apply to."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0  # NumPy arrays and scalars on the left hand over to us
+    _broadcasts: ClassVar[bool] = True
+
+    @staticmethod
+    def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
+        """Run or record an operator; each kind of value has its own."""
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Any:
+        return _apply_row(binary.ADD, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _apply_row(binary.ADD, self, other, reverse=True)
+
+    def __sub__(self, other: Any) -> Any:
+        return _apply_row(binary.SUBTRACT, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _apply_row(binary.SUBTRACT, self, other, reverse=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return _apply_row(binary.MULTIPLY, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _apply_row(binary.MULTIPLY, self, other, reverse=True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _apply_row(binary.DIVIDE, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _apply_row(binary.DIVIDE, self, other, reverse=True)
+
+    def __mod__(self, other: Any) -> Any:
+        return _apply_row(binary.MODULO, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _apply_row(binary.MODULO, self, other, reverse=True)
+
+    def __pow__(self, other: Any) -> Any:
+        return _apply_row(binary.POWER, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _apply_row(binary.POWER, self, other, reverse=True)
+
+    def __eq__(self, other: object) -> Any:  # type: ignore[override]  # arrays compare element by element
+        return False if other is None else _apply_row(binary.EQUAL, self, other)
+
+    def __ne__(self, other: object) -> Any:  # type: ignore[override]  # arrays compare element by element
+        return True if other is None else _apply_row(binary.NOT_EQUAL, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _apply_row(binary.GREATER, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _apply_row(binary.GREATER_EQUAL, self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return _apply_row(binary.LESSER, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _apply_row(binary.LESSER_EQUAL, self, other)
+
+    __hash__ = object.__hash__
+
+    def __neg__(self) -> Any:
+        return apply(NEGATIVE.operator, (self,), {})
+
+    def __abs__(self) -> Any:
+        return apply(ABS.operator, (self,), {})

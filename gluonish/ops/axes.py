@@ -1,0 +1,34 @@
+"""Axis arguments: negative ones counted from the end, and refused where there is no such axis."""
+
+from collections.abc import Iterable
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Shape
+
+__all__ = ["normalize_axes", "normalize_axis"]
+
+
+def normalize_axis(operator: str, axis: int, rank: int) -> int:
+    """Return an axis as a number from 0.
+
+    Raises:
+        OperatorError: if an array of ``rank`` axes has no such axis.
+    """
+    if not -rank <= axis < rank:
+        raise OperatorError(
+            f"{operator}: expected axis in [{-rank}, {rank}) for an array of {rank} axes, got "
+            f"{axis}"
+        )
+    return axis % rank
+
+
+def normalize_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
+    """Return axes as sorted numbers from 0.
+
+    Raises:
+        OperatorError: if one does not exist or is named twice.
+    """
+    found = sorted(normalize_axis(operator, axis, rank) for axis in axes)
+    if len(set(found)) != len(found):
+        raise OperatorError(f"{operator}: expected every axis once, got {tuple(found)}")
+    return tuple(found)

@@ -1,0 +1,374 @@
+"""Arithmetic and comparison of two arrays, and of an array and a scalar: one table.
+
+Every row gives up to four operators, such as ``elemwise_sub``, ``broadcast_sub``, ``_minus_scalar``
+and ``_rminus_scalar``. Both arrays must have one dtype, as in MXNet, and a scalar takes the array's
+dtype. Comparisons give 0 and 1 in that dtype.
+"""
+
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64, is_floating
+from gluonish.core.schema import Schema, boolean, number
+from gluonish.core.spec import Spec
+from gluonish.ops.broadcast_to import unbroadcast
+from gluonish.ops.broadcasting import complete_same, infer_broadcast, infer_same
+from gluonish.ops.precision import as_real
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.unary import FLOOR, LOG
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = [
+    "ADD",
+    "DIVIDE",
+    "EQUAL",
+    "GREATER",
+    "GREATER_EQUAL",
+    "HYPOT",
+    "LESSER",
+    "LESSER_EQUAL",
+    "LOGICAL_AND",
+    "LOGICAL_OR",
+    "LOGICAL_XOR",
+    "MAXIMUM",
+    "MINIMUM",
+    "MODULO",
+    "MULTIPLY",
+    "NOT_EQUAL",
+    "POWER",
+    "SUBTRACT",
+    "Row",
+]
+
+Expression = Callable[
+    [ModuleType, Any, Any, Any], None
+]  # (xp, out, a, b), either of a and b a scalar
+Partial = Callable[[V, Any, Any], Any]  # (g, a, b): the gradient of a, or of b
+
+_SCALAR = Schema(scalar=number(1.0), is_int=boolean(True))
+
+
+class Row:
+    """The operators of one binary operation.
+
+    Args:
+        word: For docstrings: ``"lhs + rhs"``.
+        expression: Fills ``out`` from two arrays, or an array and a scalar.
+        left: Gradient of the left operand, given (g, a, b); None where it is zero everywhere.
+        right: The same of the right operand.
+        names: Registry names of the elemwise, broadcast, scalar and reversed scalar operators,
+            aliases behind them; the last is empty where the order of operands does not matter.
+    """
+
+    __slots__ = ("broadcast", "elemwise", "rscalar", "scalar")
+
+    def __init__(
+        self,
+        word: str,
+        expression: Expression,
+        left: Partial | None,
+        right: Partial | None,
+        *names: str,
+    ) -> None:
+        elemwise, broadcast, scalar, rscalar = (name.split() for name in names)
+        pair = zero_gradient if left is None else _pair_gradient(left, right or left)
+        self.broadcast = _pair_operator(word, broadcast, expression, pair)
+        self.elemwise = (
+            _pair_operator(word, elemwise, expression, pair) if elemwise else self.broadcast
+        )
+        self.scalar = _scalar_operator(word, scalar, expression, left, reverse=False)
+        self.rscalar = (
+            _scalar_operator(word, rscalar, expression, right, reverse=True)
+            if rscalar
+            else self.scalar
+        )
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        """Apply to two values, or to a value and a number on either side."""
+        if not hasattr(a, "__apply__"):
+            return apply(self.rscalar, (b,), {"scalar": float(a), "is_int": type(a) is int})
+        if not hasattr(b, "__apply__"):
+            return apply(self.scalar, (a,), {"scalar": float(b), "is_int": type(b) is int})
+        return apply(self.broadcast, (a, b), {})
+
+
+def _pair_gradient(left: Partial, right: Partial) -> Callable[[V, V, V], tuple[Any, Any]]:
+    def gradient(g: V, a: V, b: V) -> tuple[Any, Any]:
+        return (
+            lambda: unbroadcast(left(g, a, b), a.shape),
+            lambda: unbroadcast(right(g, a, b), b.shape),
+        )
+
+    return gradient
+
+
+def _pair_operator(
+    word: str, names: list[str], expression: Expression, gradient: Callable[..., Any]
+) -> Operator:
+    name = names[0]
+
+    def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
+        return (infer_broadcast(name, lhs, rhs),)
+
+    def kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any) -> None:
+        expression(xp, out, lhs, rhs)
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=f"Elementwise {word}; the arrays have one dtype, and shapes broadcast.",
+            inputs=("lhs", "rhs"),
+            aliases=tuple(names[1:]),
+            complete=complete_same if name.startswith(("elemwise", "_")) else None,
+            elementwise=True,
+        )
+    )
+
+
+def _scalar_operator(
+    word: str, names: list[str], expression: Expression, partial: Partial | None, *, reverse: bool
+) -> Operator:
+    def kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool = True) -> None:
+        value = _typed(data.dtype, scalar)
+        if reverse:
+            expression(xp, out, value, data)
+        else:
+            expression(xp, out, data, value)
+
+    def gradient(g: V, data: V, *, scalar: float, is_int: bool = True) -> tuple[Any]:
+        if partial is None:
+            return (None,)
+        return (partial(g, scalar, data) if reverse else partial(g, data, scalar),)
+
+    left, right = ("scalar", "data") if reverse else ("data", "scalar")
+    return register(
+        Operator(
+            names[0],
+            infer_same,
+            kernel,
+            gradient,
+            doc=(
+                f"Elementwise {word.replace('lhs', left).replace('rhs', right)}, in the dtype of "
+                "data."
+            ),
+            schema=_SCALAR,
+            aliases=tuple(names[1:]),
+            complete=complete_same,
+            elementwise=True,
+        )
+    )
+
+
+def _typed(dtype: np.dtype[Any], scalar: float) -> Any:
+    """Return a scalar in an array's dtype; integers are cut toward zero and wrap around."""
+    if dtype is FLOAT32 or dtype is FLOAT64:
+        return scalar
+    if is_floating(dtype):
+        return dtype.type(scalar)
+    return np.asarray(int(scalar)).astype(dtype)[()]
+
+
+def _ufunc(name: str) -> Expression:
+    def expression(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+        getattr(xp, name)(a, b, out=out)
+
+    return expression
+
+
+def _compare(name: str) -> Expression:
+    def expression(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+        getattr(xp, name)(a, b, out=out, casting="unsafe")
+
+    return expression
+
+
+def _logical(name: str) -> Expression:
+    def expression(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+        out[...] = getattr(xp, name)(a != 0, b != 0)
+
+    return expression
+
+
+def _divide(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+    if is_floating(out.dtype):
+        xp.divide(a, b, out=out)
+        return
+    # Integers divide as in C, toward zero; by zero, which ends a program there, gives zero.
+    a, b = xp.asarray(a, dtype=out.dtype), xp.asarray(b, dtype=out.dtype)
+    zero = b == 0
+    quotient = xp.floor_divide(a, b + zero.astype(out.dtype))
+    inexact = quotient * b != a
+    quotient += (inexact & ((a < 0) != (b < 0))).astype(out.dtype)
+    out[...] = xp.where(zero, xp.zeros_like(quotient), quotient)
+
+
+def _modulo(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+    a, b = xp.asarray(a, dtype=out.dtype), xp.asarray(b, dtype=out.dtype)
+    zero = b == 0
+    rest = xp.mod(a, b + zero.astype(out.dtype))
+    out[...] = xp.where(zero, xp.zeros_like(rest), rest)
+
+
+def _power(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+    if is_floating(out.dtype):
+        xp.power(a, b, out=out)
+        return
+    # NumPy refuses negative integer exponents; MXNet computes in floating point and truncates.
+    real = xp.power(xp.asarray(a, dtype=xp.float64), xp.asarray(b, dtype=xp.float64))
+    out[...] = real.astype(out.dtype)
+
+
+def _hypot(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+    if is_floating(out.dtype):
+        xp.hypot(a, b, out)
+    else:
+        real = xp.hypot(as_real(xp, xp.asarray(a)), as_real(xp, xp.asarray(b)))
+        out[...] = real.astype(out.dtype)
+
+
+def _log_of(base: Any) -> Any:
+    """Return the logarithm of a value, or of a number as NumPy gives it: -inf for 0, NaN below."""
+    if not isinstance(base, float):
+        return LOG(base)
+    return math.log(base) if base > 0 else (-math.inf if base == 0 else math.nan)
+
+
+def _comparison(symbol: str, ufunc: str, word: str, camel: str) -> Row:
+    return Row(
+        f"lhs {symbol} rhs, as 0 and 1",
+        _compare(ufunc),
+        None,
+        None,
+        f"_{word} _{camel.replace('NotEqual', 'Not_Equal').replace('rE', 'r_E')}",
+        f"broadcast_{word}",
+        f"_{word}_scalar _{camel}Scalar",
+        "",
+    )
+
+
+EQUAL = _comparison("==", "equal", "equal", "Equal")
+NOT_EQUAL = _comparison("!=", "not_equal", "not_equal", "NotEqual")
+GREATER = _comparison(">", "greater", "greater", "Greater")
+GREATER_EQUAL = _comparison(">=", "greater_equal", "greater_equal", "GreaterEqual")
+LESSER = _comparison("<", "less", "lesser", "Lesser")
+LESSER_EQUAL = _comparison("<=", "less_equal", "lesser_equal", "LesserEqual")
+GREATER.rscalar, LESSER.rscalar = LESSER.scalar, GREATER.scalar
+GREATER_EQUAL.rscalar, LESSER_EQUAL.rscalar = LESSER_EQUAL.scalar, GREATER_EQUAL.scalar
+
+
+def _logic(word: str) -> Row:
+    title = word.title()
+    return Row(
+        f"lhs {word} rhs, as 0 and 1",
+        _logical(f"logical_{word}"),
+        None,
+        None,
+        f"_logical_{word} _Logical_{title}",
+        f"broadcast_logical_{word}",
+        f"_logical_{word}_scalar _Logical{title}Scalar",
+        "",
+    )
+
+
+LOGICAL_AND = _logic("and")
+LOGICAL_OR = _logic("or")
+LOGICAL_XOR = _logic("xor")
+
+ADD = Row(
+    "lhs + rhs",
+    _ufunc("add"),
+    lambda g, a, b: g,
+    lambda g, a, b: g,
+    "elemwise_add _Plus _add _plus _sparse_elemwise_add",
+    "broadcast_add broadcast_plus _sparse_broadcast_add _sparse_broadcast_plus",
+    "_plus_scalar _PlusScalar",
+    "",
+)
+SUBTRACT = Row(
+    "lhs - rhs",
+    _ufunc("subtract"),
+    lambda g, a, b: g,
+    lambda g, a, b: -g,
+    "elemwise_sub _Minus _minus _sub _sparse_elemwise_sub",
+    "broadcast_sub broadcast_minus _sparse_broadcast_sub _sparse_broadcast_minus",
+    "_minus_scalar _MinusScalar",
+    "_rminus_scalar _RMinusScalar",
+)
+MULTIPLY = Row(
+    "lhs * rhs",
+    _ufunc("multiply"),
+    lambda g, a, b: g * b,
+    lambda g, a, b: g * a,
+    "elemwise_mul _Mul _mul _sparse_elemwise_mul",
+    "broadcast_mul _sparse_broadcast_mul",
+    "_mul_scalar _MulScalar",
+    "",
+)
+DIVIDE = Row(
+    "lhs / rhs, toward zero for integers",
+    _divide,
+    lambda g, a, b: g / b,
+    lambda g, a, b: -(g * a) / (b * b),
+    "elemwise_div _Div _div _sparse_elemwise_div",
+    "broadcast_div _sparse_broadcast_div",
+    "_div_scalar _DivScalar",
+    "_rdiv_scalar _RDivScalar",
+)
+MODULO = Row(
+    "lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0",
+    _modulo,
+    lambda g, a, b: g,
+    lambda g, a, b: -g * FLOOR(a / b),
+    "_mod _Mod",
+    "broadcast_mod",
+    "_mod_scalar _ModScalar",
+    "_rmod_scalar _RModScalar",
+)
+POWER: Row = Row(
+    "lhs to the power of rhs",
+    _power,
+    lambda g, a, b: g * b * POWER(a, b - 1),
+    lambda g, a, b: g * POWER(a, b) * _log_of(a),
+    "_power _Power",
+    "broadcast_power",
+    "_power_scalar _PowerScalar",
+    "_rpower_scalar _RPowerScalar",
+)
+# Where both are equal the whole gradient goes to the left operand.
+MAXIMUM = Row(
+    "maximum of lhs and rhs",
+    _ufunc("maximum"),
+    lambda g, a, b: g * GREATER_EQUAL(a, b),
+    lambda g, a, b: g * LESSER(a, b),
+    "_maximum _Maximum",
+    "broadcast_maximum _npi_maximum",
+    "_maximum_scalar _MaximumScalar _npi_maximum_scalar",
+    "",
+)
+MINIMUM = Row(
+    "minimum of lhs and rhs",
+    _ufunc("minimum"),
+    lambda g, a, b: g * LESSER_EQUAL(a, b),
+    lambda g, a, b: g * GREATER(a, b),
+    "_minimum _Minimum",
+    "broadcast_minimum _npi_minimum",
+    "_minimum_scalar _MinimumScalar _npi_minimum_scalar",
+    "",
+)
+HYPOT: Row = Row(
+    "square root of the sum of the squares of lhs and rhs",
+    _hypot,
+    lambda g, a, b: g * a / HYPOT(a, b),
+    lambda g, a, b: g * b / HYPOT(a, b),
+    "_hypot _Hypot",
+    "broadcast_hypot",
+    "_hypot_scalar _HypotScalar _npi_hypot_scalar",
+    "",
+)

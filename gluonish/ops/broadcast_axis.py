@@ -1,0 +1,85 @@
+"""broadcast_axis and broadcast_like: axes of extent 1 stretched."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, optional, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.broadcast_to import unbroadcast
+from gluonish.ops.registry import Operator, V, register
+
+__all__ = ["BROADCAST_AXIS", "BROADCAST_LIKE"]
+
+
+def _stretch(name: str, source: Shape, axes: Shape, sizes: Shape) -> Shape:
+    if len(axes) != len(sizes):
+        raise OperatorError(f"{name}: expected as many axes as sizes, got {axes} and {sizes}")
+    target = list(source)
+    for axis, size in zip(axes, sizes, strict=True):
+        position = normalize_axis(name, axis, len(source))
+        if source[position] not in (1, size):
+            raise OperatorError(
+                f"{name}: expected extent 1 or {size} at axis {axis}, got shape {source}"
+            )
+        target[position] = size
+    return tuple(target)
+
+
+def _axis_infer(data: Spec, *, axis: Shape, size: Shape) -> tuple[Spec]:
+    return (Spec(_stretch("broadcast_axis", data.shape, axis, size), data.dtype),)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, *_others: Any, **_attrs: Any) -> None:
+    out[...] = data
+
+
+def _axis_gradient(g: V, data: V, *, axis: Shape, size: Shape) -> tuple[Any]:
+    return (unbroadcast(g, data.shape),)
+
+
+BROADCAST_AXIS = register(
+    Operator(
+        "broadcast_axis",
+        _axis_infer,
+        _kernel,
+        _axis_gradient,
+        doc="data with the axes in axis, all of extent 1, stretched to the extents in size.",
+        schema=Schema(axis=shape(()), size=shape(())),
+        aliases=("broadcast_axes",),
+    )
+)
+
+
+def _like_infer(
+    lhs: Spec, rhs: Spec, *, lhs_axes: Shape | None, rhs_axes: Shape | None
+) -> tuple[Spec]:
+    name = "broadcast_like"
+    if lhs_axes is None or rhs_axes is None:
+        if len(lhs.shape) != len(rhs.shape):
+            raise OperatorError(
+                f"{name}: expected arrays of one number of axes, got {lhs.shape} and {rhs.shape}"
+            )
+        lhs_axes = rhs_axes = tuple(range(len(lhs.shape)))
+    sizes = tuple(rhs.shape[normalize_axis(name, axis, len(rhs.shape))] for axis in rhs_axes)
+    return (Spec(_stretch(name, lhs.shape, lhs_axes, sizes), lhs.dtype),)
+
+
+def _like_gradient(
+    g: V, lhs: V, rhs: V, *, lhs_axes: Shape | None, rhs_axes: Shape | None
+) -> tuple[Any, None]:
+    return unbroadcast(g, lhs.shape), None
+
+
+BROADCAST_LIKE = register(
+    Operator(
+        "broadcast_like",
+        _like_infer,
+        _kernel,
+        _like_gradient,
+        doc="lhs with axes of extent 1 stretched like rhs: all, or lhs_axes like rhs_axes.",
+        inputs=("lhs", "rhs"),
+        schema=Schema(lhs_axes=optional(shape()), rhs_axes=optional(shape())),
+    )
+)

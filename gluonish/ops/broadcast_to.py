@@ -1,0 +1,80 @@
+"""broadcast_to: stretch axes of extent 1, and its gradient: sum what was stretched."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["BROADCAST_TO", "SUM_TO_SHAPE", "broadcast_to", "unbroadcast"]
+
+
+def _infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
+    lead = len(shape) - len(data.shape)
+    source = (1,) * lead + data.shape
+    target = tuple(s if t == 0 else t for s, t in zip(source, shape, strict=False))
+    if lead < 0 or any(s not in (1, t) for s, t in zip(source, target, strict=True)):
+        raise OperatorError(
+            f"broadcast_to: expected shape to stretch {data.shape} where it is 1, got {shape}"
+        )
+    return (Spec(target, data.dtype),)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
+    out[...] = data
+
+
+def _gradient(g: V, data: V, *, shape: Shape) -> tuple[Any]:
+    return (unbroadcast(g, data.shape),)
+
+
+BROADCAST_TO = register(
+    Operator(
+        "broadcast_to",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="Stretch the axes of extent 1 to shape; 0 in shape keeps an axis.",
+        schema=Schema(shape=shape(())),
+    )
+)
+
+
+def _sum_infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
+    return (Spec(shape, data.dtype),)
+
+
+def _sum_kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
+    lead = data.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(
+        lead + i for i, n in enumerate(shape) if n == 1 and data.shape[lead + i] != 1
+    )
+    out[...] = data.sum(axis=axes).reshape(shape)
+
+
+def _sum_gradient(g: V, data: V, *, shape: Shape) -> tuple[Any]:
+    return (broadcast_to(g, data.shape),)
+
+
+SUM_TO_SHAPE = register(
+    Operator(
+        "_sum_to_shape",
+        _sum_infer,
+        _sum_kernel,
+        _sum_gradient,
+        doc="Sum over the axes that broadcasting from shape to the shape of data would stretch.",
+        schema=Schema(shape=shape(())),
+    )
+)
+
+
+def broadcast_to(data: Any, shape: Shape) -> Any:
+    """Stretch the axes of extent 1 of ``data`` to ``shape``."""
+    return data if data.shape == shape else apply(BROADCAST_TO, (data,), {"shape": shape})
+
+
+def unbroadcast(g: Any, shape: Shape) -> Any:
+    """Sum a gradient over the axes that broadcasting a value of ``shape`` stretched."""
+    return g if g.shape == shape else apply(SUM_TO_SHAPE, (g,), {"shape": shape})

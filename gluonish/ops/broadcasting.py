@@ -1,0 +1,84 @@
+"""What operators on several arrays share: broadcast shapes, one dtype, and undoing a broadcast in gradients."""
+
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import (
+    UNKNOWN,
+    PartialSpec,
+    Shape,
+    Spec,
+    merge_dtypes,
+    merge_shapes,
+)
+from gluonish.ops.registry import Attrs
+
+__all__ = [
+    "broadcast_shapes",
+    "check_same_dtype",
+    "complete_same",
+    "infer_broadcast",
+    "infer_same",
+]
+
+
+def broadcast_shapes(operator: str, a: Shape, b: Shape) -> Shape:
+    """Return the shape that two shapes broadcast to.
+
+    Raises:
+        OperatorError: if some pair of extents, counted from the end, differs and neither is 1.
+    """
+    if a == b:
+        return a
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    padded = (1,) * (len(longer) - len(shorter)) + shorter
+    if any(x != y and 1 not in (x, y) for x, y in zip(longer, padded, strict=True)):
+        raise OperatorError(
+            f"{operator}: expected shapes that broadcast (equal, or 1, from the last axis), got "
+            f"{a} and {b}"
+        )
+    return tuple(y if x == 1 else x for x, y in zip(longer, padded, strict=True))
+
+
+def check_same_dtype(operator: str, a: Spec, b: Spec) -> None:
+    """Refuse two arrays of different dtypes, as MXNet does."""
+    if a.dtype != b.dtype:
+        raise OperatorError(
+            f"{operator}: expected arrays of one dtype, got {a.dtype.name} and {b.dtype.name}; "
+            "cast one with astype"
+        )
+
+
+def infer_broadcast(operator: str, a: Spec, b: Spec) -> Spec:
+    """Return the spec of an operation on two arrays that broadcast; ``a`` itself if both are alike."""
+    if a == b:
+        return a
+    check_same_dtype(operator, a, b)
+    return Spec(broadcast_shapes(operator, a.shape, b.shape), a.dtype)
+
+
+def infer_same(x: Spec, **_attrs: Any) -> tuple[Spec]:
+    """Inference of every operator whose output is like its input."""
+    return (x,)
+
+
+def complete_same(
+    inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs, name: str = "elementwise"
+) -> None:
+    """Fill in unknown shapes and dtypes of an operator whose inputs and output 0 are alike.
+
+    Inputs whose known shapes differ are left alone: they broadcast, and inference checks them.
+    """
+    dtype = None
+    shape: Shape | None = None
+    for spec in (*inputs, outputs[0]):
+        dtype = merge_dtypes(dtype, spec.dtype, name)
+        try:
+            shape = merge_shapes(shape, spec.shape, name)
+        except OperatorError:
+            return
+    for specs in (inputs, outputs[:1]):
+        for i, spec in enumerate(specs):
+            missing = spec.shape is None or UNKNOWN in spec.shape
+            specs[i] = PartialSpec(shape if missing else spec.shape, spec.dtype or dtype)
+    outputs[0] = PartialSpec(outputs[0].shape or shape, outputs[0].dtype or dtype)

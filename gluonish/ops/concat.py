@@ -1,0 +1,114 @@
+"""Concat and stack: several arrays beside each other, along an axis that is there or a new one."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer
+from gluonish.core.spec import Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.slice import slice_axis
+
+__all__ = ["CONCAT", "STACK", "concat", "stack"]
+
+
+def _infer(*arrays: Spec, num_args: int, dim: int) -> tuple[Spec]:
+    first = arrays[0]
+    axis = normalize_axis("Concat", dim, len(first.shape))
+    total = 0
+    for spec in arrays:
+        check_same_dtype("Concat", first, spec)
+        rest = (*spec.shape[:axis], *spec.shape[axis + 1 :])
+        if len(spec.shape) != len(first.shape) or rest != (
+            *first.shape[:axis],
+            *first.shape[axis + 1 :],
+        ):
+            raise OperatorError(
+                f"Concat: expected shapes that differ along axis {axis} only, "
+                f"got {', '.join(str(s.shape) for s in arrays)}"
+            )
+        total += spec.shape[axis]
+    return (Spec((*first.shape[:axis], total, *first.shape[axis + 1 :]), first.dtype),)
+
+
+def _kernel(xp: ModuleType, out: Any, *arrays: Any, num_args: int, dim: int) -> None:
+    xp.concatenate(arrays, axis=dim, out=out)
+
+
+def _gradient(g: V, *arrays: V, num_args: int, dim: int) -> tuple[Any, ...]:
+    axis = dim % len(g.shape)
+    entries = []
+    begin = 0
+    for x in arrays:
+        end = begin + x.shape[axis]
+        entries.append(lambda begin=begin, end=end: slice_axis(g, axis, begin, end))
+        begin = end
+    return tuple(entries)
+
+
+CONCAT = register(
+    Operator(
+        "Concat",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="The arrays beside each other along axis dim; their other extents are equal.",
+        inputs=("data",),
+        schema=Schema(num_args=integer(low=1), dim=integer(1)),
+        aliases=("concat", "_sparse_concat"),
+        variadic="num_args",
+    )
+)
+
+
+def concat(arrays: Sequence[Any], axis: int) -> Any:
+    """Return the arrays beside each other along ``axis``."""
+    return apply(CONCAT, tuple(arrays), {"num_args": len(arrays), "dim": axis})
+
+
+def _stack_infer(*arrays: Spec, num_args: int, axis: int) -> tuple[Spec]:
+    first = arrays[0]
+    axis = normalize_axis("stack", axis, len(first.shape) + 1)
+    for spec in arrays:
+        check_same_dtype("stack", first, spec)
+        if spec.shape != first.shape:
+            raise OperatorError(
+                f"stack: expected arrays of one shape, got {first.shape} and {spec.shape}"
+            )
+    shape = (*first.shape[:axis], len(arrays), *first.shape[axis:])
+    return (Spec(shape, first.dtype),)
+
+
+def _stack_kernel(xp: ModuleType, out: Any, *arrays: Any, num_args: int, axis: int) -> None:
+    xp.stack(arrays, axis=axis, out=out)
+
+
+def _stack_gradient(g: V, *arrays: V, num_args: int, axis: int) -> tuple[Any, ...]:
+    axis %= len(g.shape)
+    return tuple(
+        lambda i=i, x=x: reshape(slice_axis(g, axis, i, i + 1), x.shape)
+        for i, x in enumerate(arrays)
+    )
+
+
+STACK = register(
+    Operator(
+        "stack",
+        _stack_infer,
+        _stack_kernel,
+        _stack_gradient,
+        doc="The arrays, all of one shape, beside each other along a new axis.",
+        inputs=("data",),
+        schema=Schema(axis=integer(0), num_args=integer(low=1)),
+        variadic="num_args",
+    )
+)
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+    """Return the arrays beside each other along a new axis at position ``axis``."""
+    return apply(STACK, tuple(arrays), {"axis": axis, "num_args": len(arrays)})

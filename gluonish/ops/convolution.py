@@ -1,0 +1,347 @@
+"""Convolution over one to three axes, and the two operators of its gradient.
+
+All three are linear in both of their arrays, so their gradients close over one another: the
+gradient of the data's gradient is a convolution again. Kernels gather windows and multiply
+matrices, a few samples at a time.
+"""
+
+import math
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, integer, shape
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
+from gluonish.ops.precision import widen
+from gluonish.ops.reduction import sum_
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.windows import (
+    Geometry,
+    add_windows,
+    channels_first,
+    channels_last,
+    is_channels_last,
+    normalize_geometry,
+    sample_chunks,
+    sliding_windows,
+    window_count,
+)
+
+__all__ = [
+    "CONVOLUTION",
+    "CONVOLUTION_BACKWARD_DATA",
+    "CONVOLUTION_BACKWARD_WEIGHT",
+    "convolution_geometry",
+]
+
+_LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+_ATTRIBUTES = {
+    "kernel": shape(),
+    "stride": shape(()),
+    "dilate": shape(()),
+    "pad": shape(()),
+    "num_filter": integer(low=1),
+    "num_group": integer(1, low=1),
+    "workspace": integer(1024, low=0),
+    "no_bias": boolean(False),
+    "cudnn_tune": choice("off", "limited_workspace", "fastest", None, default=None),
+    "cudnn_off": boolean(False),
+    "layout": choice(None, *(name for pair in _LAYOUTS.values() for name in pair), default=None),
+}
+
+
+def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("data", "weight") if attrs["no_bias"] else ("data", "weight", "bias")
+
+
+def convolution_geometry(
+    *,
+    kernel: Shape,
+    stride: Shape = (),
+    dilate: Shape = (),
+    pad: Shape = (),
+    layout: str | None = None,
+    **_: object,
+) -> Geometry:
+    """Return the window of a convolution's attributes, with defaults filled in.
+
+    Raises:
+        OperatorError: if the tuples' lengths differ, or the layout has another number of axes.
+    """
+    if len(kernel) not in _LAYOUTS:
+        raise OperatorError(f"Convolution: expected a kernel of 1 to 3 axes, got {kernel}")
+    if layout is not None and layout not in _LAYOUTS[len(kernel)]:
+        raise OperatorError(
+            f"Convolution: expected layout {' or '.join(_LAYOUTS[len(kernel)])} for kernel "
+            f"{kernel}, got {layout}"
+        )
+    return normalize_geometry("Convolution", kernel, stride, dilate, pad)
+
+
+def _channels_first_shape(shape: Shape, layout: str | None) -> Shape:
+    return (shape[0], shape[-1], *shape[1:-1]) if is_channels_last(layout) else shape
+
+
+def _weight_shape(data: Shape, attrs: Attrs) -> Shape:
+    """Return the weight's shape in its layout, for data whose channels may be unknown."""
+    channels = _channels_first_shape(data, attrs["layout"])[1]
+    groups = attrs["num_group"]
+    per_group = UNKNOWN if channels == UNKNOWN else channels // groups
+    return channels_last((attrs["num_filter"], per_group, *attrs["kernel"]), attrs["layout"])
+
+
+def _out_shape(data: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
+    """Return the output's shape; unknown extents stay unknown, and none is checked."""
+    layout = attrs["layout"]
+    first = _channels_first_shape(data, layout)
+    counts = tuple(
+        UNKNOWN if extent == UNKNOWN else window_count(extent, *along)
+        for extent, *along in zip(first[2:], *geometry, strict=True)
+    )
+    return channels_last((first[0], attrs["num_filter"], *counts), layout)
+
+
+def _check_rank(data: Shape, geometry: Geometry) -> None:
+    if len(data) != len(geometry.kernel) + 2:
+        raise OperatorError(
+            f"Convolution: expected data of {len(geometry.kernel) + 2} axes for kernel "
+            f"{geometry.kernel}, "
+            f"got {data}"
+        )
+
+
+def _check_data(data: Spec, geometry: Geometry, attrs: Attrs) -> None:
+    _check_rank(data.shape, geometry)
+    groups = attrs["num_group"]
+    channels = _channels_first_shape(data.shape, attrs["layout"])[1]
+    if channels % groups or attrs["num_filter"] % groups:
+        raise OperatorError(
+            f"Convolution: expected channels and num_filter that num_group={groups} divides, "
+            f"got {channels} and {attrs['num_filter']}"
+        )
+
+
+def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> tuple[Spec]:
+    geometry = convolution_geometry(**attrs)
+    _check_data(data, geometry, attrs)
+    expected = _weight_shape(data.shape, attrs)
+    if weight.shape != expected:
+        raise OperatorError(
+            f"Convolution: expected weight {expected} for data {data.shape}, got {weight.shape}"
+        )
+    if bias is not None and bias.shape != (attrs["num_filter"],):
+        raise OperatorError(
+            f"Convolution: expected bias ({attrs['num_filter']},), got {bias.shape}"
+        )
+    if weight.dtype != data.dtype or (bias is not None and bias.dtype != data.dtype):
+        raise OperatorError(
+            f"Convolution: expected weight and bias of data's dtype {data.dtype.name}, "
+            f"got {weight.dtype.name}; cast the block or the data"
+        )
+    out = _out_shape(data.shape, geometry, attrs)
+    if min(_channels_first_shape(out, attrs["layout"])[2:]) < 1:
+        raise OperatorError(
+            f"Convolution: expected data at least as large as the kernel, got data {data.shape} "
+            f"and kernel {geometry.kernel} with dilate {geometry.dilate} and pad {geometry.pad}"
+        )
+    return (Spec(out, data.dtype),)
+
+
+def _matrices(xp: ModuleType, weight: Any, layout: str | None, groups: int) -> Any:
+    """Return a weight as (groups, filters per group, channels per group * window)."""
+    first = widen(channels_first(xp, weight, layout))
+    return first.reshape(groups, first.shape[0] // groups, -1)
+
+
+def _columns(xp: ModuleType, data: Any, geometry: Geometry, counts: Shape, groups: int) -> Any:
+    """Return windows as (samples, groups, channels per group * window, positions)."""
+    windows = sliding_windows(xp, widen(data), geometry, counts)
+    inner = data.shape[1] // groups * math.prod(geometry.kernel)
+    return windows.reshape(len(data), groups, inner, math.prod(counts))
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    num_group: int,
+    layout: str | None,
+    **attrs: Any,
+) -> None:
+    geometry = convolution_geometry(layout=layout, **attrs)
+    data, result = channels_first(xp, data, layout), channels_first(xp, out, layout)
+    counts = result.shape[2:]
+    matrices = _matrices(xp, weight, layout, num_group)
+    elements = data.shape[1] * math.prod(geometry.kernel) * math.prod(counts)
+    for part in sample_chunks(len(data), elements):
+        columns = _columns(xp, data[part], geometry, counts, num_group)
+        product = xp.matmul(matrices, columns).reshape(result[part].shape)
+        if bias is not None:
+            product += widen(bias).reshape(-1, *(1,) * len(counts))
+        result[part] = product
+
+
+def _backward_data_kernel(
+    xp: ModuleType,
+    out: Any,
+    grad: Any,
+    weight: Any,
+    *,
+    num_group: int,
+    layout: str | None,
+    data_shape: Shape,
+    **attrs: Any,
+) -> None:
+    geometry = convolution_geometry(layout=layout, **attrs)
+    grad, result = channels_first(xp, grad, layout), channels_first(xp, out, layout)
+    counts = grad.shape[2:]
+    matrices = _matrices(xp, weight, layout, num_group).transpose(0, 2, 1)
+    elements = result.shape[1] * math.prod(geometry.kernel) * math.prod(counts)
+    for part in sample_chunks(len(grad), elements):
+        rows = widen(grad[part]).reshape(
+            -1, num_group, grad.shape[1] // num_group, math.prod(counts)
+        )
+        columns = xp.matmul(matrices, rows)
+        windows = columns.reshape(len(rows), result.shape[1], *geometry.kernel, *counts)
+        add_windows(xp, result[part], windows, geometry)
+
+
+def _backward_weight_kernel(
+    xp: ModuleType,
+    out: Any,
+    grad: Any,
+    data: Any,
+    *,
+    num_group: int,
+    layout: str | None,
+    weight_shape: Shape,
+    **attrs: Any,
+) -> None:
+    geometry = convolution_geometry(layout=layout, **attrs)
+    grad, data = channels_first(xp, grad, layout), channels_first(xp, data, layout)
+    result = channels_first(xp, out, layout)
+    counts = grad.shape[2:]
+    elements = data.shape[1] * math.prod(geometry.kernel) * math.prod(counts)
+    total: Any = 0
+    for part in sample_chunks(len(data), elements):
+        columns = _columns(xp, data[part], geometry, counts, num_group)
+        rows = widen(grad[part]).reshape(
+            len(columns), num_group, grad.shape[1] // num_group, math.prod(counts)
+        )
+        total = total + xp.matmul(rows, columns.swapaxes(2, 3)).sum(axis=0)
+    result[...] = total.reshape(result.shape) if len(data) else 0
+
+
+def _backward_attrs(attrs: Attrs) -> dict[str, Any]:
+    return {**attrs, "no_bias": True}
+
+
+def _gradient(g: V, data: V, weight: V, bias: V | None = None, **attrs: Any) -> tuple[Any, ...]:
+    plain = _backward_attrs(attrs)
+    found: tuple[Any, ...] = (
+        lambda: apply(CONVOLUTION_BACKWARD_DATA, (g, weight), {**plain, "data_shape": data.shape}),
+        lambda: apply(
+            CONVOLUTION_BACKWARD_WEIGHT, (g, data), {**plain, "weight_shape": weight.shape}
+        ),
+    )
+    if bias is None:
+        return found
+    channel = len(g.shape) - 1 if is_channels_last(attrs["layout"]) else 1
+    axes = tuple(axis for axis in range(len(g.shape)) if axis != channel)
+    return (*found, lambda: sum_(g, axis=axes))
+
+
+def _backward_data_gradient(
+    g: V, grad: V, weight: V, *, data_shape: Shape, **plain: Any
+) -> tuple[Any, ...]:
+    return (
+        lambda: apply(CONVOLUTION, (g, weight), plain),
+        lambda: apply(
+            CONVOLUTION_BACKWARD_WEIGHT, (grad, g), {**plain, "weight_shape": weight.shape}
+        ),
+    )
+
+
+def _backward_weight_gradient(
+    g: V, grad: V, data: V, *, weight_shape: Shape, **plain: Any
+) -> tuple[Any, ...]:
+    return (
+        lambda: apply(CONVOLUTION, (data, g), plain),
+        lambda: apply(CONVOLUTION_BACKWARD_DATA, (grad, g), {**plain, "data_shape": data.shape}),
+    )
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    dtype = None
+    for spec in (*inputs, *outputs):
+        dtype = merge_dtypes(dtype, spec.dtype, "Convolution")
+    data = inputs[0].shape
+    known: list[Shape | None] = [data, None, (attrs["num_filter"],)]
+    if data is not None:
+        geometry = convolution_geometry(**attrs)
+        _check_rank(data, geometry)
+        known[1] = _weight_shape(data, attrs)
+        out = _out_shape(data, geometry, attrs)
+        outputs[0] = PartialSpec(merge_shapes(out, outputs[0].shape, "Convolution output"), dtype)
+    for i, spec in enumerate(inputs):
+        shape = merge_shapes(known[i], spec.shape, f"Convolution {_NAMES[i]}")
+        inputs[i] = PartialSpec(shape, dtype)
+    outputs[0] = PartialSpec(outputs[0].shape, dtype)
+
+
+_NAMES = ("data", "weight", "bias")
+
+CONVOLUTION = register(
+    Operator(
+        "Convolution",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Slide num_filter filters over the spatial axes, and add the bias.\n\n"
+            "Shapes: data (N, C, *spatial), weight (num_filter, C / num_group, *kernel), bias "
+            "(num_filter,), "
+            "output (N, num_filter, *spatial).\nIn the layouts that end in C, the channels of "
+            "data, weight and "
+            "output come last. Each output extent is\n(extent + 2 pad - dilate (kernel - 1) - 1) "
+            "// stride + 1. "
+            "workspace, cudnn_tune and cudnn_off are accepted and change nothing."
+        ),
+        inputs=_NAMES,
+        active_inputs=_active_inputs,
+        schema=Schema(**_ATTRIBUTES),
+        aliases=("_npx_convolution",),
+        complete=_complete,
+        heavy=True,
+    )
+)
+
+CONVOLUTION_BACKWARD_DATA = register(
+    Operator(
+        "_convolution_backward_data",
+        lambda grad, weight, *, data_shape, **_: (Spec(data_shape, grad.dtype),),
+        _backward_data_kernel,
+        _backward_data_gradient,
+        doc="Gradient of Convolution's data, from that of its output and the weight.",
+        inputs=("grad", "weight"),
+        schema=Schema(**_ATTRIBUTES, data_shape=shape()),
+        heavy=True,
+    )
+)
+
+CONVOLUTION_BACKWARD_WEIGHT = register(
+    Operator(
+        "_convolution_backward_weight",
+        lambda grad, data, *, weight_shape, **_: (Spec(weight_shape, grad.dtype),),
+        _backward_weight_kernel,
+        _backward_weight_gradient,
+        doc="Gradient of Convolution's weight, from that of its output and the data.",
+        inputs=("grad", "data"),
+        schema=Schema(**_ATTRIBUTES, weight_shape=shape()),
+        heavy=True,
+    )
+)

@@ -1,0 +1,117 @@
+"""FullyConnected: y = x W^T + b, on the last axis or on everything behind the first."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer
+from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_shapes
+from gluonish.ops.matmul import matmul
+from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.reduction import sum_
+from gluonish.ops.reshape import reshape
+
+__all__ = ["FULLY_CONNECTED"]
+
+
+def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("data", "weight") if attrs["no_bias"] else ("data", "weight", "bias")
+
+
+def _features(shape: tuple[int, ...], flatten: bool) -> int:
+    if not flatten:
+        return shape[-1]
+    features = 1
+    for extent in shape[1:]:
+        features = UNKNOWN if UNKNOWN in (extent, features) else features * extent
+    return features
+
+
+def _infer(
+    data: Spec, weight: Spec, bias: Spec | None = None, *, num_hidden: int, no_bias: bool, flatten:
+        bool
+) -> tuple[Spec]:
+    if not data.shape:
+        raise OperatorError(f"FullyConnected: expected data of at least 1 axis, got {data.shape}")
+    features = _features(data.shape, flatten)
+    if weight.shape != (num_hidden, features):
+        raise OperatorError(
+            f"FullyConnected: expected weight ({num_hidden}, {features}) for data {data.shape}, "
+            f"got {weight.shape}"
+        )
+    if bias is not None and bias.shape != (num_hidden,):
+        raise OperatorError(f"FullyConnected: expected bias ({num_hidden},), got {bias.shape}")
+    if weight.dtype != data.dtype or (bias is not None and bias.dtype != data.dtype):
+        raise OperatorError(
+            f"FullyConnected: expected weight and bias of data's dtype {data.dtype.name}, got "
+            f"{weight.dtype.name}; "
+            "cast the block or the data"
+        )
+    rows = data.shape[:1] if flatten else data.shape[:-1]
+    return (Spec((*rows, num_hidden), data.dtype),)
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    num_hidden: int,
+    no_bias: bool,
+    flatten: bool,
+) -> None:
+    xp.matmul(data.reshape(-1, weight.shape[1]), weight.T, out=out.reshape(-1, num_hidden))
+    if bias is not None:
+        xp.add(out, bias, out=out)
+
+
+def _gradient(
+    g: V,
+    data: V,
+    weight: V,
+    bias: V | None = None,
+    *,
+    num_hidden: int,
+    no_bias: bool,
+    flatten: bool,
+) -> tuple[Any, ...]:
+    features = weight.shape[1]
+    rows = reshape(g, (-1, num_hidden))
+    gradients: tuple[Any, ...] = (
+        lambda: reshape(matmul(rows, weight), data.shape),
+        lambda: matmul(rows, reshape(data, (-1, features)), transpose_a=True),
+    )
+    return gradients if bias is None else (*gradients, lambda: sum_(rows, axis=(0,)))
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    data = inputs[0]
+    units = attrs["num_hidden"]
+    features = UNKNOWN if data.shape is None else _features(data.shape, attrs["flatten"])
+    dtype = next((spec.dtype for spec in (*inputs, *outputs) if spec.dtype is not None), None)
+    known = [data.shape, (units, features), (units,)]
+    for i, spec in enumerate(inputs):
+        shape = merge_shapes(known[i], spec.shape, f"FullyConnected input {i}")
+        inputs[i] = PartialSpec(shape, spec.dtype or dtype)
+
+
+FULLY_CONNECTED = register(
+    Operator(
+        "FullyConnected",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "data times the transposed weight, plus bias.\n\nShapes: data (N, ...), weight "
+            "(num_hidden, features), bias (num_hidden,), output (N, num_hidden);\nwith flatten=False data (..., features), output (..., num_hidden)."
+        ),
+        inputs=("data", "weight", "bias"),
+        active_inputs=_active_inputs,
+        schema=Schema(num_hidden=integer(low=1), no_bias=boolean(False), flatten=boolean(True)),
+        aliases=("_sparse_FullyConnected", "_npx_fully_connected"),
+        complete=_complete,
+        heavy=True,
+    )
+)

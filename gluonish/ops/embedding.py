@@ -1,0 +1,108 @@
+"""Embedding: rows of a matrix by their index, and the gradient that adds into rows."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, dtype_attr, integer
+from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
+from gluonish.ops.precision import accumulator, widen
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+
+__all__ = ["EMBEDDING", "EMBEDDING_BACKWARD"]
+
+_SCHEMA = Schema(
+    input_dim=integer(low=1),
+    output_dim=integer(low=1),
+    dtype=dtype_attr(FLOAT32),
+    sparse_grad=boolean(False),
+)
+
+
+def _infer(
+    data: Spec, weight: Spec, *, input_dim: int, output_dim: int, **_: object
+) -> tuple[Spec]:
+    if weight.shape != (input_dim, output_dim):
+        raise OperatorError(
+            f"Embedding: expected weight ({input_dim}, {output_dim}), got {weight.shape}"
+        )
+    return (Spec((*data.shape, output_dim), weight.dtype),)
+
+
+def _rows(xp: ModuleType, data: Any, input_dim: int) -> Any:
+    """Return row numbers: whole numbers, and the first or last row for those outside."""
+    return xp.clip(data.astype(xp.int64), 0, input_dim - 1)
+
+
+def _kernel(
+    xp: ModuleType, out: Any, data: Any, weight: Any, *, input_dim: int, **_: object
+) -> None:
+    out[...] = weight[_rows(xp, data, input_dim)]
+
+
+def _gradient(g: V, data: V, weight: V, **attrs: Any) -> tuple[None, Any]:
+    return None, lambda: apply(EMBEDDING_BACKWARD, (g, data), attrs)
+
+
+def _backward_kernel(
+    xp: ModuleType, out: Any, grad: Any, data: Any, *, input_dim: int, output_dim: int, **_: object
+) -> None:
+    wide = accumulator(grad.dtype)
+    total = out if out.dtype == wide else xp.empty(out.shape, dtype=wide)
+    total[...] = 0
+    rows = _rows(xp, data, input_dim).reshape(-1)
+    xp.add.at(total, rows, widen(grad).reshape(-1, output_dim))
+    if total is not out:
+        out[...] = total
+
+
+def _backward_gradient(g: V, grad: V, data: V, **attrs: Any) -> tuple[Any, None]:
+    return apply(EMBEDDING, (data, g), attrs), None
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    data, weight = inputs
+    matrix = (attrs["input_dim"], attrs["output_dim"])
+    dtype = merge_dtypes(weight.dtype, outputs[0].dtype, "Embedding output") or attrs["dtype"]
+    inputs[1] = PartialSpec(merge_shapes(matrix, weight.shape, "Embedding weight"), dtype)
+    shape = outputs[0].shape
+    if data.shape is not None:
+        shape = merge_shapes((*data.shape, matrix[1]), shape, "Embedding output")
+    outputs[0] = PartialSpec(shape, dtype)
+
+
+EMBEDDING = register(
+    Operator(
+        "Embedding",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Rows of weight by the indices in data.\n\n"
+            "Shapes: data any, weight (input_dim, output_dim), output (*data.shape, output_dim). "
+            "Indices may be "
+            "floats, which are cut; those\nbelow 0 mean row 0, those above the last row the last. "
+            "dtype is that of "
+            "a weight whose dtype is not known otherwise.\nsparse_grad does not change the result."
+        ),
+        inputs=("data", "weight"),
+        schema=_SCHEMA,
+        aliases=("_npx_embedding", "_sparse_Embedding"),
+        complete=_complete,
+    )
+)
+
+EMBEDDING_BACKWARD = register(
+    Operator(
+        "_embedding_backward",
+        lambda grad, data, *, input_dim, output_dim, **_: (
+            Spec((input_dim, output_dim), grad.dtype),
+        ),
+        _backward_kernel,
+        _backward_gradient,
+        doc="Gradient of Embedding's weight: each row of grad added to the row that data names.",
+        inputs=("grad", "data"),
+        schema=_SCHEMA,
+    )
+)

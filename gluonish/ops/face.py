@@ -1,0 +1,112 @@
+"""From an operator to the function that users call: binding of arguments, signatures and
+docstrings.
+
+``nd.*``, ``sym.*`` and the fluent methods of arrays are all made here, so that an operator has one
+signature everywhere: its inputs, then its attributes, positional or by name.
+"""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import REQUIRED, format_attribute
+from gluonish.ops.registry import Operator
+
+__all__ = ["bind_arguments", "docstring_of", "signature_of"]
+
+
+def bind_arguments(
+    op: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Sort a call's arguments into array inputs and parsed attributes.
+
+    Inputs that are left out are None at their position; the face decides what that means (a Symbol
+    makes a variable). The inputs of a variadic operator may come one by one or as one list.
+
+    Raises:
+        OperatorError: for too many arguments, an unknown name, a name given twice, or a bad
+        attribute.
+    """
+    if op.variadic is not None:
+        return _bind_variadic(op, args, kwargs)
+    names = op.inputs
+    given: dict[str, Any] = {}
+    slots = (*names, *op.schema.attributes)
+    if len(args) > len(slots):
+        raise OperatorError(
+            f"{op.name}: expected at most {len(slots)} arguments ({', '.join(slots)}), got "
+            f"{len(args)}"
+        )
+    for slot, value in zip(slots, args, strict=False):
+        given[slot] = value
+    for name, value in kwargs.items():
+        if given.get(name) is not None:
+            raise OperatorError(f"{op.name}: expected {name} once, got it twice")
+        given[name] = value
+    inputs = [given.pop(name, None) for name in names]
+    attrs = op.schema.parse(
+        op.name, {name: value for name, value in given.items() if not _left_out(op, name, value)}
+    )
+    wanted = op.input_names(attrs)
+    if len(wanted) < len(names):
+        inputs = [value for name, value in zip(names, inputs, strict=True) if name in wanted]
+    return inputs, attrs
+
+
+def _left_out(op: Operator, name: str, value: Any) -> bool:
+    """Whether None stands for "not given": where the attribute does not itself take None."""
+    if value is not None:
+        return False
+    attribute = op.schema.attributes.get(name)
+    return attribute is not None and "None" not in attribute.expected
+
+
+def _bind_variadic(
+    op: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    attrs = dict(kwargs)
+    attrs.pop("data", None)
+    inputs = list(args)
+    if "data" in kwargs:
+        inputs = list(kwargs["data"])
+    elif len(inputs) == 1 and isinstance(inputs[0], list | tuple):
+        inputs = list(inputs[0])
+    if not inputs:
+        raise OperatorError(f"{op.name}: expected at least one array, got none")
+    attrs[str(op.variadic)] = len(inputs)
+    return inputs, op.schema.parse(op.name, attrs)
+
+
+def signature_of(op: Operator, tail: Sequence[inspect.Parameter]) -> inspect.Signature:
+    """Return the call signature: inputs, attributes with their defaults, then what the face adds."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters: list[inspect.Parameter] = []
+    if op.variadic is not None:
+        parameters.append(inspect.Parameter("data", inspect.Parameter.VAR_POSITIONAL))
+        kind = inspect.Parameter.KEYWORD_ONLY
+    else:
+        parameters += [inspect.Parameter(n, kind, default=None) for n in op.inputs]
+    for name, attribute in op.schema.attributes.items():
+        default = None if attribute.default is REQUIRED else attribute.default
+        parameters.append(inspect.Parameter(name, kind, default=default))
+    names = {parameter.name for parameter in parameters}
+    parameters += [parameter for parameter in tail if parameter.name not in names]
+    return inspect.Signature(parameters)
+
+
+def docstring_of(op: Operator) -> str:
+    """Return a docstring: what the operator computes, then its inputs and attributes."""
+    lines = [op.doc, "", "Args:"]
+    if op.variadic is not None:
+        lines.append("    data: Arrays, one by one or as one list.")
+    else:
+        lines += [f"    {name}: Array." for name in op.inputs]
+    for name, attribute in op.schema.attributes.items():
+        default = (
+            "required"
+            if attribute.default is REQUIRED
+            else f"default {format_attribute(attribute.default)}"
+        )
+        lines.append(f"    {name}: {attribute.expected}, {default}.")
+    return "\n".join(lines)

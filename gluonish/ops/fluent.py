@@ -1,0 +1,90 @@
+"""Operators as methods of values: ``x.sum(axis=1)`` for ``sum(x, axis=1)``, on arrays, graph values and Symbols alike."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gluonish.ops import catalog
+from gluonish.ops.arithmetic import Arithmetic
+from gluonish.ops.face import bind_arguments, docstring_of, signature_of
+from gluonish.ops.registry import Operator, apply, find_operator
+
+__all__ = ["Fluent"]
+
+# Method names that are operator names, and those under which a method has another operator's name.
+_SAME_NAME = """
+    abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort
+    broadcast_axes broadcast_like cbrt ceil clip cos cosh degrees depth_to_space diag exp
+    expand_dims expm1 fix flip floor log log10 log1p log2 log_softmax max mean min nanprod nansum
+    norm one_hot ones_like pad pick prod radians rcbrt reciprocal relu repeat reshape_like rint
+    round rsqrt shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like softmax
+    softmin sort space_to_depth split sqrt square squeeze sum swapaxes take tan tanh tile topk
+    transpose trunc zeros_like
+""".split()
+
+
+class Fluent(Arithmetic):
+    """Methods that are operators; see the operator of the same name for arguments."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        """Return the values in another dtype.
+
+        Args:
+            dtype: Name, type or NumPy dtype.
+            copy: False allows the array itself where the dtype is the same.
+        """
+        return apply(_CAST, (self,), _CAST.schema.parse("astype", {"dtype": dtype}))
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> Any:
+        """Stretch the axes of extent 1 to ``shape``; 0 keeps an axis."""
+        return apply(_BROADCAST_TO, (self,), _BROADCAST_TO.schema.parse("broadcast_to", {"shape":
+        shape}))
+
+    def flatten(self, inplace: bool = False) -> Any:
+        """Return the values with all axes behind the first joined: (N, features)."""
+        return apply(_FLATTEN, (self,), {})
+
+    def reshape(self, *shape: Any, **kwargs: Any) -> Any:
+        """Return the values in another shape.
+
+        Args:
+            *shape: Extents, or one tuple of them. 0 keeps the extent at its place, -1 is found from
+            the size, -2 keeps all
+                remaining ones, -3 joins two, -4 splits one into the next two.
+            **kwargs: ``shape`` by name; ``reverse``: match special extents from the right.
+        """
+        attrs = _RESHAPE.schema.parse("reshape", reshape_arguments(shape, kwargs))
+        return apply(_RESHAPE, (self,), attrs)
+
+
+def reshape_arguments(shape: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes that ``x.reshape(2, 3)``, ``x.reshape((2, 3))`` and ``x.reshape(shape=(2, 3))`` all mean."""
+    if len(shape) == 1 and isinstance(shape[0], tuple | list):
+        shape = tuple(shape[0])
+    return {"shape": shape, **kwargs} if shape else dict(kwargs)
+
+
+def _method(op: Operator, name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        inputs, attrs = bind_arguments(op, (self, *args), kwargs)
+        return apply(op, [x for x in inputs if x is not None], attrs)
+
+    method.__name__ = name
+    method.__qualname__ = f"Fluent.{name}"
+    method.__doc__ = docstring_of(op)
+    method.__signature__ = signature_of(op, ())  # type: ignore[attr-defined]
+    return method
+
+
+_CAST = find_operator("Cast")
+_BROADCAST_TO = find_operator("broadcast_to")
+_FLATTEN = find_operator("Flatten")
+_RESHAPE = find_operator("Reshape")
+for _name in _SAME_NAME:
+    if catalog.has(_name):
+        setattr(Fluent, _name, _method(find_operator(_name), _name))

@@ -1,0 +1,106 @@
+"""gather_nd and scatter_nd: elements or slices at points given by their coordinates."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.precision import accumulator
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["GATHER_ND", "SCATTER_ADD_ND", "SCATTER_ND", "gather_nd"]
+
+
+def _points(xp: ModuleType, indices: Any) -> tuple[Any, ...]:
+    return tuple(indices.astype(xp.int64))
+
+
+def _result_shape(name: str, whole: Shape, indices: Shape) -> Shape:
+    if not indices or not 0 < indices[0] <= len(whole):
+        raise OperatorError(
+            f"{name}: expected indices (M, ...) with M from 1 to {len(whole)}, the axes of "
+            f"{whole}, "
+            f"got {indices}"
+        )
+    return indices[1:] + whole[indices[0] :]
+
+
+def _infer(data: Spec, indices: Spec) -> tuple[Spec]:
+    return (Spec(_result_shape("gather_nd", data.shape, indices.shape), data.dtype),)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, indices: Any) -> None:
+    out[...] = data[_points(xp, indices)]
+
+
+def _gradient(g: V, data: V, indices: V) -> tuple[Any, None]:
+    return apply(SCATTER_ADD_ND, (g, indices), {"shape": data.shape}), None
+
+
+GATHER_ND = register(
+    Operator(
+        "gather_nd",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Elements of data at points: column j of indices (M, ...) holds M coordinates.\n\n"
+            "With M below the number of axes each point selects a slice. Negative coordinates\n"
+            "count from the end."
+        ),
+        inputs=("data", "indices"),
+        aliases=("_npi_gather_nd", "_npx_gather_nd"),
+    )
+)
+
+
+def gather_nd(data: Any, indices: Any) -> Any:
+    """Return elements or slices of ``data`` at the points whose coordinates are in ``indices``."""
+    return apply(GATHER_ND, (data, indices), {})
+
+
+def _put(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> None:
+    out.fill(0)
+    out[_points(xp, indices)] = data
+
+
+def _add(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> None:
+    total = xp.zeros(shape, dtype=accumulator(out.dtype))
+    xp.add.at(total, _points(xp, indices), data.astype(total.dtype))
+    out[...] = total.astype(out.dtype)
+
+
+def _scatter(name: str, kernel: Callable[..., None], doc: str) -> Operator:
+    def infer(data: Spec, indices: Spec, *, shape: Shape) -> tuple[Spec]:
+        wanted = _result_shape(name, shape, indices.shape)
+        if data.shape != wanted:
+            raise OperatorError(f"{name}: expected data of shape {wanted}, got {data.shape}")
+        return (Spec(shape, data.dtype),)
+
+    def gradient(g: V, data: V, indices: V, *, shape: Shape) -> tuple[Any, None]:
+        return gather_nd(g, indices), None
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=doc,
+            inputs=("data", "indices"),
+            schema=Schema(shape=shape_attr()),
+        )
+    )
+
+
+SCATTER_ND = _scatter(
+    "scatter_nd",
+    _put,
+    "Zeros of a shape with data at the points in indices; of equal points the last one counts.",
+)
+SCATTER_ADD_ND = _scatter(
+    "_backward_gather_nd", _add, "Zeros of a shape with data added at the points in indices."
+)

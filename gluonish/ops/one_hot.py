@@ -1,0 +1,57 @@
+"""one_hot: positions as rows with one value that stands out."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.schema import Schema, dtype_attr, integer, number
+from gluonish.core.spec import Spec
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["ONE_HOT"]
+
+
+def _infer(
+    indices: Spec, *, depth: int, on_value: float, off_value: float, dtype: np.dtype[Any]
+) -> tuple[Spec]:
+    return (Spec((*indices.shape, depth), dtype),)
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    indices: Any,
+    *,
+    depth: int,
+    on_value: float,
+    off_value: float,
+    dtype: np.dtype[Any],
+) -> None:
+    out.fill(dtype.type(off_value))
+    hit = indices.astype(xp.int64)[..., None] == xp.arange(depth)
+    out[hit] = dtype.type(on_value)
+
+
+ONE_HOT = register(
+    Operator(
+        "one_hot",
+        _infer,
+        _kernel,
+        zero_gradient,
+        doc=(
+            "Rows of depth values: on_value at the position that indices holds, off_value else.\n\n"
+            "A position outside [0, depth) gives a row of off_value."
+        ),
+        inputs=("indices",),
+        schema=Schema(
+            depth=integer(low=0),
+            on_value=number(1.0),
+            off_value=number(0.0),
+            dtype=dtype_attr(FLOAT32),
+        ),
+        aliases=("_npx_one_hot",),
+    )
+)

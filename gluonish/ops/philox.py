@@ -1,0 +1,158 @@
+"""Counter-based random numbers: Philox4x32-10 in array arithmetic, the same bits with NumPy and
+CuPy.
+
+A generator without state: word i is a function of the key and of i, so that a draw can be repeated,
+split or made on any device. The 128-bit counter holds the block's index in its low half and the
+draw's offset in its high half; draws with different offsets therefore never overlap, however long
+they are.
+
+References:
+    J. Salmon, M. Moraes, R. Dror, D. Shaw, Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.
+    G. Box, M. Muller, A Note on the Generation of Random Normal Deviates, 1958.
+"""
+
+import math
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
+
+__all__ = ["normal", "random_bits", "uniform"]
+
+Key = tuple[int, int]
+
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+_WEYL = (0x9E3779B9, 0xBB67AE85)
+_ROUNDS = 10
+
+# Blocks of four words in work at a time: seven arrays of 64 KiB stay in a core's second-level
+# cache, where a GPU wants few and long kernels.
+_CHUNK = 1 << 13
+_CHUNK_GPU = 1 << 22
+
+# Random bits that fill the significand of a type exactly, so that rounding never reaches 1.
+_BITS = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24}
+
+
+def philox4x32(xp: ModuleType, counter: list[Any], key: Key) -> list[Any]:
+    """Return the four words that Philox4x32-10 makes of each counter.
+
+    Args:
+        xp: NumPy or CuPy.
+        counter: Four uint64 arrays of one shape, each with values below 2**32; overwritten.
+        key: Two words below 2**32.
+
+    Returns:
+        Four uint64 arrays of that shape, with values below 2**32.
+    """
+    c0, c1, c2, c3 = counter
+    product0, product1 = xp.empty_like(c0), xp.empty_like(c0)
+    k0, k1 = key
+    for _ in range(_ROUNDS):
+        xp.multiply(c0, _MULTIPLIERS[0], out=product0)
+        xp.multiply(c2, _MULTIPLIERS[1], out=product1)
+        _mix(xp, product1, c1, np.uint64(k0), c0)
+        _mix(xp, product0, c3, np.uint64(k1), c2)
+        xp.bitwise_and(product1, _LOW, out=c1)
+        xp.bitwise_and(product0, _LOW, out=c3)
+        k0 = (k0 + _WEYL[0]) & 0xFFFFFFFF
+        k1 = (k1 + _WEYL[1]) & 0xFFFFFFFF
+    return [c0, c1, c2, c3]
+
+
+def _mix(xp: ModuleType, product: Any, word: Any, key: np.uint64, out: Any) -> None:
+    xp.right_shift(product, _HALF, out=out)
+    xp.bitwise_xor(out, word, out=out)
+    xp.bitwise_xor(out, key, out=out)
+
+
+def _chunks(xp: ModuleType, key: Key, n: int) -> Iterator[tuple[int, Any]]:
+    """Yield the position of each chunk of ``n`` words and its uint32 words, in order."""
+    seed, offset = key
+    words = (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF)
+    blocks = -(-n // 4)
+    size = _CHUNK if xp is np else _CHUNK_GPU
+    for first in range(0, blocks, size):
+        index = xp.arange(first, min(first + size, blocks), dtype=np.uint64)
+        counter = [
+            index & _LOW,
+            index >> _HALF,
+            xp.full_like(index, offset & 0xFFFFFFFF),
+            xp.full_like(index, offset >> 32 & 0xFFFFFFFF),
+        ]
+        made = xp.empty((index.size, 4), dtype=np.uint32)
+        for i, column in enumerate(philox4x32(xp, counter, words)):
+            made[:, i] = column
+        yield 4 * first, made.reshape(-1)[: n - 4 * first]
+
+
+def random_bits(xp: ModuleType, key: Key, n: int) -> Any:
+    """Return ``n`` uint32 words of 32 independent random bits each.
+
+    Args:
+        xp: NumPy or CuPy.
+        key: Seed and offset of the draw, 64 bits each; equal keys give equal words.
+        n: Number of words.
+    """
+    out = xp.empty(n, dtype=np.uint32)
+    for start, words in _chunks(xp, key, n):
+        out[start : start + words.size] = words
+    return out
+
+
+def uniform(
+    xp: ModuleType, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT32
+) -> Any:
+    """Return numbers that are uniform on [0, 1), evenly spaced and exact in ``dtype``.
+
+    Args:
+        xp: NumPy or CuPy.
+        key: Seed and offset of the draw.
+        shape: Shape of the result.
+        dtype: A floating type.
+    """
+    dtype = np.dtype(dtype)
+    out = xp.empty(math.prod(shape), dtype=dtype)
+    if dtype == FLOAT64:
+        for start, words in _chunks(xp, key, 2 * out.size):
+            high, low = words[0::2] >> np.uint32(5), words[1::2] >> np.uint32(6)
+            out[start // 2 : start // 2 + high.size] = (high * 67108864.0 + low) * 2.0**-53
+    else:
+        bits = _BITS[dtype]
+        scale = np.float32(2.0**-bits)
+        for start, words in _chunks(xp, key, out.size):
+            top = (words >> np.uint32(32 - bits)).astype(np.float32)
+            out[start : start + words.size] = xp.multiply(top, scale, out=top)
+    return out.reshape(shape)
+
+
+def normal(xp: ModuleType, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT32) -> Any:
+    """Return numbers of the standard normal distribution, by the transform of Box and Muller.
+
+    Args:
+        xp: NumPy or CuPy.
+        key: Seed and offset of the draw.
+        shape: Shape of the result.
+        dtype: A floating type; computed in float64 if it is that, else in float32.
+    """
+    dtype = np.dtype(dtype)
+    work = np.float64 if dtype == FLOAT64 else np.float32
+    out = xp.empty(math.prod(shape), dtype=dtype)
+    for start, words in _chunks(xp, key, out.size + out.size % 2):
+        # Half a step off zero keeps the logarithm finite.
+        radius = (words[0::2].astype(work) + work(0.5)) * work(2.0**-32)
+        xp.log(radius, out=radius)
+        radius *= work(-2)
+        xp.sqrt(xp.maximum(radius, work(0), out=radius), out=radius)
+        angle = words[1::2].astype(work)
+        angle *= work(2 * math.pi * 2.0**-32)
+        made = xp.empty(words.size, dtype=work)
+        xp.multiply(radius, xp.cos(angle), out=made[0::2])
+        xp.multiply(radius, xp.sin(angle), out=made[1::2])
+        out[start : start + words.size] = made[: out.size - start]
+    return out.reshape(shape)

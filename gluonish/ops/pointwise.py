@@ -1,0 +1,105 @@
+"""Elementwise functions of one array with attributes: clip, hard_sigmoid and smooth_l1."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.schema import Schema, number
+from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.precision import as_real
+from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.unary import ABS, SIGN
+
+__all__ = ["CLIP", "HARD_SIGMOID", "SMOOTH_L1"]
+
+
+def _operator(
+    name: str,
+    kernel: Callable[..., None],
+    gradient: Callable[..., tuple[Any]],
+    doc: str,
+    schema: Schema,
+    *aliases: str,
+) -> Operator:
+    return register(
+        Operator(
+            name,
+            infer_same,
+            kernel,
+            gradient,
+            doc=doc,
+            schema=schema,
+            aliases=aliases,
+            complete=complete_same,
+            elementwise=True,
+        )
+    )
+
+
+def _clip(xp: ModuleType, out: Any, data: Any, *, a_min: float, a_max: float) -> None:
+    if is_floating(out.dtype):
+        low, high = out.dtype.type(a_min), out.dtype.type(a_max)
+        out[...] = xp.where(data > high, high, xp.where(data < low, low, data))
+    else:  # integer bounds are cut toward zero
+        limits = xp.iinfo(out.dtype)
+        low, high = max(int(a_min), int(limits.min)), min(int(a_max), int(limits.max))
+        out[...] = xp.clip(data, low, high)
+
+
+def _clip_gradient(g: V, data: Any, *, a_min: float, a_max: float) -> tuple[Any]:
+    return (g * (data >= a_min) * (data <= a_max),)
+
+
+CLIP = _operator(
+    "clip",
+    _clip,
+    _clip_gradient,
+    "data, with what is below a_min or above a_max moved there.",
+    Schema(a_min=number(), a_max=number()),
+    "_npi_clip",
+    "_sparse_clip",
+)
+
+
+def _hard_sigmoid(xp: ModuleType, out: Any, data: Any, *, alpha: float, beta: float) -> None:
+    out[...] = xp.clip(as_real(xp, data) * alpha + beta, 0, 1).astype(out.dtype)
+
+
+def _hard_sigmoid_gradient(g: V, data: Any, *, alpha: float, beta: float) -> tuple[Any]:
+    line = data * alpha + beta
+    return (g * alpha * (line > 0.0) * (line < 1.0),)
+
+
+HARD_SIGMOID = _operator(
+    "hard_sigmoid",
+    _hard_sigmoid,
+    _hard_sigmoid_gradient,
+    "alpha * data + beta, clipped to [0, 1].",
+    Schema(alpha=number(0.2), beta=number(0.5)),
+)
+
+
+def _smooth_l1(xp: ModuleType, out: Any, data: Any, *, scalar: float) -> None:
+    real = as_real(xp, data)
+    square = scalar * scalar
+    size = xp.abs(real)
+    inner = real * real * (0.5 * square)
+    out[...] = xp.where(size < 1 / square, inner, size - 0.5 / square).astype(out.dtype)
+
+
+def _smooth_l1_gradient(g: V, data: Any, *, scalar: float) -> tuple[Any]:
+    square = scalar * scalar
+    inner = ABS(data) < 1 / square
+    return (g * (inner * data * square + (1.0 - inner) * SIGN(data)),)
+
+
+SMOOTH_L1 = _operator(
+    "smooth_l1",
+    _smooth_l1,
+    _smooth_l1_gradient,
+    "(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 / "
+    "scalar squared.",
+    Schema(scalar=number(1.0)),
+    "_npx_smooth_l1",
+)

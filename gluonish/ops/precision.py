@@ -1,0 +1,35 @@
+"""How reference kernels treat 16-bit floats and integers: compute wide, round once at the end.
+
+Sums of 16-bit floats lose everything behind the first few hundred terms, and NumPy and CuPy
+disagree about bfloat16, so kernels widen such arrays to float32. Integers meet functions of real
+numbers in float64, and the result is cut toward zero.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, is_floating
+
+__all__ = ["accumulator", "as_real", "is_narrow", "widen"]
+
+
+def is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Whether this is float16 or bfloat16."""
+    return dtype in (FLOAT16, BFLOAT16)
+
+
+def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in which sums of ``dtype`` are formed."""
+    return FLOAT32 if is_narrow(dtype) else dtype
+
+
+def widen(x: Any) -> Any:
+    """Return a 16-bit float array in float32, and any other array itself."""
+    return x.astype(FLOAT32) if is_narrow(x.dtype) else x
+
+
+def as_real(xp: ModuleType, x: Any) -> Any:
+    """Return an array as float32 or float64: integers become float64, 16-bit floats float32."""
+    return widen(x) if is_floating(x.dtype) else x.astype(xp.float64)

@@ -1,0 +1,290 @@
+"""Reductions over axes: sum, mean, prod, nansum, nanprod, max, min in one table, and norm.
+
+Without ``keepdims`` a reduction over all axes has shape (1,), as in MXNet. Sums of 16-bit floats
+are formed in float32.
+"""
+
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, integer, optional
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axes
+from gluonish.ops.broadcast_to import broadcast_to
+from gluonish.ops.cast import cast
+from gluonish.ops.precision import accumulator, as_real
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.unary import SIGN
+from gluonish.ops.where import where
+
+__all__ = [
+    "MAX",
+    "MEAN",
+    "MIN",
+    "NANPROD",
+    "NANSUM",
+    "NORM",
+    "PROD",
+    "SUM",
+    "max_",
+    "mean_",
+    "reduced_axes",
+    "sum_",
+]
+
+Axes = tuple[int, ...]
+Reduce = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)
+Rule = Callable[[V, V, V, Shape, int], Any]  # (g, x, y, kept shape, elements a result)
+
+_SCHEMA = Schema(axis=optional(shape_attr()), keepdims=boolean(False), exclude=boolean(False))
+
+
+def reduced_axes(operator: str, rank: int, axis: Axes | None, exclude: bool = False) -> Axes:
+    """Return the axes to reduce, ascending: all of them for None and ()."""
+    if not axis:
+        return tuple(range(rank))
+    axes = normalize_axes(operator, axis, rank)
+    return tuple(i for i in range(rank) if i not in axes) if exclude else axes
+
+
+def _reduced_shape(shape: Shape, axes: Axes, keepdims: bool) -> Shape:
+    if keepdims:
+        return tuple(1 if i in axes else extent for i, extent in enumerate(shape))
+    return tuple(extent for i, extent in enumerate(shape) if i not in axes) or (1,)
+
+
+def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: bool) -> Operator:
+    """Register a reduction; ``empty`` says whether it has a value for no elements."""
+
+    def infer(data: Spec, *, axis: Axes | None, keepdims: bool, exclude: bool) -> tuple[Spec]:
+        axes = reduced_axes(name, len(data.shape), axis, exclude)
+        shape = _reduced_shape(data.shape, axes, keepdims)
+        if not empty and data.size == 0 and 0 not in shape:
+            raise OperatorError(
+                f"{name}: expected at least one element along the reduced axes, got {data.shape}"
+            )
+        return (Spec(shape, data.dtype),)
+
+    def kernel(
+        xp: ModuleType, out: Any, data: Any, *, axis: Axes | None, keepdims: bool, exclude: bool
+    ) -> None:
+        axes = reduced_axes(name, data.ndim, axis, exclude)
+        rest = tuple(extent for i, extent in enumerate(data.shape) if i not in axes)
+        reduce(xp, out.reshape(rest), data, axes)
+
+    def gradient(
+        g: V, x: V, y: V, *, axis: Axes | None, keepdims: bool, exclude: bool
+    ) -> tuple[Any]:
+        axes = reduced_axes(name, len(x.shape), axis, exclude)
+        kept = _reduced_shape(x.shape, axes, keepdims=True)
+        return (rule(g, x, y, kept, math.prod(x.shape[i] for i in axes)),)
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=f"{doc} along axis, all axes by default; with exclude along all others.",
+            schema=_SCHEMA,
+            aliases=aliases,
+            gradient_uses_output=True,
+        )
+    )
+
+
+def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
+    wide = accumulator(data.dtype)
+    if wide == data.dtype:
+        xp.sum(data, axis=axes, dtype=wide, out=out)
+    else:
+        out[...] = xp.sum(data, axis=axes, dtype=wide).astype(out.dtype)
+
+
+def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
+    count = max(1, math.prod(data.shape[i] for i in axes))
+    wide = accumulator(data.dtype) if is_floating(data.dtype) else np.dtype(np.int64)
+    total = xp.sum(data, axis=axes, dtype=wide)
+    # Integers divide in float64 and are cut toward zero by the cast.
+    out[...] = (total / count).astype(out.dtype)
+
+
+def _prod(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
+    out[...] = xp.prod(data, axis=axes, dtype=accumulator(data.dtype)).astype(out.dtype)
+
+
+def _without_nan(function: Reduce, neutral: int) -> Reduce:
+    def reduce(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
+        if is_floating(data.dtype):
+            data = xp.where(data == data, data, data.dtype.type(neutral))
+        function(xp, out, data, axes)
+
+    return reduce
+
+
+def _max(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
+    xp.max(data, axis=axes, out=out)
+
+
+def _min(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
+    xp.min(data, axis=axes, out=out)
+
+
+def _spread(g: V, x: V, kept: Shape) -> Any:
+    """Give every element the gradient of the result that it went into."""
+    return broadcast_to(reshape(g, kept), x.shape)
+
+
+def _at_extreme(g: V, x: V, y: V, kept: Shape, count: int) -> Any:
+    """All elements that equal the result get its whole gradient, as in MXNet."""
+    hit: Any = x == reshape(y, kept)
+    return _spread(g, x, kept) * hit
+
+
+def _of_present(x: Any, gradient: Any) -> Any:
+    return where(x == x, gradient, gradient * 0.0)
+
+
+SUM = _row(
+    "sum",
+    "sum_axis",
+    "_sparse_sum",
+    doc="Sum",
+    reduce=_sum,
+    rule=lambda g, x, y, kept, count: _spread(g, x, kept),
+    empty=True,
+)
+MEAN = _row(
+    "mean",
+    "_sparse_mean",
+    doc="Arithmetic mean",
+    reduce=_mean,
+    rule=lambda g, x, y, kept, count: _spread(g / float(max(1, count)), x, kept),
+    empty=True,
+)
+PROD = _row(
+    "prod",
+    doc="Product",
+    reduce=_prod,
+    rule=lambda g, x, y, kept, count: _spread(g * y, x, kept) / x,
+    empty=True,
+)
+NANSUM = _row(
+    "nansum",
+    doc="Sum of all that is not NaN",
+    reduce=_without_nan(_sum, 0),
+    rule=lambda g, x, y, kept, count: _of_present(x, _spread(g, x, kept)),
+    empty=True,
+)
+NANPROD = _row(
+    "nanprod",
+    doc="Product of all that is not NaN",
+    reduce=_without_nan(_prod, 1),
+    rule=lambda g, x, y, kept, count: _of_present(x, _spread(g * y, x, kept) / x),
+    empty=True,
+)
+MAX = _row("max", "max_axis", doc="Maximum", reduce=_max, rule=_at_extreme, empty=False)
+MIN = _row("min", "min_axis", doc="Minimum", reduce=_min, rule=_at_extreme, empty=False)
+
+
+def _norm_dtype(data: np.dtype[Any], out_dtype: str | None) -> np.dtype[Any]:
+    return data if out_dtype is None else np.dtype(out_dtype)
+
+
+def _norm_infer(
+    data: Spec,
+    *,
+    ord: int,  # noqa: A002  # MXNet's name
+    axis: Axes | None,
+    out_dtype: str | None,
+    keepdims: bool,
+) -> tuple[Spec]:
+    if ord not in (1, 2):
+        raise OperatorError(f"norm: expected ord 1 or 2, got {ord}")
+    axes = reduced_axes("norm", len(data.shape), axis)
+    if axis and len(axes) > 2:
+        raise OperatorError(f"norm: expected axis of at most 2 axes, got {axis}")
+    shape = _reduced_shape(data.shape, axes, keepdims)
+    return (Spec(shape, _norm_dtype(data.dtype, out_dtype)),)
+
+
+def _norm_kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    *,
+    ord: int,  # noqa: A002  # MXNet's name
+    axis: Axes | None,
+    out_dtype: str | None,
+    keepdims: bool,
+) -> None:
+    axes = reduced_axes("norm", data.ndim, axis)
+    real = as_real(xp, data)
+    total = xp.abs(real).sum(axis=axes) if ord == 1 else xp.sqrt((real * real).sum(axis=axes))
+    out[...] = total.astype(out.dtype).reshape(out.shape)
+
+
+def _norm_gradient(
+    g: V,
+    x: V,
+    y: V,
+    *,
+    ord: int,  # noqa: A002  # MXNet's name
+    axis: Axes | None,
+    out_dtype: str | None,
+    keepdims: bool,
+) -> tuple[Any]:
+    kept = _reduced_shape(x.shape, reduced_axes("norm", len(x.shape), axis), keepdims=True)
+    if out_dtype is not None:
+        dtype: Any = x.dtype  # type: ignore[attr-defined]  # values have one
+        g, y = cast(g, dtype), cast(y, dtype)
+    if ord == 1:
+        return (_spread(g, x, kept) * SIGN(x),)
+    return (_spread(g / y, x, kept) * x,)
+
+
+NORM = register(
+    Operator(
+        "norm",
+        _norm_infer,
+        _norm_kernel,
+        _norm_gradient,
+        doc=(
+            "Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis,\n"
+            "one or two axes, or over all elements."
+        ),
+        schema=Schema(
+            ord=integer(2),
+            axis=optional(shape_attr()),
+            out_dtype=choice(
+                None, "float16", "float32", "float64", "int32", "int64", "int8", default=None
+            ),
+            keepdims=boolean(False),
+        ),
+        aliases=("_sparse_norm",),
+        gradient_uses_output=True,
+    )
+)
+
+
+def sum_(x: Any, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the sum along axes, all by default."""
+    return apply(SUM, (x,), {"axis": axis, "keepdims": keepdims, "exclude": False})
+
+
+def mean_(x: Any, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the mean along axes, all by default."""
+    return apply(MEAN, (x,), {"axis": axis, "keepdims": keepdims, "exclude": False})
+
+
+def max_(x: Any, axis: Axes | None = None, keepdims: bool = False) -> Any:
+    """Return the maximum along axes, all by default."""
+    return apply(MAX, (x,), {"axis": axis, "keepdims": keepdims, "exclude": False})

@@ -1,0 +1,302 @@
+"""The operator registry, and `apply`, through which every operator call goes.
+
+An `Operator` is the one definition of an operation: its name in files, inputs and attributes,
+inference, reference kernel and gradient. Who runs it is decided by the type of the values: an
+NDArray computes, a graph value appends a node. This module knows neither.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema
+from gluonish.core.spec import PartialSpec, Spec
+
+__all__ = [
+    "FastKernel",
+    "Operator",
+    "V",
+    "alias",
+    "all_operators",
+    "apply",
+    "find_operator",
+    "register",
+]
+
+Attrs = Mapping[str, Any]
+Kernel = Callable[..., None]
+
+
+class V(Protocol):
+    """What gradients and composites handle: an NDArray, or a value of a graph with known shape."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents, all known."""
+
+    @staticmethod
+    def __apply__(op: "Operator", inputs: Sequence[Any], attrs: Attrs) -> Any:
+        """Run or record ``op``: one value, or a list where the operator shows several outputs."""
+
+    def __add__(self, other: object) -> Self: ...
+    def __radd__(self, other: object) -> Self: ...
+    def __sub__(self, other: object) -> Self: ...
+    def __rsub__(self, other: object) -> Self: ...
+    def __mul__(self, other: object) -> Self: ...
+    def __rmul__(self, other: object) -> Self: ...
+    def __truediv__(self, other: object) -> Self: ...
+    def __rtruediv__(self, other: object) -> Self: ...
+    def __pow__(self, other: object) -> Self: ...
+    def __neg__(self) -> Self: ...
+
+
+class FastKernel:
+    """A kernel of a back end that takes some of an operator's inputs.
+
+    Args:
+        name: Back end and kernel, for profiles and tests: ``"onednn.convolution"``.
+        takes: Called with the input specs and the attributes; True if the kernel can run them.
+        kernel: Same call and same result (within round-off) as the reference kernel.
+        enabled: Read when a call or a plan chooses its kernel; False switches the kernel off.
+    """
+
+    __slots__ = ("enabled", "kernel", "name", "takes")
+
+    def __init__(
+        self,
+        name: str,
+        takes: Callable[..., bool],
+        kernel: Kernel,
+        enabled: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self.name = name
+        self.takes = takes
+        self.kernel = kernel
+        self.enabled = enabled
+
+
+class Operator:
+    """One operation and everything that is known of it.
+
+    Args:
+        name: MXNet's registry name; Symbol files hold it.
+        infer: ``infer(*input_specs, **attrs) -> tuple of output specs``; the only place where
+            shapes, dtypes and attributes
+            are checked. It sees `Spec`s, all known. For ``variadic`` operators it takes any number
+            of specs.
+        kernel: ``kernel(xp, out, *inputs, **attrs)`` fills ``out`` (a tuple of arrays for several
+            outputs). ``xp`` is
+            NumPy or CuPy. It defines the result, and trusts ``infer``.
+        gradient: ``gradient(g, *inputs, **attrs)``, with the outputs after the inputs if
+            ``gradient_uses_output``. ``g``
+            is the gradient of the output, or a tuple (None for those that have none) for several
+            outputs. Returns one entry for each input: a value, None for no gradient, or a function
+            without arguments that makes the value and is called only if it is wanted. It calls
+            operators only. None: not differentiable.
+        doc: What it computes, for users: first line, then anything that the attributes' names do
+            not say.
+        inputs: Names of all array inputs.
+        active_inputs: Function of the attributes that gives the names in use (no ``bias`` under
+            ``no_bias``); all without it.
+        schema: The attributes.
+        aliases: Other registry names of the same operator.
+        outputs: How many arrays the kernel fills, or a function of the attributes.
+        visible: How many of them a caller sees, the rest is for the gradient; all by default.
+        output_names: Words for several outputs (``bn_mean``).
+        mutates: Positions of inputs that the kernel overwrites (moving statistics, optimizer
+            states).
+        variadic: Name of the attribute that holds the number of inputs (``num_args``); inputs are
+            then any number.
+        complete: ``complete(inputs, outputs, attrs)`` fills in lists of `PartialSpec` from what is
+            known of the others; for
+            parameters whose shape follows from the data.
+        gradient_uses_output: The gradient wants the outputs.
+        train_dependent: The kernel behaves differently in training; it gets ``train: bool`` among
+            its attributes.
+        random: The kernel draws numbers; it gets ``key``, a pair of ints, among its attributes.
+        elementwise: Output i,j,.. depends on input elements i,j,.. only, and out may be the memory
+            of an input of its size.
+        identity: The output holds the same elements in the same order as input 0, so that a plan
+            may share the memory.
+        heavy: Costs much more per element than reading it; worth a worker thread.
+
+    """
+
+    __slots__ = (
+        "active_inputs",
+        "aliases",
+        "complete",
+        "doc",
+        "elementwise",
+        "fast_kernels",
+        "gradient",
+        "gradient_uses_output",
+        "heavy",
+        "identity",
+        "infer",
+        "inputs",
+        "kernel",
+        "mutates",
+        "name",
+        "output_names",
+        "outputs",
+        "random",
+        "schema",
+        "single",
+        "train_dependent",
+        "variadic",
+        "visible",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        infer: Callable[..., tuple[Spec, ...]],
+        kernel: Kernel,
+        gradient: Callable[..., Sequence[Any]] | None,
+        *,
+        doc: str,
+        inputs: tuple[str, ...] = ("data",),
+        active_inputs: Callable[[Attrs], tuple[str, ...]] | None = None,
+        schema: Schema | None = None,
+        aliases: tuple[str, ...] = (),
+        outputs: int | Callable[[Attrs], int] = 1,
+        visible: int | Callable[[Attrs], int] | None = None,
+        output_names: tuple[str, ...] = (),
+        mutates: tuple[int, ...] = (),
+        variadic: str | None = None,
+        complete: Callable[[list[PartialSpec], list[PartialSpec], Attrs], None] | None = None,
+        gradient_uses_output: bool = False,
+        train_dependent: bool = False,
+        random: bool = False,
+        elementwise: bool = False,
+        identity: bool = False,
+        heavy: bool = False,
+    ) -> None:
+        self.name = name
+        self.infer = infer
+        self.kernel = kernel
+        self.gradient = gradient
+        self.doc = doc
+        self.inputs = inputs
+        self.active_inputs = active_inputs
+        self.schema = Schema() if schema is None else schema
+        self.aliases = aliases
+        self.outputs = outputs
+        self.visible = outputs if visible is None else visible
+        self.output_names = output_names
+        self.mutates = mutates
+        self.variadic = variadic
+        self.complete = complete
+        self.gradient_uses_output = gradient_uses_output
+        self.train_dependent = train_dependent
+        self.random = random
+        self.elementwise = elementwise
+        self.identity = identity
+        self.heavy = heavy
+        self.single = outputs == 1  # the common case, tested once on the eager path
+        self.fast_kernels: tuple[FastKernel, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+    def __reduce__(self) -> tuple[Callable[[str], "Operator"], tuple[str]]:
+        return find_operator, (self.name,)
+
+    def input_names(self, attrs: Attrs) -> tuple[str, ...]:
+        """Return the names of the array inputs under these attributes (``arg0``.. for variadic ones)."""
+        if self.variadic is not None:
+            return tuple(f"arg{i}" for i in range(attrs[self.variadic]))
+        return self.inputs if self.active_inputs is None else self.active_inputs(attrs)
+
+    def num_outputs(self, attrs: Attrs) -> int:
+        """Return how many arrays the kernel fills under these attributes."""
+        return self.outputs(attrs) if callable(self.outputs) else self.outputs
+
+    def num_visible(self, attrs: Attrs) -> int:
+        """Return how many outputs a caller sees under these attributes."""
+        return self.visible(attrs) if callable(self.visible) else self.visible
+
+    def select_kernel(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> Kernel:
+        """Return the kernel that runs these inputs: the first fast one that takes them, else the
+        reference.
+
+        Args:
+            xp_name: ``"numpy"`` or ``"cupy"``, the prefix that a fast kernel's back end serves.
+            specs: The inputs' specs.
+            attrs: Parsed attributes.
+        """
+        for fast in self.fast_kernels:
+            if (
+                fast.name.startswith("cupy.") == (xp_name == "cupy")
+                and fast.enabled()
+                and fast.takes(*specs, **attrs)
+            ):
+                return fast.kernel
+        return self.kernel
+
+
+_operators: dict[str, Operator] = {}
+_names: dict[str, Operator] = {}
+
+
+def register(operator: Operator) -> Operator:
+    """Add an operator under its name and its aliases, and return it.
+
+    Raises:
+        OperatorError: if a name is taken.
+    """
+    for name in (operator.name, *operator.aliases):
+        if name in _names:
+            raise OperatorError(f"{name}: expected a new operator name, got one that is registered")
+        _names[name] = operator
+    _operators[operator.name] = operator
+    return operator
+
+
+def alias(operator: Operator, *names: str) -> None:
+    """Make ``operator`` known under more registry names."""
+    for name in names:
+        if _names.setdefault(name, operator) is not operator:
+            raise OperatorError(f"{name}: expected a new operator name, got one that is registered")
+    operator.aliases += names
+
+
+def find_operator(name: str) -> Operator:
+    """Return the operator of this registry name or alias.
+
+    Raises:
+        OperatorError: if there is none.
+    """
+    found = _names.get(name)
+    if found is None:
+        raise OperatorError(f"operator: expected a registered name, got {name!r}")
+    return found
+
+
+def all_operators() -> Iterator[Operator]:
+    """Yield every operator once, in order of registration."""
+    return iter(tuple(_operators.values()))
+
+
+def all_names() -> Mapping[str, Operator]:
+    """Return every registry name and alias with its operator."""
+    return dict(_names)
+
+
+def apply(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
+    """Run ``op`` on NDArrays, or append it to the graph that the inputs belong to.
+
+    Args:
+        op: The operator.
+        inputs: At least one value; all of one kind, or NDArrays among graph values, which become
+            constants of the graph.
+        attrs: Parsed attributes, complete (see `Schema.parse`).
+
+    Returns:
+        The output, or a list of the visible outputs where there are several.
+
+    Raises:
+        OperatorError: as the operator's inference says.
+    """
+    return type(inputs[0]).__apply__(op, inputs, attrs)

@@ -1,0 +1,337 @@
+"""Operators that keep all elements in order and change the shape: Reshape and its kin."""
+
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer, optional
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axes
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = [
+    "EXPAND_DIMS",
+    "FLATTEN",
+    "RESHAPE",
+    "RESHAPE_LIKE",
+    "SQUEEZE",
+    "expand_dims",
+    "reshape",
+    "resolve_shape",
+]
+
+
+def _copy_kernel(xp: ModuleType, out: Any, data: Any, *_others: Any, **_attrs: Any) -> None:
+    # Reading in the shape of data keeps the order of elements for any strides of data.
+    out.reshape(data.shape)[...] = data
+
+
+def _reshape_back(g: V, data: V, **_attrs: Any) -> tuple[Any]:
+    return (reshape(g, data.shape),)
+
+
+class _Codes:
+    """The reading of Reshape's codes: an input shape on one side, the codes on the other."""
+
+    def __init__(self, source: Shape, codes: Shape) -> None:
+        self.source = source
+        self.codes = codes
+        self.position = 0  # in source
+        self.at = 0  # in codes
+        self.target: list[int] = []
+
+    def fail(self, problem: str) -> OperatorError:
+        return OperatorError(
+            f"Reshape: expected shape to fit data {self.source}, got {self.codes}: {problem}"
+        )
+
+    def take(self) -> int:
+        """Consume one extent of the input."""
+        if self.position >= len(self.source):
+            raise self.fail("it uses more axes than data has")
+        self.position += 1
+        return self.source[self.position - 1]
+
+    def code(self) -> int:
+        """Consume one code."""
+        if self.at >= len(self.codes):
+            raise self.fail("-4 wants two extents behind it")
+        self.at += 1
+        return self.codes[self.at - 1]
+
+    def split(self) -> None:
+        """Code -4: one extent becomes the two that follow, one of which may be -1."""
+        extent = self.take()
+        first, second = self.code(), self.code()
+        if first == -1 and second > 0:
+            first = extent // second
+        elif second == -1 and first > 0:
+            second = extent // first
+        if first < 0 or first * second != extent:
+            raise self.fail(f"-4 cannot split {extent} into {first} and {second}")
+        self.target += (first, second)
+
+    def run(self) -> Shape:
+        """Return the target shape, in which at most one extent is -1."""
+        while self.at < len(self.codes):
+            code = self.code()
+            if code == 0:
+                self.target.append(self.take())
+            elif code == -2:
+                self.target += self.source[self.position :]
+                self.position = len(self.source)
+            elif code == -3:
+                self.target.append(self.take() * self.take())
+            elif code == -4:
+                self.split()
+            elif code >= -1:
+                self.target.append(code)
+                self.position += 1
+            else:
+                raise self.fail(f"there is no code {code}")
+        return tuple(self.target)
+
+
+def resolve_shape(source: Shape, codes: Shape, reverse: bool = False) -> Shape:
+    """Return the shape that Reshape's ``shape`` stands for.
+
+    Args:
+        source: Shape of the data.
+        codes: Extents, and: 0 copies an extent of the data, -1 is what is left, -2 copies all that
+            remain, -3 joins two, -4 splits one into the two numbers that follow.
+        reverse: Read both from the right.
+
+    Raises:
+        OperatorError: if they do not fit the data.
+    """
+    reading = _Codes(source[::-1], codes[::-1]) if reverse else _Codes(source, codes)
+    target = reading.run()
+    if target.count(-1) > 1:
+        raise OperatorError(f"Reshape: expected at most one -1 in shape, got {codes}")
+    size = math.prod(source)
+    if -1 in target:
+        known = math.prod(extent for extent in target if extent != -1)
+        missing = size // known if known else 0
+        target = tuple(missing if extent == -1 else extent for extent in target)
+    if math.prod(target) != size:
+        raise OperatorError(
+            f"Reshape: expected shape of {size} elements for data {source}, got {codes}, which "
+            f"is {target}"
+        )
+    return target[::-1] if reverse else target
+
+
+def _infer(
+    data: Spec, *, shape: Shape, reverse: bool, target_shape: Shape, keep_highest: bool
+) -> tuple[Spec]:
+    if shape or not target_shape:
+        return (Spec(resolve_shape(data.shape, shape, reverse), data.dtype),)
+    # The older way to say it: 0 is what is left, and keep_highest keeps axis 0.
+    codes = tuple(extent or -1 for extent in target_shape)
+    if keep_highest:
+        codes = (data.shape[0], *codes[1:])
+    return (Spec(resolve_shape(data.shape, codes), data.dtype),)
+
+
+RESHAPE = register(
+    Operator(
+        "Reshape",
+        _infer,
+        _copy_kernel,
+        _reshape_back,
+        doc=(
+            "The same elements in the same order in another shape.\n\n"
+            "In shape, 0 copies an extent of data, -1 is what is left, -2 copies all extents "
+            "that remain, -3 joins two, and -4\n"
+            "splits one into the two numbers behind it; reverse reads shapes from the right. "
+            "target_shape and keep_highest\n"
+            "are the older way to say it."
+        ),
+        schema=Schema(
+            shape=shape_attr(()),
+            reverse=boolean(False),
+            target_shape=shape_attr(()),
+            keep_highest=boolean(False),
+        ),
+        aliases=("reshape",),
+        identity=True,
+    )
+)
+
+
+def _exact_infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
+    if math.prod(shape) != data.size:
+        raise OperatorError(
+            f"reshape: expected shape of {data.size} elements for data {data.shape}, got {shape}"
+        )
+    return (Spec(shape, data.dtype),)
+
+
+# Reshape cannot say an extent of 0 or a shape without axes; gradients of empty arrays need both.
+_RESHAPE_EXACT = register(
+    Operator(
+        "_reshape_exact",
+        _exact_infer,
+        _copy_kernel,
+        _reshape_back,
+        doc="The same elements in the same order in exactly this shape, in which 0 is an extent.",
+        schema=Schema(shape=shape_attr()),
+        identity=True,
+    )
+)
+
+
+def reshape(x: Any, shape: Shape) -> Any:
+    """Return ``x`` in another shape; one extent may be -1, and 0 is an extent and no code."""
+    if x.shape == shape:
+        return x
+    if shape and 0 not in shape:
+        attrs = {"shape": shape, "reverse": False, "target_shape": (), "keep_highest": False}
+        return apply(RESHAPE, (x,), attrs)
+    if -1 in shape:
+        shape = resolve_shape(x.shape, shape)
+    return apply(_RESHAPE_EXACT, (x,), {"shape": shape})
+
+
+def _flatten_infer(data: Spec) -> tuple[Spec]:
+    if not data.shape:
+        raise OperatorError("Flatten: expected data of at least 1 axis, got ()")
+    return (Spec((data.shape[0], math.prod(data.shape[1:])), data.dtype),)
+
+
+FLATTEN = register(
+    Operator(
+        "Flatten",
+        _flatten_infer,
+        _copy_kernel,
+        _reshape_back,
+        doc="Join all axes behind the first: (N, ...) becomes (N, features).",
+        aliases=("flatten", "_npx_batch_flatten"),
+        identity=True,
+    )
+)
+
+
+def _bounds(rank: int, begin: int | None, end: int | None, side: str) -> tuple[int, int]:
+    first = 0 if begin is None else begin + rank * (begin < 0)
+    last = rank if end is None else end + rank * (end < 0)
+    if not 0 <= first <= last <= rank:
+        raise OperatorError(
+            f"reshape_like: expected {side}_begin <= {side}_end within {rank} axes, got {begin} "
+            f"and {end}"
+        )
+    return first, last
+
+
+def _like_infer(
+    lhs: Spec,
+    rhs: Spec,
+    *,
+    lhs_begin: int | None,
+    lhs_end: int | None,
+    rhs_begin: int | None,
+    rhs_end: int | None,
+) -> tuple[Spec]:
+    if lhs_begin is lhs_end is rhs_begin is rhs_end is None:
+        shape = rhs.shape
+    else:
+        first, last = _bounds(len(lhs.shape), lhs_begin, lhs_end, "lhs")
+        begin, end = _bounds(len(rhs.shape), rhs_begin, rhs_end, "rhs")
+        shape = lhs.shape[:first] + rhs.shape[begin:end] + lhs.shape[last:]
+    if math.prod(shape) != lhs.size:
+        raise OperatorError(
+            f"reshape_like: expected a shape of {lhs.size} elements for lhs {lhs.shape}, got "
+            f"{shape} from rhs {rhs.shape}"
+        )
+    return (Spec(shape, lhs.dtype),)
+
+
+def _like_gradient(g: V, lhs: V, rhs: V, **_attrs: int | None) -> tuple[Any, None]:
+    return reshape(g, lhs.shape), None
+
+
+RESHAPE_LIKE = register(
+    Operator(
+        "reshape_like",
+        _like_infer,
+        _copy_kernel,
+        _like_gradient,
+        doc=(
+            "lhs in the shape of rhs.\n\n"
+            "With begin and end given, axes lhs_begin up to lhs_end take the extents of rhs's "
+            "axes rhs_begin up to rhs_end."
+        ),
+        inputs=("lhs", "rhs"),
+        schema=Schema(
+            lhs_begin=optional(integer()),
+            lhs_end=optional(integer()),
+            rhs_begin=optional(integer()),
+            rhs_end=optional(integer()),
+        ),
+        aliases=("_npx_reshape_like",),
+        identity=True,
+    )
+)
+
+
+def _shape_operator(
+    name: str, infer: Callable[..., tuple[Spec]], doc: str, schema: Schema, *aliases: str
+) -> Operator:
+    return register(
+        Operator(
+            name,
+            infer,
+            _copy_kernel,
+            _reshape_back,
+            doc=doc,
+            schema=schema,
+            aliases=aliases,
+            identity=True,
+        )
+    )
+
+
+def _expand_infer(data: Spec, *, axis: int) -> tuple[Spec]:
+    rank = len(data.shape) + 1
+    if not -rank <= axis < rank:
+        raise OperatorError(
+            f"expand_dims: expected axis in [{-rank}, {rank}) for data {data.shape}, got {axis}"
+        )
+    axis %= rank
+    return (Spec((*data.shape[:axis], 1, *data.shape[axis:]), data.dtype),)
+
+
+EXPAND_DIMS = _shape_operator(
+    "expand_dims",
+    _expand_infer,
+    "Insert an axis of extent 1 at position axis.",
+    Schema(axis=integer()),
+    "_npi_expand_dims",
+)
+
+
+def _squeeze_infer(data: Spec, *, axis: Shape | None) -> tuple[Spec]:
+    if axis is None:
+        gone = tuple(i for i, extent in enumerate(data.shape) if extent == 1)
+    else:
+        gone = normalize_axes("squeeze", axis, len(data.shape))
+    if any(data.shape[i] != 1 for i in gone):
+        raise OperatorError(f"squeeze: expected axes of extent 1, got axis {axis} of {data.shape}")
+    shape = tuple(extent for i, extent in enumerate(data.shape) if i not in gone)
+    return (Spec(shape or (1,) * bool(data.shape), data.dtype),)
+
+
+SQUEEZE = _shape_operator(
+    "squeeze",
+    _squeeze_infer,
+    "Drop the axes of extent 1, or those of them that axis names; one is left where all would go.",
+    Schema(axis=optional(shape_attr())),
+)
+
+
+def expand_dims(x: Any, axis: int) -> Any:
+    """Insert an axis of extent 1 at position ``axis``."""
+    return apply(EXPAND_DIMS, (x,), {"axis": axis})

@@ -1,0 +1,42 @@
+"""reverse: the elements in opposite order along some axes."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import Schema, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axes
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["REVERSE", "reverse"]
+
+
+def _infer(data: Spec, *, axis: Shape) -> tuple[Spec]:
+    normalize_axes("reverse", axis, len(data.shape))
+    return (data,)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, *, axis: Shape) -> None:
+    out[...] = xp.flip(data, axis)
+
+
+def _gradient(g: V, data: V, *, axis: Shape) -> tuple[Any]:
+    return (reverse(g, axis),)
+
+
+REVERSE = register(
+    Operator(
+        "reverse",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="The elements in opposite order along the axes in axis.",
+        schema=Schema(axis=shape()),
+        aliases=("flip",),
+    )
+)
+
+
+def reverse(x: Any, axis: Shape) -> Any:
+    """Return ``x`` with its elements in opposite order along the axes ``axis``."""
+    return apply(REVERSE, (x,), {"axis": axis})

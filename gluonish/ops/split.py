@@ -1,0 +1,175 @@
+"""SliceChannel and _split_v2: an array cut into several along an axis."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.concat import concat
+from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.slice import slice_axis
+
+__all__ = ["SLICE_CHANNEL", "SPLIT_V2"]
+
+Bounds = Sequence[tuple[int, int]]
+
+
+def _piece_shape(whole: Shape, axis: int, length: int, squeeze: bool) -> Shape:
+    return (*whole[:axis], *(() if squeeze else (length,)), *whole[axis + 1 :])
+
+
+def _infer_pieces(
+    name: str, data: Spec, axis: int, bounds: Bounds, squeeze: bool
+) -> tuple[Spec, ...]:
+    if squeeze and any(last - first != 1 for first, last in bounds):
+        raise OperatorError(f"{name}: expected pieces of extent 1 to squeeze, got {bounds}")
+    return tuple(
+        Spec(_piece_shape(data.shape, axis, last - first, squeeze), data.dtype)
+        for first, last in bounds
+    )
+
+
+def _fill_pieces(out: Any, data: Any, axis: int, bounds: Bounds) -> None:
+    for piece, (first, last) in zip(out, bounds, strict=True):
+        part = data[(*(slice(None),) * axis, slice(first, last))]
+        piece.reshape(part.shape)[...] = part
+
+
+def _join_gradients(g: Any, data: V, axis: int, bounds: Bounds) -> Any:
+    """Put the pieces' gradients beside each other again, zeros for those without."""
+    pieces = []
+    for piece, (first, last) in zip(g, bounds, strict=True):
+        if last == first:
+            continue
+        if piece is None:
+            pieces.append(zeros_like(slice_axis(data, axis, first, last)))
+        else:
+            shape = _piece_shape(data.shape, axis, last - first, squeeze=False)
+            pieces.append(reshape(piece, shape))
+    return pieces[0] if len(pieces) == 1 else concat(pieces, axis)
+
+
+def _equal_bounds(name: str, extent: int, count: int) -> Bounds:
+    if extent % count:
+        raise OperatorError(
+            f"{name}: expected an axis that {count} pieces divide, got extent {extent}"
+        )
+    length = extent // count
+    return [(i * length, (i + 1) * length) for i in range(count)]
+
+
+def _channel_bounds(shape: Shape, num_outputs: int, axis: int) -> tuple[int, Bounds]:
+    axis = normalize_axis("SliceChannel", axis, len(shape))
+    return axis, _equal_bounds("SliceChannel", shape[axis], num_outputs)
+
+
+def _channel_infer(
+    data: Spec, *, num_outputs: int, axis: int, squeeze_axis: bool
+) -> tuple[Spec, ...]:
+    axis, bounds = _channel_bounds(data.shape, num_outputs, axis)
+    return _infer_pieces("SliceChannel", data, axis, bounds, squeeze_axis)
+
+
+def _channel_kernel(
+    xp: ModuleType, out: Any, data: Any, *, num_outputs: int, axis: int, squeeze_axis: bool
+) -> None:
+    _fill_pieces(out, data, *_channel_bounds(data.shape, num_outputs, axis))
+
+
+def _channel_gradient(
+    g: Any, data: V, *, num_outputs: int, axis: int, squeeze_axis: bool
+) -> tuple[Any]:
+    return (_join_gradients(g, data, *_channel_bounds(data.shape, num_outputs, axis)),)
+
+
+def _channel_count(attrs: Attrs) -> int:
+    count: int = attrs["num_outputs"]
+    return count
+
+
+SLICE_CHANNEL = register(
+    Operator(
+        "SliceChannel",
+        _channel_infer,
+        _channel_kernel,
+        _channel_gradient,
+        doc=(
+            "num_outputs equal pieces along axis.\n\n"
+            "squeeze_axis drops the axis, which must be cut into pieces of extent 1."
+        ),
+        schema=Schema(num_outputs=integer(low=1), axis=integer(1), squeeze_axis=boolean(False)),
+        aliases=("split",),
+        outputs=_channel_count,
+        output_names=("output",),
+    )
+)
+
+
+def _v2_bounds(shape: Shape, indices: Shape, axis: int, sections: int) -> tuple[int, Bounds]:
+    axis = normalize_axis("_split_v2", axis, len(shape))
+    if sections > 0:
+        return axis, _equal_bounds("_split_v2", shape[axis], sections)
+    ends = (*indices[1:], shape[axis])
+    bounds = list(zip(indices, ends, strict=True))
+    if any(not 0 <= first <= last <= shape[axis] for first, last in bounds):
+        raise OperatorError(
+            f"_split_v2: expected ascending indices within {shape[axis]}, got {indices}"
+        )
+    return axis, bounds
+
+
+def _v2_infer(
+    data: Spec, *, indices: Shape, axis: int, squeeze_axis: bool, sections: int
+) -> tuple[Spec, ...]:
+    axis, bounds = _v2_bounds(data.shape, indices, axis, sections)
+    return _infer_pieces("_split_v2", data, axis, bounds, squeeze_axis)
+
+
+def _v2_kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    *,
+    indices: Shape,
+    axis: int,
+    squeeze_axis: bool,
+    sections: int,
+) -> None:
+    _fill_pieces(out, data, *_v2_bounds(data.shape, indices, axis, sections))
+
+
+def _v2_gradient(
+    g: Any, data: V, *, indices: Shape, axis: int, squeeze_axis: bool, sections: int
+) -> tuple[Any]:
+    return (_join_gradients(g, data, *_v2_bounds(data.shape, indices, axis, sections)),)
+
+
+def _v2_count(attrs: Attrs) -> int:
+    return attrs["sections"] if attrs["sections"] > 0 else len(attrs["indices"])
+
+
+SPLIT_V2 = register(
+    Operator(
+        "_split_v2",
+        _v2_infer,
+        _v2_kernel,
+        _v2_gradient,
+        doc=(
+            "Pieces along axis: sections equal ones, or one from each of indices to the next.\n\n"
+            "indices are where the pieces begin, the first usually 0; the last piece ends with "
+            "the\n"
+            "axis. squeeze_axis drops the axis of pieces of extent 1."
+        ),
+        schema=Schema(
+            indices=shape(), axis=integer(1), squeeze_axis=boolean(False), sections=integer(0)
+        ),
+        aliases=("_npi_split",),
+        outputs=_v2_count,
+        output_names=("output",),
+    )
+)

@@ -1,0 +1,109 @@
+"""take: slices of an array along one axis at given positions."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, choice, integer, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.precision import accumulator
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["TAKE", "take", "whole_positions"]
+
+_MODE = choice("clip", "raise", "wrap", default="clip")
+
+
+def whole_positions(
+    xp: ModuleType, operator: str, positions: Any, extent: int, mode: str = "clip"
+) -> Any:
+    """Return positions as int64 within [0, extent); fractions are cut.
+
+    Raises:
+        OperatorError: with mode ``raise``, for a position outside.
+    """
+    whole = positions.astype(xp.int64)
+    if mode == "wrap":
+        return whole % max(1, extent)
+    if mode == "raise" and whole.size and not 0 <= int(whole.min()) <= int(whole.max()) < extent:
+        raise OperatorError(
+            f"{operator}: expected positions in [0, {extent}), got some from {int(whole.min())} "
+            f"to {int(whole.max())}"
+        )
+    return xp.clip(whole, 0, extent - 1)
+
+
+def _infer(a: Spec, indices: Spec, *, axis: int, mode: str) -> tuple[Spec]:
+    axis = normalize_axis("take", axis, len(a.shape))
+    if a.shape[axis] == 0 and indices.size:
+        raise OperatorError(f"take: expected elements along axis {axis}, got a {a.shape}")
+    return (Spec(a.shape[:axis] + indices.shape + a.shape[axis + 1 :], a.dtype),)
+
+
+def _kernel(xp: ModuleType, out: Any, a: Any, indices: Any, *, axis: int, mode: str) -> None:
+    positions = whole_positions(xp, "take", indices, a.shape[axis], mode)
+    xp.take(a, positions, axis=axis, out=out)
+
+
+def _gradient(g: V, a: V, indices: V, *, axis: int, mode: str) -> tuple[Any, None]:
+    attrs = {"shape": a.shape, "axis": axis, "mode": mode}
+    return apply(_TAKE_ADD, (g, indices), attrs), None
+
+
+TAKE = register(
+    Operator(
+        "take",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Slices of a along axis at the positions in indices, which may be of any dtype.\n\n"
+            "Positions outside are moved to the nearest end (clip), counted around (wrap), or\n"
+            "refused (raise). Output shape: that of a with axis replaced by the shape of indices."
+        ),
+        inputs=("a", "indices"),
+        schema=Schema(axis=integer(0), mode=_MODE),
+        aliases=("_npi_take",),
+    )
+)
+
+
+def _add_infer(g: Spec, indices: Spec, *, shape: Shape, axis: int, mode: str) -> tuple[Spec]:
+    return (Spec(shape, g.dtype),)
+
+
+def _add_kernel(
+    xp: ModuleType, out: Any, g: Any, indices: Any, *, shape: Shape, axis: int, mode: str
+) -> None:
+    axis %= len(shape)
+    positions = whole_positions(xp, "take", indices, shape[axis], mode)
+    total = xp.zeros(shape, dtype=accumulator(out.dtype))
+    # The axes of the positions come first on both sides.
+    moved = xp.moveaxis(g, range(axis, axis + indices.ndim), range(indices.ndim))
+    xp.add.at(xp.moveaxis(total, axis, 0), positions, moved.astype(total.dtype))
+    out[...] = total.astype(out.dtype)
+
+
+def _add_gradient(
+    h: V, g: V, indices: V, *, shape: Shape, axis: int, mode: str
+) -> tuple[Any, None]:
+    return take(h, indices, axis, mode), None
+
+
+_TAKE_ADD = register(
+    Operator(
+        "_take_add",
+        _add_infer,
+        _add_kernel,
+        _add_gradient,
+        doc="Zeros of a shape with slices added along axis at the positions that take read.",
+        inputs=("data", "indices"),
+        schema=Schema(shape=shape(), axis=integer(), mode=_MODE),
+    )
+)
+
+
+def take(a: Any, indices: Any, axis: int = 0, mode: str = "clip") -> Any:
+    """Return slices of ``a`` along ``axis`` at ``indices``."""
+    return apply(TAKE, (a, indices), {"axis": axis, "mode": mode})

@@ -1,0 +1,84 @@
+"""transpose and SwapAxis: the same elements with axes in another order."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axes, normalize_axis
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["SWAP_AXIS", "TRANSPOSE", "swap_axes", "transpose"]
+
+
+def _infer(data: Spec, *, axes: Shape) -> tuple[Spec]:
+    rank = len(data.shape)
+    order = axes or tuple(range(rank))[::-1]
+    if len(order) != rank:
+        raise OperatorError(f"transpose: expected axes to name all {rank} axes, got {axes}")
+    normalize_axes("transpose", order, rank)
+    return (Spec(tuple(data.shape[axis] for axis in order), data.dtype),)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, *, axes: Shape) -> None:
+    out[...] = data.transpose(axes) if axes else data.T
+
+
+def _gradient(g: V, data: V, *, axes: Shape) -> tuple[Any]:
+    rank = len(data.shape)
+    back = [0] * len(axes)
+    for position, axis in enumerate(axes):
+        back[axis % rank] = position
+    return (transpose(g, tuple(back)),)
+
+
+TRANSPOSE = register(
+    Operator(
+        "transpose",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="Axis i of the output is axis axes[i] of data; without axes their order is reversed.",
+        schema=Schema(axes=shape(())),
+    )
+)
+
+
+def transpose(x: Any, axes: Shape = ()) -> Any:
+    """Return ``x`` with its axes in the order ``axes``, reversed without it."""
+    return apply(TRANSPOSE, (x,), {"axes": axes})
+
+
+def _swap_infer(data: Spec, *, dim1: int, dim2: int) -> tuple[Spec]:
+    extents = list(data.shape)
+    i = normalize_axis("SwapAxis", dim1, len(extents))
+    j = normalize_axis("SwapAxis", dim2, len(extents))
+    extents[i], extents[j] = extents[j], extents[i]
+    return (Spec(tuple(extents), data.dtype),)
+
+
+def _swap_kernel(xp: ModuleType, out: Any, data: Any, *, dim1: int, dim2: int) -> None:
+    out[...] = data.swapaxes(dim1, dim2)
+
+
+def _swap_gradient(g: V, data: V, *, dim1: int, dim2: int) -> tuple[Any]:
+    return (swap_axes(g, dim1, dim2),)
+
+
+SWAP_AXIS = register(
+    Operator(
+        "SwapAxis",
+        _swap_infer,
+        _swap_kernel,
+        _swap_gradient,
+        doc="Exchange two axes.",
+        schema=Schema(dim1=integer(0), dim2=integer(0)),
+        aliases=("swapaxes", "_npi_swapaxes"),
+    )
+)
+
+
+def swap_axes(x: Any, dim1: int, dim2: int) -> Any:
+    """Return ``x`` with two of its axes exchanged."""
+    return apply(SWAP_AXIS, (x,), {"dim1": dim1, "dim2": dim2})

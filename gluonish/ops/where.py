@@ -1,0 +1,56 @@
+"""where: elements of one of two arrays, as a third says."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Spec
+from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["WHERE", "where"]
+
+
+def _infer(condition: Spec, x: Spec, y: Spec) -> tuple[Spec]:
+    check_same_dtype("where", x, y)
+    if x.shape != y.shape:
+        raise OperatorError(f"where: expected x and y of one shape, got {x.shape} and {y.shape}")
+    if condition.shape not in (x.shape, x.shape[:1]):
+        raise OperatorError(
+            f"where: expected condition of shape {x.shape} or {x.shape[:1]}, got {condition.shape}"
+        )
+    return (x,)
+
+
+def _kernel(xp: ModuleType, out: Any, condition: Any, x: Any, y: Any) -> None:
+    chosen = condition != 0
+    if condition.ndim != x.ndim:  # one condition a row
+        chosen = chosen.reshape(-1, *(1,) * (x.ndim - 1))
+    out[...] = xp.where(chosen, x, y)
+
+
+def _gradient(g: V, condition: V, x: V, y: V) -> tuple[Any, ...]:
+    return (
+        None,
+        lambda: where(condition, g, zeros_like(g)),
+        lambda: where(condition, zeros_like(g), g),
+    )
+
+
+WHERE = register(
+    Operator(
+        "where",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="x where condition is not 0, else y; condition has their shape, or one entry a row.",
+        inputs=("condition", "x", "y"),
+        aliases=("_sparse_where",),
+    )
+)
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """Return ``x`` where ``condition`` is not 0, else ``y``."""
+    return apply(WHERE, (condition, x, y), {})

@@ -1,0 +1,14 @@
+"""The gradient rule of functions that are constant almost everywhere."""
+
+from typing import Any
+
+__all__ = ["zero_gradient"]
+
+
+def zero_gradient(_g: Any, *inputs: Any, **_attrs: Any) -> tuple[None, ...]:
+    """Return None for every input.
+
+    An operator with this rule takes part in a recording and passes nothing on; without any rule it
+    could not stand between an array and a loss at all.
+    """
+    return (None,) * len(inputs)

@@ -1,0 +1,473 @@
+"""Parameter: a named array of a network, on every device it trains on, with its gradient.
+
+A Parameter is in one of three states: not initialized; deferred, where initialization was asked for
+and waits for the shape (``_deferred_init`` is set); or initialized (``_data`` holds one NDArray a
+device). The NDArrays stay the same until `cast`, `reset_ctx`, a new ``grad_req`` or a new
+`initialize`: everything else writes into them, because executors bind them.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol
+
+import numpy as np
+
+from gluonish.autograd import mark_variables, pause
+from gluonish.core.context import Context, cpu, current_context
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import (
+    ArgumentError,
+    DeferredInitializationError,
+    ParameterError,
+)
+from gluonish.core.spec import Shape
+from gluonish.initializer import InitDesc, Initializer, Uniform, create
+from gluonish.ndarray import NDArray, array, recording, zeros
+from gluonish.parameter.placement import ContextList, as_contexts, check_stype, loaded_dtype
+from gluonish.parameter.shapes import join_shapes, shape_is_known
+from gluonish.symbol import Symbol, var
+
+__all__ = ["Init", "Parameter", "tensor_types"]
+
+tensor_types = (Symbol, NDArray)
+
+# An initializer, its name or JSON, or any function of a name and an array, as `mx.init.Mixed` is.
+Init = Initializer | str | Callable[[str, NDArray], None]
+
+_UNIFORM = Uniform()
+
+
+class _Trainer(Protocol):
+    """What a Parameter needs of its Trainer."""
+
+    def _parameter_was_set(self, parameter: "Parameter") -> None:
+        """Take note that values were put into the parameter by hand."""
+
+
+class _Deferred(NamedTuple):
+    """An initialization that waits for the shape."""
+
+    init: Init
+    contexts: list[Context]
+    default_init: Init
+    data: NDArray | None
+
+
+class Parameter:
+    """A weight of a Block, on one device or several.
+
+    Args:
+        name: Name in files of whole networks and in symbols.
+        grad_req: ``"write"``, ``"add"`` or ``"null"``.
+        shape: Extents; unknown ones are 0 or -1. None: not even their number is known.
+        dtype: Element type.
+        lr_mult: Multiplier of the Trainer's learning rate.
+        wd_mult: Multiplier of the Trainer's weight decay.
+        init: Initializer, or its name; None for the one that `initialize` is given.
+        allow_deferred_init: Whether `initialize` may wait for an unknown shape.
+        differentiable: If False, ``grad_req`` stays ``"null"``.
+        stype: ``"default"``, that is dense.
+        grad_stype: ``"default"``.
+
+    Raises:
+        ArgumentError: for an unknown ``grad_req``, ``stype`` or ``grad_stype``.
+        NotSupportedError: for sparse storage.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        grad_req: str = "write",
+        shape: int | Sequence[int] | None = None,
+        dtype: Any = np.float32,
+        lr_mult: float = 1.0,
+        wd_mult: float = 1.0,
+        init: Init | None = None,
+        allow_deferred_init: bool = False,
+        differentiable: bool = True,
+        stype: str = "default",
+        grad_stype: str = "default",
+    ) -> None:
+        self.name = name
+        self.lr_mult = lr_mult
+        self.wd_mult = wd_mult
+        self.init = init
+        self._data: dict[Context, NDArray] | None = None
+        self._grad: dict[Context, NDArray] | None = None
+        self._deferred_init: _Deferred | None = None
+        self._trainer: _Trainer | None = None
+        self._var: Symbol | None = None
+        extents = (shape,) if isinstance(shape, int) else shape
+        self._shape: Shape | None = None if extents is None else tuple(extents)
+        check_stype("stype", stype, name)
+        check_stype("grad_stype", grad_stype, name)
+        normalize_dtype(dtype)
+        self._dtype = np.float32 if dtype is None else dtype
+        self._allow_deferred_init = allow_deferred_init
+        self._differentiable = differentiable
+        self._grad_req = "null"
+        self.grad_req = grad_req
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
+
+    @property
+    def grad_req(self) -> str:
+        """What a backward pass does: ``"write"``, ``"add"``, or ``"null"``: no gradient."""
+        return self._grad_req
+
+    @grad_req.setter
+    def grad_req(self, req: str) -> None:
+        if req not in ("write", "add", "null"):
+            raise ArgumentError(
+                f"Parameter {self.name}: expected grad_req 'write', 'add' or 'null', got {req!r}"
+            )
+        if not self._differentiable:
+            req = "null"
+        if req == self._grad_req:
+            return
+        self._grad_req = req
+        if self._data is not None:
+            self._init_grad(self._data)
+
+    @property
+    def dtype(self) -> Any:
+        """Element type, as it was given."""
+        return self._dtype
+
+    @dtype.setter
+    def dtype(self, dtype: Any) -> None:
+        self.cast(dtype)
+
+    @property
+    def shape(self) -> Shape | None:
+        """Extents; unknown ones are 0 or -1. Unknown extents may be set, known ones not changed."""
+        return self._shape
+
+    @shape.setter
+    def shape(self, new_shape: Sequence[int]) -> None:
+        shape = tuple(new_shape)
+        if self._shape is not None:
+            fits = len(shape) == len(self._shape) and all(
+                stored in (given, 0, -1) for stored, given in zip(self._shape, shape, strict=True)
+            )
+            if not fits:
+                raise ParameterError(
+                    f"Parameter {self.name}: expected a shape that fits {self._shape}, got {shape}"
+                )
+        self._shape = shape
+
+    def initialize(
+        self,
+        init: Init | None = None,
+        ctx: ContextList | None = None,
+        default_init: Init = _UNIFORM,
+        force_reinit: bool = False,
+    ) -> None:
+        """Allocate and fill the array and its gradient, now or as soon as the shape is known.
+
+        Args:
+            init: Initializer; None for the parameter's own, or ``default_init`` if it has none.
+            ctx: Device or devices; the current context by default.
+            default_init: Initializer for parameters without one.
+            force_reinit: Whether to replace values that are there; else they stay, with a warning.
+
+        Raises:
+            ArgumentError: if the shape is unknown and the parameter may not wait for it.
+        """
+        if self._data is not None and not force_reinit:
+            warnings.warn(
+                f"Parameter {self.name}: already initialized on {self.list_ctx()} and kept; "
+                "set force_reinit=True to start again",
+                UserWarning,
+                stacklevel=2,
+            )
+            return
+        self._data = self._grad = None
+        contexts = as_contexts(ctx, f"Parameter {self.name}")
+        if init is None:
+            init = default_init if self.init is None else self.init
+        if not shape_is_known(self._shape) and not self._allow_deferred_init:
+            raise ArgumentError(
+                f"Parameter {self.name}: expected a known shape, got {self._shape}; "
+                "give all extents, or allow_deferred_init=True"
+            )
+        self._deferred_init = _Deferred(init, contexts, default_init, None)
+        if shape_is_known(self._shape):
+            self._finish_deferred_init()
+
+    def _finish_deferred_init(self) -> None:
+        """Allocate what waited for the shape, which is known by now; nothing if nothing waited.
+
+        Raises:
+            ParameterError: if the shape is still unknown.
+        """
+        deferred = self._deferred_init
+        if deferred is None:
+            return
+        shape = self._shape
+        if shape is None or not shape_is_known(shape):
+            raise ParameterError(
+                f"Parameter {self.name}: expected a known shape, got {shape}; "
+                "give in_units, in_channels and the like to the layer"
+            )
+        data = deferred.data
+        with pause():
+            if data is None:
+                data = zeros(shape, cpu(), self._dtype)
+                _fill(data, self.name, deferred)
+            self._allocate(data, deferred.contexts)
+        self._deferred_init = None
+
+    def _allocate(self, source: NDArray, contexts: Sequence[Context]) -> None:
+        """Become initialized on these devices, with copies of ``source`` in this dtype."""
+        copies = {ctx: zeros(source.shape, ctx, self._dtype) for ctx in contexts}
+        for copy in copies.values():
+            source.copyto(copy)
+        self._data = copies
+        self._init_grad(copies)
+
+    def _init_grad(self, data: dict[Context, NDArray]) -> None:
+        """Attach zero gradients to the arrays, or with ``grad_req`` null take them off."""
+        if self._grad_req == "null":
+            self._grad = None
+            self._data = {ctx: value.detach() for ctx, value in data.items()}
+            return
+        self._grad = {ctx: zeros(value.shape, ctx, self._dtype) for ctx, value in data.items()}
+        mark_variables(list(data.values()), list(self._grad.values()), self._grad_req)
+
+    def _load_init(
+        self,
+        data: NDArray,
+        ctx: ContextList | None,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Take values from a file, initializing the parameter if it is not.
+
+        Args:
+            data: The values.
+            ctx: Devices to initialize on; None for those it is on or waits for, else the CPU.
+            cast_dtype: Whether another dtype is converted instead of refused.
+            dtype_source: Whose dtype wins then: ``"current"`` or ``"saved"``.
+
+        Raises:
+            ParameterError: if shape, dtype or devices do not fit.
+        """
+        what = f"Parameter {self.name}: loading"
+        shape = data.shape if not self._shape else join_shapes(self._shape, data.shape)
+        if shape is None:
+            raise ParameterError(f"{what} expected shape {self._shape}, got {data.shape}")
+        dtype = loaded_dtype(self._dtype, data.dtype, what, cast_dtype, dtype_source)
+        contexts = None if ctx is None else as_contexts(ctx, what)
+        present = self._waiting_contexts()
+        if contexts and present and set(contexts) != set(present):
+            raise ParameterError(
+                f"{what} expected ctx {present}, where it was initialized, got {contexts}; "
+                "call reset_ctx first, or leave ctx out"
+            )
+        self._shape = shape
+        if dtype is not self._dtype:
+            self.cast(dtype)
+        if self._data is not None:
+            self.set_data(data)
+        else:
+            with pause():
+                self._allocate(data, present or contexts or [cpu()])
+        self._deferred_init = None
+
+    def _waiting_contexts(self) -> list[Context] | None:
+        if self._data is not None:
+            return list(self._data)
+        return None if self._deferred_init is None else self._deferred_init.contexts
+
+    def reset_ctx(self, ctx: ContextList) -> None:
+        """Move to other devices; values on several devices are averaged.
+
+        Raises:
+            ArgumentError: if the parameter is not initialized.
+        """
+        contexts = as_contexts(ctx, f"Parameter {self.name}")
+        if self._data is not None:
+            data = self._reduce()
+            with pause():
+                self._allocate(data, contexts)
+        elif self._deferred_init is not None:
+            self._deferred_init = self._deferred_init._replace(contexts=contexts)
+        else:
+            raise ArgumentError(
+                f"Parameter {self.name}: reset_ctx expected an initialized parameter, got one that "
+                "is not; call initialize(ctx=...)"
+            )
+
+    def _on(self, arrays: dict[Context, NDArray] | None, ctx: Context | None) -> NDArray:
+        """Return the array of a device; of the only one, or the current one, for None."""
+        if arrays is None:
+            self._refuse()
+        if ctx is None:
+            if len(arrays) == 1:
+                return next(iter(arrays.values()))
+            ctx = current_context()
+        found = arrays.get(ctx)
+        if found is None:
+            raise ParameterError(
+                f"Parameter {self.name}: expected a context of {list(arrays)}, where it was "
+                f"initialized, got {ctx}"
+            )
+        return found
+
+    def _refuse(self) -> NoReturn:
+        what = f"Parameter {self.name}: expected an initialized parameter, got one that"
+        if self._deferred_init is not None:
+            raise DeferredInitializationError(
+                f"{what} waits for its shape {self._shape}; pass a batch through the network "
+                "first, or give in_units, in_channels and the like to the layer"
+            )
+        raise ParameterError(
+            f"{what} is not; call initialize() on the network, and take its parameters from "
+            "collect_params(): Block.params lacks those of its children"
+        )
+
+    def _gradients(self) -> dict[Context, NDArray]:
+        if self._grad is None:
+            if self._data is None:
+                self._refuse()
+            raise ParameterError(
+                f"Parameter {self.name}: grad expected grad_req 'write' or 'add', got 'null'"
+            )
+        return self._grad
+
+    def data(self, ctx: Context | None = None) -> NDArray:
+        """Return the array on a device.
+
+        Args:
+            ctx: The device; by default the only one, or the current context among several.
+
+        Raises:
+            DeferredInitializationError: if the shape is not known yet.
+            ParameterError: if the parameter is not initialized, or not on this device.
+        """
+        array = self._on(self._data, ctx)
+        tracer = recording.tracer.get()
+        traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
+        return traced
+
+    def list_data(self) -> list[NDArray]:
+        """Return the arrays on all devices, in the order in which `initialize` got them."""
+        if self._data is None:
+            self._refuse()
+        return list(self._data.values())
+
+    def grad(self, ctx: Context | None = None) -> NDArray:
+        """Return the gradient on a device, like `data`.
+
+        Raises:
+            ParameterError: as `data`, and if ``grad_req`` is null.
+        """
+        return self._on(self._gradients(), ctx)
+
+    def list_grad(self) -> list[NDArray]:
+        """Return the gradients on all devices."""
+        return list(self._gradients().values())
+
+    def list_ctx(self) -> list[Context]:
+        """Return the devices that the parameter is on, or waits for.
+
+        Raises:
+            ParameterError: if it is not initialized.
+        """
+        contexts = self._waiting_contexts()
+        if contexts is None:
+            self._refuse()
+        return list(contexts)
+
+    def set_data(self, data: Any) -> None:
+        """Put values on all devices; while the shape is unknown they settle it and wait with it.
+
+        Args:
+            data: NDArray of a shape that fits, or what `nd.array` takes; its dtype is converted.
+
+        Raises:
+            ParameterError: if the shape does not fit, or the parameter is not initialized.
+        """
+        source = data if isinstance(data, NDArray) else array(data)
+        if self._data is None:
+            if self._deferred_init is None:
+                self._refuse()
+            self.shape = source.shape
+            self._deferred_init = self._deferred_init._replace(data=source)
+            return
+        self.shape = source.shape
+        if self._trainer is not None:
+            self._trainer._parameter_was_set(self)
+        with pause():
+            for target in self._data.values():
+                source.copyto(target)
+
+    def zero_grad(self) -> None:
+        """Set the gradients on all devices to 0; nothing without gradients."""
+        for grad in (self._grad or {}).values():
+            grad[:] = 0
+
+    def cast(self, dtype: Any) -> None:
+        """Convert values and gradients to another element type."""
+        normalize_dtype(dtype)
+        self._dtype = dtype
+        self._var = None
+        if self._data is None:
+            return
+        with pause():
+            self._data = {ctx: value.astype(dtype) for ctx, value in self._data.items()}
+            if self._grad is not None:
+                self._grad = {ctx: grad.astype(dtype) for ctx, grad in self._grad.items()}
+                mark_variables(self.list_data(), self.list_grad(), self._grad_req)
+
+    def row_sparse_data(self, row_id: NDArray) -> NDArray:
+        """Refuse: only sparse parameters have rows to pick; use `data`."""
+        raise ParameterError(
+            f"Parameter {self.name}: row_sparse_data expected stype 'row_sparse', got 'default'; "
+            "use data()"
+        )
+
+    def list_row_sparse_data(self, row_id: NDArray) -> list[NDArray]:
+        """Refuse: only sparse parameters have rows to pick; use `list_data`."""
+        raise ParameterError(
+            f"Parameter {self.name}: list_row_sparse_data expected stype 'row_sparse', got "
+            "'default'; use list_data()"
+        )
+
+    def var(self) -> Symbol:
+        """Return the symbol variable that stands for this parameter; the same one until `cast`."""
+        if self._var is None:
+            shape = None if self._shape is None else tuple(max(n, 0) for n in self._shape)
+            self._var = var(
+                self.name,
+                shape=shape,
+                dtype=self._dtype,
+                lr_mult=self.lr_mult,
+                wd_mult=self.wd_mult,
+                init=self.init,
+                stype="default",
+            )
+        return self._var
+
+    def _set_trainer(self, trainer: _Trainer | None) -> None:
+        self._trainer = trainer
+
+    def _reduce(self) -> NDArray:
+        """Return a copy of the values on the CPU, the mean over the devices."""
+        with pause():
+            first, *others = [value.copyto(cpu()) for value in self.list_data()]
+            for other in others:
+                first += other
+            return first / (1 + len(others)) if others else first
+
+
+def _fill(data: NDArray, name: str, deferred: _Deferred) -> None:
+    """Run a parameter's initializer on its array."""
+    init, outer = deferred.init, deferred.default_init
+    if not isinstance(init, str | Initializer):
+        init(InitDesc(name), data)
+        return
+    caller = create(outer if isinstance(outer, str | Initializer) else init)
+    caller(InitDesc(name, {"__init__": init}), data)

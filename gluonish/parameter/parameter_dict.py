@@ -1,0 +1,324 @@
+"""ParameterDict: the parameters of a Block by their full names, created as they are asked for."""
+
+import difflib
+import os
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
+from gluonish.initializer import Initializer, Uniform
+from gluonish.ndarray import NDArray, array, load, save
+from gluonish.parameter.constant import Constant
+from gluonish.parameter.parameter import Init, Parameter
+from gluonish.parameter.placement import ContextList
+from gluonish.parameter.shapes import join_shapes
+
+__all__ = ["ParameterDict", "UnknownParameterError", "bare_names", "nearest"]
+
+_UNIFORM = Uniform()
+
+
+class UnknownParameterError(ParameterError, KeyError):
+    """No parameter has the name that was asked for."""
+
+    __str__ = Exception.__str__  # KeyError's shows a quoted text
+
+
+class ParameterDict:
+    """An ordered dict of parameters whose names share a prefix.
+
+    Args:
+        prefix: Put before every name that `get` and `get_constant` are given.
+        shared: Parameters that `get` takes before it makes new ones.
+    """
+
+    def __init__(self, prefix: str = "", shared: "ParameterDict | None" = None) -> None:
+        self._prefix = prefix
+        self._shared = shared
+        self._params: dict[str, Parameter] = {}
+
+    def __repr__(self) -> str:
+        lines = "\n".join(f"  {parameter!r}" for parameter in self.values())
+        name = f"{self._prefix} " if self._prefix else ""
+        return f"{name}(\n{lines}\n)"
+
+    def __getitem__(self, key: str) -> Parameter:
+        found = self._params.get(key)
+        if found is None:
+            raise UnknownParameterError(
+                f"ParameterDict: expected a name of {len(self._params)} parameters, got {key!r}"
+                f"{nearest(key, self._params)}"
+            )
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._params
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._params)
+
+    def items(self) -> ItemsView[str, Parameter]:
+        """Return pairs of name and parameter, in the order of creation."""
+        return self._params.items()
+
+    def keys(self) -> KeysView[str]:
+        """Return the names."""
+        return self._params.keys()
+
+    def values(self) -> ValuesView[Parameter]:
+        """Return the parameters."""
+        return self._params.values()
+
+    @property
+    def prefix(self) -> str:
+        """What the names that `get` makes begin with."""
+        return self._prefix
+
+    def _find(self, name: str) -> Parameter | None:
+        found = self._params.get(name)
+        if found is None and self._shared is not None:
+            found = self._shared._params.get(name)
+            if found is not None:
+                self._params[name] = found
+        return found
+
+    def get(self, name: str, **kwargs: Any) -> Parameter:
+        """Return the parameter ``prefix + name``: this dict's, a shared one, or a new one.
+
+        Args:
+            name: Name without the prefix.
+            **kwargs: Arguments of `Parameter`. A parameter that exists must agree with them; what
+                it does not know yet (unknown extents, no initializer) it takes over.
+
+        Raises:
+            ParameterError: if the parameter exists and is different.
+        """
+        full_name = self._prefix + name
+        parameter = self._find(full_name)
+        if parameter is None:
+            parameter = self._params[full_name] = Parameter(full_name, **kwargs)
+        else:
+            for attribute, wanted in kwargs.items():
+                _agree(parameter, attribute, wanted)
+        return parameter
+
+    def get_constant(self, name: str, value: Any = None) -> Constant:
+        """Return the constant ``prefix + name``, making it from ``value`` if there is none.
+
+        Raises:
+            UnknownParameterError: if there is none and no value is given.
+            ParameterError: if it exists and is no constant, or has another value.
+        """
+        full_name = self._prefix + name
+        found = self._find(full_name)
+        if found is None:
+            if value is None:
+                raise UnknownParameterError(
+                    f"ParameterDict: expected a constant {full_name!r}, got none of that name; "
+                    "give its value to make it"
+                )
+            constant = self._params[full_name] = Constant(full_name, value)
+            return constant
+        if not isinstance(found, Constant):
+            raise ParameterError(
+                f"ParameterDict: expected {full_name!r} to be a Constant, got a Parameter"
+            )
+        if value is not None:
+            wanted = value if isinstance(value, NDArray) else array(value)
+            same = wanted.shape == found.value.shape
+            if not same or (wanted.asnumpy() != found.value.asnumpy()).any():
+                raise ParameterError(
+                    f"ParameterDict: expected {full_name!r} with the value that it has, "
+                    f"{found.value}, got {wanted}"
+                )
+        return found
+
+    def update(self, other: "ParameterDict | Mapping[str, Parameter]") -> None:
+        """Add all parameters of another dict.
+
+        Raises:
+            ParameterError: if different parameters have the same name.
+        """
+        for name, parameter in other.items():
+            if self._params.get(name, parameter) is not parameter:
+                raise ParameterError(
+                    f"ParameterDict: expected different parameters to have different names, got "
+                    f"two called {name!r}; make Blocks inside `with self.name_scope():`"
+                )
+        self._params.update(other.items())
+
+    def initialize(
+        self,
+        init: Init = _UNIFORM,
+        ctx: ContextList | None = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
+    ) -> None:
+        """Initialize all parameters; see `Parameter.initialize`.
+
+        Args:
+            init: For parameters without an initializer of their own.
+            ctx: Device or devices; the current context by default.
+            verbose: Whether to log each parameter.
+            force_reinit: Whether to replace values that are there.
+        """
+        if verbose and isinstance(init, Initializer):
+            init.set_verbosity(verbose)
+        for parameter in self.values():
+            parameter.initialize(None, ctx, init, force_reinit=force_reinit)
+
+    def zero_grad(self) -> None:
+        """Set all gradients to 0."""
+        for parameter in self.values():
+            parameter.zero_grad()
+
+    def reset_ctx(self, ctx: ContextList) -> None:
+        """Move all parameters to other devices."""
+        for parameter in self.values():
+            parameter.reset_ctx(ctx)
+
+    def list_ctx(self) -> list[Context]:
+        """Return every device that some parameter is on, or waits for."""
+        found = (ctx for parameter in self.values() for ctx in parameter.list_ctx())
+        return list(dict.fromkeys(found))
+
+    def setattr(self, name: str, value: Any) -> None:
+        """Set an attribute of all parameters: ``net.collect_params().setattr("lr_mult", 0.1)``."""
+        for parameter in self.values():
+            setattr(parameter, name, value)
+
+    def save(self, filename: str | os.PathLike[str], strip_prefix: str = "") -> None:
+        """Write all values to a ``.params`` file under their full names.
+
+        Args:
+            filename: Path of the file.
+            strip_prefix: Left out of the names.
+
+        Raises:
+            ArgumentError: if a name does not begin with ``strip_prefix``.
+            ParameterError: if a parameter is not initialized.
+        """
+        for name in self:
+            if not name.startswith(strip_prefix):
+                raise ArgumentError(
+                    f"ParameterDict: expected names that begin with strip_prefix {strip_prefix!r}, "
+                    f"got {name!r}; it is shared with another Block, or was made outside name_scope"
+                )
+        save(filename, {name[len(strip_prefix) :]: param._reduce() for name, param in self.items()})
+
+    def load(
+        self,
+        filename: str | os.PathLike[str],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        restore_prefix: str = "",
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Take values from a ``.params`` file; ``arg:`` and ``aux:`` before its names are ignored.
+
+        Args:
+            filename: Path of the file.
+            ctx: Devices for parameters that are not initialized.
+            allow_missing: Whether the file may lack some of these parameters.
+            ignore_extra: Whether the file may have others.
+            restore_prefix: Put before the file's names.
+            cast_dtype: Whether another dtype is converted instead of refused.
+            dtype_source: Whose dtype wins then: ``"current"`` or ``"saved"``.
+
+        Raises:
+            ParameterError: if a parameter is missing, or does not fit.
+            ArgumentError: if the file has others, or no names.
+            FileFormatError: if it is no such file.
+        """
+        loaded = load(filename)
+        if not isinstance(loaded, dict):
+            if loaded:
+                raise ArgumentTypeError(
+                    f"ParameterDict: expected arrays with names in {os.fspath(filename)!r}, got a "
+                    f"list of {len(loaded)}; save a dict"
+                )
+            loaded = {}
+        self.load_dict(
+            loaded,
+            ctx,
+            allow_missing,
+            ignore_extra,
+            restore_prefix,
+            os.fspath(filename),
+            cast_dtype,
+            dtype_source,
+        )
+
+    def load_dict(
+        self,
+        param_dict: Mapping[str, NDArray],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        restore_prefix: str = "",
+        filename: str | None = None,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Take values from arrays with names; see `load`. ``filename`` is for messages only."""
+        source = "the dict" if filename is None else repr(filename)
+        for name in self:
+            if not name.startswith(restore_prefix):
+                raise ArgumentError(
+                    f"ParameterDict: expected parameters that begin with restore_prefix "
+                    f"{restore_prefix!r}, got {name!r}"
+                )
+        arrays = {restore_prefix + name: arr for name, arr in bare_names(param_dict).items()}
+        for name in () if allow_missing else self:
+            if name not in arrays:
+                raise ParameterError(
+                    f"ParameterDict: expected {name!r} in {source}, got {len(arrays)} other arrays"
+                    f"{nearest(name, arrays)}; set allow_missing=True to go on without it"
+                )
+        for name, values in arrays.items():
+            if name in self._params:
+                self._params[name]._load_init(values, ctx, cast_dtype, dtype_source)
+            elif not ignore_extra:
+                raise ArgumentError(
+                    f"ParameterDict: expected only its own parameters in {source}, got {name!r}"
+                    f"{nearest(name, self._params)}; set ignore_extra=True to go on without it"
+                )
+
+
+def bare_names(arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    """Return arrays without the ``arg:`` and ``aux:`` that exported models put before names."""
+    return {
+        name[4:] if name.startswith(("arg:", "aux:")) else name: arr for name, arr in arrays.items()
+    }
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return a hint at the names most like a wrong one, or nothing."""
+    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    return f" (nearest: {', '.join(map(repr, close))})" if close else ""
+
+
+def _agree(parameter: Parameter, attribute: str, wanted: Any) -> None:
+    """Check one attribute of an existing parameter, or let it take over what it lacks."""
+    stored = getattr(parameter, attribute, None)
+    if stored is None:
+        if wanted is not None:
+            setattr(parameter, attribute, wanted)
+        return
+    if wanted is None or stored == wanted:
+        return
+    if attribute == "dtype" and normalize_dtype(stored) == normalize_dtype(wanted):
+        return
+    if attribute == "shape":
+        joined = join_shapes(stored, (wanted,) if isinstance(wanted, int) else tuple(wanted))
+        if joined is not None:
+            parameter.shape = joined
+            return
+    raise ParameterError(
+        f"ParameterDict: expected {parameter.name!r} with {attribute} {stored}, as it was made, "
+        f"got {wanted}"
+    )

@@ -1,0 +1,70 @@
+"""Splitting a batch over devices."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray import NDArray, array
+
+__all__ = ["split_and_load", "split_data"]
+
+
+def split_data(
+    data: NDArray, num_slice: int, batch_axis: int = 0, even_split: bool = True
+) -> list[NDArray]:
+    """Cut a batch into slices along one axis.
+
+    Args:
+        data: Array with N examples along ``batch_axis``.
+        num_slice: Number of slices.
+        batch_axis: The axis of examples.
+        even_split: Whether N must be a multiple of ``num_slice``; else some slices are longer by
+            one example, and with fewer examples than slices some are empty.
+
+    Returns:
+        The slices, in order.
+
+    Raises:
+        ArgumentError: if the batch cannot be split evenly and ``even_split`` is set, or
+            ``num_slice`` is below 1.
+    """
+    size = data.shape[batch_axis]
+    if num_slice < 1:
+        raise ArgumentError(f"split_data: expected num_slice of at least 1, got {num_slice}")
+    if even_split and size % num_slice:
+        raise ArgumentError(
+            f"split_data: expected an extent that {num_slice} divides along axis {batch_axis}, got "
+            f"shape {data.shape}; change the batch size, or set even_split=False"
+        )
+    if num_slice == 1:
+        return [data]
+    # The first size % num_slice slices have one example more.
+    step, longer = divmod(size, num_slice)
+    bounds = [i * step + min(i, longer) for i in range(num_slice + 1)]
+    before = (slice(None),) * (batch_axis % data.ndim)
+    return [data[(*before, slice(a, b))] for a, b in itertools.pairwise(bounds)]
+
+
+def split_and_load(
+    data: Any, ctx_list: Sequence[Context], batch_axis: int = 0, even_split: bool = True
+) -> list[NDArray]:
+    """Cut a batch into a slice for each device, and copy each to its device.
+
+    Args:
+        data: NDArray, or what `nd.array` takes.
+        ctx_list: The devices.
+        batch_axis: The axis of examples.
+        even_split: As of `split_data`.
+
+    Returns:
+        An array on each device.
+
+    Raises:
+        ArgumentError: as `split_data`.
+    """
+    if not isinstance(data, NDArray):
+        data = array(data, ctx=ctx_list[0])
+    slices = split_data(data, len(ctx_list), batch_axis, even_split)
+    return [part.as_in_context(ctx) for part, ctx in zip(slices, ctx_list, strict=True)]

@@ -1,0 +1,41 @@
+"""Symbol and the ``sym`` namespace: variables, groups, files, and a function for every operator."""
+
+from gluonish.symbol import methods as _methods
+from gluonish.symbol.composition import Group
+from gluonish.symbol.creation import (
+    arange,
+    full,
+    hypot,
+    maximum,
+    minimum,
+    ones,
+    pow,  # noqa: A004  # MXNet's name
+    power,
+    zeros,
+)
+from gluonish.symbol.files import load, load_json
+from gluonish.symbol.namespace import Variable, var
+from gluonish.symbol.namespace import operator_function as __getattr__
+from gluonish.symbol.name import AttrScope, NameManager, Prefix
+from gluonish.symbol.symbol import Symbol
+
+__all__ = [
+    "AttrScope",
+    "Group",
+    "NameManager",
+    "Prefix",
+    "Symbol",
+    "Variable",
+    "arange",
+    "full",
+    "hypot",
+    "load",
+    "load_json",
+    "maximum",
+    "minimum",
+    "ones",
+    "pow",
+    "power",
+    "var",
+    "zeros",
+]

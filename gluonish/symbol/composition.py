@@ -1,0 +1,87 @@
+"""Putting Symbols together and running them: composition, evaluation, groups."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
+from gluonish.graph.inference import specialize
+from gluonish.graph.interpreter import evaluate
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.ndarray import recording
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.symbol.symbol import Symbol
+
+__all__ = ["Group", "compose", "evaluate_symbol"]
+
+
+def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # noqa: N802  # MXNet's name
+    """Return one Symbol with the outputs of several, in order.
+
+    Raises:
+        ArgumentError: if there are none.
+        ArgumentTypeError: if one is not a Symbol.
+    """
+    listed = list(symbols)
+    if not listed:
+        raise ArgumentError("Group: expected at least one Symbol, got none")
+    for symbol in listed:
+        if not isinstance(symbol, Symbol):
+            raise ArgumentTypeError(f"Group: expected Symbols, got {type(symbol).__name__}")
+    return Symbol([value for symbol in listed for value in symbol._values])
+
+
+def compose(self: Symbol, *args: Symbol, **kwargs: Symbol) -> Symbol:
+    """Return the graph with variables replaced by other graphs.
+
+    Args:
+        *args: Replacements in the order of `list_arguments`.
+        **kwargs: Replacements by variable name; ``name`` is accepted.
+
+    Raises:
+        ArgumentError: for too many replacements, or a name that is no argument.
+    """
+    names = self.list_arguments()
+    if len(args) > len(names):
+        raise ArgumentError(f"Symbol: expected at most {len(names)} inputs, got {len(args)}")
+    replacements = dict(zip(names, args, strict=False))
+    replacements.update({name: symbol for name, symbol in kwargs.items() if name != "name"})
+    variables = self.list_inputs()
+    unknown = [name for name in replacements if name not in variables]
+    if unknown:
+        raise ArgumentError(f"Symbol: expected inputs among {variables}, got {unknown}")
+    made: dict[int, Value | Node] = {}
+    for node in topological_order(self._values):
+        if node.op is None:
+            symbol = replacements.get(node.name)
+            made[id(node)] = node if symbol is None else symbol._values[0]
+            continue
+        inputs = [_moved(value, made) for value in node.inputs]
+        made[id(node)] = Node(
+            node.op, node.name, inputs, node.attrs, extra=node.extra, given=node.given
+        )
+    return Symbol([_moved(value, made) for value in self._values])
+
+
+def _moved(value: Value, made: Mapping[int, Value | Node]) -> Value:
+    target = made[id(value.node)]
+    return Value(target, value.index) if isinstance(target, Node) else target
+
+
+def evaluate_symbol(self: Symbol, ctx: Any = None, **kwargs: NDArray) -> list[NDArray]:
+    """Compute the outputs.
+
+    Args:
+        ctx: Accepted; the arrays say where.
+        **kwargs: An NDArray for each variable.
+
+    Raises:
+        GraphError: if a variable has no array.
+    """
+    variables = self._variables()
+    missing = [node.name for node in variables if node.name not in kwargs]
+    if missing:
+        raise GraphError(f"eval: expected an array for every variable, got none for {missing}")
+    arrays = [kwargs[node.name] for node in variables]
+    train = bool(recording.mode.get() & recording.TRAINING)
+    graph = specialize(variables, self._values, [x._spec for x in arrays], train=train)
+    return evaluate(graph, arrays)

@@ -1,0 +1,143 @@
+"""Symbols in ``-symbol.json`` files: written as MXNet 1.9 writes them, read from every version since 0.8."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+
+
+from gluonish.core.errors import ArgumentTypeError, FileFormatError, OperatorError
+from gluonish.core.files import atomic_write
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.ops.registry import Operator, find_operator
+from gluonish.symbol.json_format import VARIABLE, GraphData, NodeData, dump, parse
+from gluonish.symbol.legacy_json import upgrade
+from gluonish.symbol.symbol import Symbol, node_attributes
+
+__all__ = ["load", "load_json", "save", "to_json"]
+
+_VERSION = 10901  # of the MXNet whose files these are
+
+
+def _is_hidden(key: str) -> bool:
+    return key.startswith("__") and key.endswith("__")
+
+
+def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
+    """Return the graph as the text of a ``-symbol.json`` file that MXNet reads.
+
+    Args:
+        remove_amp_cast: Accepted; there are no casts of mixed precision to remove.
+    """
+    order = topological_order(self._values)
+    numbers = {id(node): i for i, node in enumerate(order)}
+    nodes = []
+    for node in order:
+        if node.array is not None:
+            raise ArgumentTypeError(
+                f"save: expected a graph of operators and variables, got an array inside ({node.name}); pass it as an input or "
+                "make it a Parameter"
+            )
+        mutated = () if node.op is None else node.op.mutates
+        inputs = tuple(
+            (numbers[id(value.node)], value.index, int(i in mutated))
+            for i, value in enumerate(node.inputs)
+        )
+        op_name = VARIABLE if node.op is None else node.op.name
+        nodes.append(NodeData(op_name, node.name, _file_attributes(node), inputs))
+    heads = tuple((numbers[id(value.node)], value.index, 0) for value in self._values)
+    data = GraphData(tuple(nodes), heads, {"mxnet_version": ("int", _VERSION)})
+    return dump(data, _num_outputs)
+
+
+def _file_attributes(node: Node) -> dict[str, str]:
+    attrs = {k: v for k, v in node_attributes(node).items() if k not in ("lr_mult", "wd_mult")}
+    if node.op is not None and node.op.variadic is not None:
+        attrs[node.op.variadic] = str(node.attrs[node.op.variadic])
+    hidden = {key.strip("_") for key in node.extra if _is_hidden(key)}
+    return {key: attrs[key] for key in sorted(attrs) if key not in hidden}
+
+
+def _num_outputs(node: NodeData) -> int:
+    if node.is_variable:
+        return 1
+    op = find_operator(node.op)
+    return op.num_outputs(op.schema.parse(op.name, _operator_attributes(op, node.attrs)))
+
+
+def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, str]:
+    return {k: v for k, v in attrs.items() if not _is_hidden(k) and k in op.schema.attributes}
+
+
+def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = True) -> None:
+    """Write the graph to a file that MXNet reads; the old file stays until the new one is complete."""
+    with atomic_write(fname) as file:
+        file.write(to_json(self, remove_amp_cast).encode())
+
+
+def load(fname: str | os.PathLike[str]) -> Symbol:
+    """Return the graph of a ``-symbol.json`` file of any version since 0.8.
+
+    Raises:
+        FileFormatError: if the file is no graph, or one with an operator or attribute that gluonish does not have.
+        OSError: if it cannot be read.
+    """
+    with open(fname, "rb") as file:
+        return _read(file.read(), os.fspath(fname))
+
+
+def load_json(json_str: str) -> Symbol:
+    """Return the graph of a file's text; see `load`."""
+    if not isinstance(json_str, str):
+        raise ArgumentTypeError(f"load_json: expected a str, got {type(json_str).__name__}")
+    return _read(json_str, "symbol")
+
+
+def _read(text: str | bytes, name: str) -> Symbol:
+    data = upgrade(parse(text, name), _input_names, _input_attributes)
+    made: list[Node] = []
+    for i, node in enumerate(data.nodes):
+        try:
+            made.append(_node(node, made))
+        except OperatorError as error:
+            raise FileFormatError(f"{name}: expected nodes that gluonish knows, got node {i} ({node.name}): {error}") from error
+    return Symbol([Value(made[number], index) for number, index, _ in data.heads])
+
+
+def _node(node: NodeData, made: Sequence[Node]) -> Node:
+    extra = {key: value for key, value in node.attrs.items() if _is_hidden(key)}
+    if node.is_variable:
+        # A variable that an operator call made carries that call's settings; they mean nothing here but are kept.
+        return Node(None, node.name, extra=dict(node.attrs))
+    op = find_operator(node.op)
+    given = {key: value for key, value in node.attrs.items() if not _is_hidden(key)}
+    attrs = op.schema.parse(op.name, given)
+    inputs = [Value(made[number], index) for number, index, _ in node.inputs]
+    expected = len(op.input_names(attrs))
+    if len(inputs) != expected:
+        raise OperatorError(f"{op.name}: expected {expected} inputs, got {len(inputs)}")
+    for value in inputs:
+        if value.index >= value.node.num_outputs:
+            raise OperatorError(
+                f"{op.name}: expected an output below {value.node.num_outputs} of {value.node.name}, got {value.index}"
+            )
+    return Node(op, node.name, inputs, attrs, extra=extra, given=given)
+
+
+def _input_names(node: NodeData) -> Sequence[str]:
+    """Return the names of a node's inputs, those that the operator overwrites last."""
+    op = find_operator(node.op)
+    attrs = op.schema.parse(op.name, _operator_attributes(op, node.attrs))
+    return op.input_names(attrs)
+
+
+def _input_attributes(node: NodeData) -> dict[str, dict[str, str]]:
+    """Return what an operator sets on the variables that feed it: how moving statistics start."""
+    op = find_operator(node.op)
+    if op.name != "BatchNorm":
+        return {}
+    return {
+        "moving_mean": {"__init__": json.dumps(["zero", {}])},
+        "moving_var": {"__init__": json.dumps(["one", {}])},
+    }
+
+

@@ -1,0 +1,28 @@
+"""What a Symbol can do beyond its structure, attached to the class: composition, inference, evaluation, files."""
+
+from typing import Any
+
+from gluonish.symbol.composition import compose, evaluate_symbol
+from gluonish.symbol.files import save, to_json
+from gluonish.symbol.shapes import infer_shape, infer_shape_partial, infer_type
+from gluonish.symbol.symbol import Symbol
+
+__all__ = ["attach"]
+
+
+def attach() -> None:
+    """Give `Symbol` its methods."""
+    methods: dict[str, Any] = {
+        "__call__": compose,
+        "eval": evaluate_symbol,
+        "infer_shape": infer_shape,
+        "infer_shape_partial": infer_shape_partial,
+        "infer_type": infer_type,
+        "save": save,
+        "tojson": to_json,
+    }
+    for name, method in methods.items():
+        setattr(Symbol, name, method)
+
+
+attach()

@@ -1,0 +1,101 @@
+"""Names and attributes that Symbols get from the scope they are made in: NameManager, Prefix and AttrScope."""
+
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
+from typing import Self
+
+from gluonish.core.errors import ArgumentTypeError
+
+__all__ = ["AttrScope", "NameManager", "Prefix", "current_attributes"]
+
+
+class NameManager:
+    """Gives unnamed Symbols a word and a number: ``fullyconnected0``. As a scope it counts from 0.
+
+    Attributes:
+        _counter: Next number of each word.
+    """
+
+    def __init__(self) -> None:
+        self._counter: dict[str, int] = {}
+        self._tokens: list[Token[NameManager | None]] = []
+
+    def get(self, name: str | None, hint: str) -> str:
+        """Return ``name`` if there is one, else ``hint`` with the next number."""
+        if name:
+            return name
+        number = self._counter.get(hint, 0)
+        self._counter[hint] = number + 1
+        return f"{hint}{number}"
+
+    @staticmethod
+    def current() -> "NameManager":
+        """Return the innermost name manager; outside any scope, one for the thread."""
+        found = _names.get()
+        if found is None:
+            found = NameManager()
+            _names.set(found)
+        return found
+
+    def __enter__(self) -> Self:
+        self._tokens.append(_names.set(self))
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        _names.reset(self._tokens.pop())
+
+
+class Prefix(NameManager):
+    """Puts a prefix before every name, given or not.
+
+    Args:
+        prefix: The prefix.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__()
+        self._prefix = prefix
+
+    def get(self, name: str | None, hint: str) -> str:
+        """Return the prefix and the name that a `NameManager` would give."""
+        return self._prefix + super().get(name, hint)
+
+
+_names: ContextVar[NameManager | None] = ContextVar("gluonish_names", default=None)
+
+
+class AttrScope:
+    """Scope whose attributes all Symbols made inside carry, unless they set their own: ``AttrScope(ctx_group="dev1")``.
+
+    Args:
+        **kwargs: Attribute names (without underscores around them) and string values.
+
+    Raises:
+        ArgumentTypeError: if a value is not a string.
+    """
+
+    def __init__(self, **kwargs: str) -> None:
+        for name, value in kwargs.items():
+            if not isinstance(value, str):
+                raise ArgumentTypeError(f"AttrScope: expected {name} to be a str, got {value!r}")
+        self._attr = {f"__{name}__": value for name, value in kwargs.items()}
+        self._tokens: list[Token[Mapping[str, str]]] = []
+
+    def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
+        """Return the scope's attributes under those given."""
+        return {**self._attr, **(attr or {})}
+
+    def __enter__(self) -> Self:
+        self._tokens.append(_attributes.set({**_attributes.get(), **self._attr}))
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        _attributes.reset(self._tokens.pop())
+
+
+_attributes: ContextVar[Mapping[str, str]] = ContextVar("gluonish_attributes", default={})  # noqa: B039  # never written to
+
+
+def current_attributes() -> Mapping[str, str]:
+    """Return the attributes of all scopes around, inner ones winning."""
+    return _attributes.get()

@@ -1,0 +1,130 @@
+"""The ``sym`` namespace: variables, and a function for every registered operator, made when it is first asked for."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gluonish.core.dtype import DTYPE_FLAGS, normalize_dtype
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.graph.ir import Node, Value
+from gluonish.ops import catalog
+from gluonish.ops.face import bind_arguments, docstring_of, signature_of
+from gluonish.ops.registry import Operator, find_operator
+from gluonish.symbol.name import current_attributes
+from gluonish.symbol.symbol import Symbol, new_node
+
+__all__ = ["Variable", "operator_function", "var"]
+
+_TAIL = (
+    inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),
+    inspect.Parameter("attr", inspect.Parameter.KEYWORD_ONLY, default=None),
+)
+_STYPES = {"default": 0, "row_sparse": 1, "csr": 2}
+_made: dict[str, Callable[..., Any]] = {}
+
+
+def var(
+    name: str,
+    attr: Mapping[str, str] | None = None,
+    shape: Sequence[int] | None = None,
+    lr_mult: float | None = None,
+    wd_mult: float | None = None,
+    dtype: Any = None,
+    init: Any = None,
+    stype: str | None = None,
+    **kwargs: str,
+) -> Symbol:
+    """Return a variable: an input of the graph.
+
+    Args:
+        name: What values are given by.
+        attr: Attributes, string to string.
+        shape: Declared shape; 0 for unknown extents.
+        lr_mult: Factor of the learning rate.
+        wd_mult: Factor of the weight decay.
+        dtype: Declared dtype.
+        init: Initializer: its name, its JSON, or an object with ``dumps``.
+        stype: Storage type.
+        **kwargs: Further attributes ``__key__="value"``.
+
+    Raises:
+        ArgumentTypeError: if the name or an attribute is not a string.
+    """
+    if not isinstance(name, str):
+        raise ArgumentTypeError(f"var: expected name to be a str, got {name!r}")
+    extra = {**current_attributes(), **(attr or {})}
+    if shape is not None:
+        extra["__shape__"] = str(tuple(shape))
+    if lr_mult is not None:
+        extra["__lr_mult__"] = str(lr_mult)
+    if wd_mult is not None:
+        extra["__wd_mult__"] = str(wd_mult)
+    if dtype is not None:
+        extra["__dtype__"] = str(DTYPE_FLAGS[normalize_dtype(dtype)])
+    if init is not None:
+        extra["__init__"] = init if isinstance(init, str) else init.dumps()
+    if stype is not None:
+        extra["__storage_type__"] = str(_STYPES[stype])
+    for key, value in kwargs.items():
+        if not (key.startswith("__") and key.endswith("__")):
+            raise ArgumentTypeError(f"var: expected attributes named __key__, got {key!r}")
+        extra[key] = str(value)
+    for key, value in extra.items():
+        if not isinstance(value, str):
+            raise ArgumentTypeError(f"var: expected attribute {key} to be a str, got {value!r}")
+    return Symbol([Value(Node(None, name, extra=extra))])
+
+
+Variable = var
+
+
+def operator_function(name: str) -> Callable[..., Any]:
+    """Return the symbolic function of an operator; this is the ``__getattr__`` of the namespace.
+
+    Raises:
+        AttributeError: if there is no operator of this name.
+    """
+    made = _made.get(name)
+    if made is None:
+        if not catalog.has(name):
+            raise AttributeError(f"symbol: expected the name of a function or an operator, got {name!r}")
+        made = _made.setdefault(name, _make(find_operator(name), name))
+    return made
+
+
+def _make(op: Operator, called: str) -> Callable[..., Symbol]:
+    def function(
+        *args: Any, name: str | None = None, attr: Mapping[str, str] | None = None, **kwargs: Any
+    ) -> Symbol:
+        kwargs.pop("out", None)
+        hidden = {k: kwargs.pop(k) for k in tuple(kwargs) if k.startswith("__")}
+        inputs, attrs = bind_arguments(op, args, kwargs)
+        given = {
+            key: _spelled(op, attrs, key)
+            for key in op.schema.attributes
+            if key in kwargs or (key in attrs and key not in op.schema.defaults)
+        }
+        _add_positional(op, args, attrs, given)
+        extra = {f"__{key.strip('_')}__": value for key, value in (attr or {}).items()}
+        return new_node(op, inputs, attrs, given, name, {**extra, **hidden}, called.lower())
+
+    function.__name__ = function.__qualname__ = called
+    function.__module__ = "gluonish.symbol"
+    function.__doc__ = docstring_of(op)
+    function.__signature__ = signature_of(op, _TAIL)  # type: ignore[attr-defined]
+    return function
+
+
+def _spelled(op: Operator, attrs: Mapping[str, Any], key: str) -> str:
+    text = op.schema.to_strings({key: attrs[key]}).get(key)
+    return str(attrs[key]) if text is None else text
+
+
+def _add_positional(
+    op: Operator, args: Sequence[Any], attrs: Mapping[str, Any], given: dict[str, str]
+) -> None:
+    """Count attributes that were given by position as spelled too."""
+    if op.variadic is None:
+        for key in tuple(op.schema.attributes)[: max(0, len(args) - len(op.inputs))]:
+            given[key] = _spelled(op, attrs, key)
+

@@ -1,0 +1,123 @@
+"""Symbol.infer_shape and infer_type, and what is known of a Symbol's variables."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.dtype import dtype_from_flag, normalize_dtype
+from gluonish.core.errors import ArgumentError
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape
+from gluonish.graph.inference import Inference, infer
+from gluonish.graph.ir import Node, Value
+from gluonish.symbol.symbol import Symbol
+
+__all__ = ["declared", "infer_shape", "infer_shape_partial", "infer_type", "known_specs"]
+
+Lists = tuple[list[Any], list[Any], list[Any]]
+
+
+def declared(node: Node) -> PartialSpec:
+    """Return what a variable's ``__shape__`` and ``__dtype__`` say of it; zeros mean unknown."""
+    shape_text = node.extra.get("__shape__")
+    dtype_text = node.extra.get("__dtype__")
+    shape = None
+    if shape_text is not None:
+        extents = ast.literal_eval(shape_text.replace("L", ""))
+        shape = from_public(extents) if extents else None
+    dtype = None
+    if dtype_text is not None and dtype_text != "-1":
+        dtype = dtype_from_flag(int(dtype_text))
+    return PartialSpec(shape, dtype)
+
+
+def from_public(shape: Sequence[int]) -> Shape:
+    """Return a shape in which unknown extents, 0 or -1 in MXNet's interface, are `UNKNOWN`."""
+    return tuple(int(n) if n > 0 else UNKNOWN for n in shape)
+
+
+def to_public(shape: Shape | None) -> Shape | None:
+    """Return a shape in which unknown extents are 0."""
+    return None if shape is None else tuple(0 if n == UNKNOWN else n for n in shape)
+
+
+def known_specs(symbol: Symbol, given: Mapping[str, PartialSpec]) -> dict[str, PartialSpec]:
+    """Return what is known of each variable: what is given first, its declaration for the rest."""
+    known = {}
+    for node in symbol._variables():
+        said = declared(node)
+        told = given.get(node.name, PartialSpec())
+        known[node.name] = PartialSpec(told.shape or said.shape, told.dtype or said.dtype)
+    return known
+
+
+def _by_name(symbol: Symbol, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    names = symbol.list_arguments()
+    if args and kwargs:
+        raise ArgumentError("infer: expected values by position or by name, got both")
+    if len(args) > len(names):
+        raise ArgumentError(f"infer: expected at most {len(names)} arguments, got {len(args)}")
+    by_name = {name: value for name, value in zip(names, args, strict=False) if value is not None}
+    return {**by_name, **kwargs}
+
+
+def _run(symbol: Symbol, given: Mapping[str, PartialSpec]) -> Inference:
+    return infer(symbol._values, known_specs(symbol, given))
+
+
+def _lists(symbol: Symbol, inference: Inference) -> tuple[list[PartialSpec], ...]:
+    auxiliary = symbol._auxiliary()
+    variables = symbol._variables()
+    return (
+        [inference.spec(Value(node)) for node in variables if id(node) not in auxiliary],
+        [inference.spec(value) for value in symbol._values],
+        [inference.spec(Value(node)) for node in variables if id(node) in auxiliary],
+    )
+
+
+def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
+    """Like `infer_shape`, with what could be found where not everything could: unknown extents are 0."""
+    shapes = _by_name(self, args, kwargs)
+    given = {name: PartialSpec(from_public(shape)) for name, shape in shapes.items()}
+    arguments, outputs, auxiliary = _lists(self, _run(self, given))
+    return (
+        [to_public(spec.shape) for spec in arguments],
+        [to_public(spec.shape) for spec in outputs],
+        [to_public(spec.shape) for spec in auxiliary],
+    )
+
+
+def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
+    """Infer all shapes from some.
+
+    Args:
+        *args: Shapes in the order of `list_arguments`; None for unknown.
+        **kwargs: Shapes by variable name; 0 in a shape stands for an unknown extent.
+
+    Returns:
+        Shapes of arguments, outputs and auxiliary states, three lists; three times None if some shape stays unknown.
+
+    Raises:
+        OperatorError: if shapes contradict each other.
+    """
+    lists = infer_shape_partial(self, *args, **kwargs)
+    complete = all(shape is not None and 0 not in shape for part in lists for shape in part)
+    return lists if complete else (None, None, None)
+
+
+def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
+    """Infer all dtypes from some; what nothing determines is float32.
+
+    Args:
+        *args: Dtypes in the order of `list_arguments`; None for unknown.
+        **kwargs: Dtypes by variable name.
+
+    Returns:
+        NumPy types of arguments, outputs and auxiliary states, three lists; None where shapes would be needed too.
+    """
+    dtypes = _by_name(self, args, kwargs)
+    given = {name: PartialSpec(None, normalize_dtype(d)) for name, d in dtypes.items()}
+    parts = _lists(self, _run(self, given))
+    arguments, outputs, auxiliary = (
+        [None if spec.dtype is None else spec.dtype.type for spec in part] for part in parts
+    )
+    return arguments, outputs, auxiliary

@@ -1,0 +1,1 @@
+"""The ``gluonish`` command and what its subcommands do."""

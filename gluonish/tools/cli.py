@@ -1,0 +1,44 @@
+"""The ``gluonish`` command and its subcommands."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from gluonish.core.errors import GluonishError
+from gluonish.tools import demo, env
+
+__all__ = ["main", "make_parser"]
+
+# A subcommand is a module here with add_parser(parsers), which sets `run` to a function from the
+# parsed arguments to the exit status. Such a module imports what is heavy only when it runs.
+_COMMANDS = (demo, env)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="gluonish", description="Gluon in pure Python: demonstrations and tools."
+    )
+    parsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in _COMMANDS:
+        command.add_parser(parsers)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand.
+
+    Args:
+        argv: The arguments after the program's name; those of the process where None.
+
+    Returns:
+        The exit status: that of the subcommand, 1 after an error of gluonish (which is printed),
+        2 (by SystemExit) for a command line that cannot be read.
+    """
+    arguments = make_parser().parse_args(argv)
+    try:
+        status: int = arguments.run(arguments)
+    except GluonishError as error:
+        print(f"gluonish: {error}", file=sys.stderr)
+        return 1
+    return status

@@ -1,0 +1,71 @@
+"""Settings of every test: seeds, hypothesis, and the markers that need more than a CPU or patience.
+
+``gpu`` tests are skipped, with the reason, where there is no CUDA device; ``slow`` and ``bench``
+tests are left out unless ``-m`` names them.
+"""
+
+import os
+import random
+from collections.abc import Iterator
+
+# Before NumPy and oneDNN start their threads: two test workers with a thread pool each for every
+# core would wait for one another. An explicit setting of the caller wins.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Whoever plots in a test does so without a display.
+os.environ["MPLBACKEND"] = "Agg"
+
+import hypothesis
+import numpy as np
+import pytest
+
+hypothesis.settings.register_profile(
+    "quick", derandomize=True, deadline=None, max_examples=25, database=None
+)
+hypothesis.settings.register_profile(
+    "thorough", derandomize=True, deadline=None, max_examples=500, database=None
+)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+_SEED = 20240229
+_ON_REQUEST = ("slow", "bench")
+
+
+def _no_gpu_reason() -> str | None:
+    """Why ``gpu`` tests cannot run here, or None where they can."""
+    try:
+        import cupy
+    except ImportError as error:
+        return f"CuPy cannot be imported: {error}"
+    try:
+        count: int = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"no CUDA device: {error}"
+    return None if count else "no CUDA device"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what this machine cannot run, and leave out what was not asked for."""
+    expression = config.option.markexpr
+    unasked = [name for name in _ON_REQUEST if name not in expression]
+    left_out = [item for item in items if any(item.get_closest_marker(name) for name in unasked)]
+    if left_out:
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+    on_gpu = [item for item in items if item.get_closest_marker("gpu")]
+    reason = _no_gpu_reason() if on_gpu else None
+    if reason is not None:
+        for item in on_gpu:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> Iterator[None]:
+    """Start every test from the same state of the global generators, and leave them as found."""
+    python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
+    random.seed(_SEED)
+    np.random.seed(_SEED)  # noqa: NPY002 (the global generator is what must not differ)
+    yield
+    random.setstate(python_state)
+    np.random.set_state(numpy_state)  # noqa: NPY002

@@ -1,0 +1,136 @@
+"""Atomic writes: all or nothing, whatever goes wrong."""
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gluonish.core.files import atomic_write
+
+
+def test_content_appears_when_the_block_ends(tmp_path: Path) -> None:
+    target = tmp_path / "a.bin"
+    with atomic_write(target) as file:
+        file.write(b"new")
+        assert not target.exists()
+    assert target.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_path_may_be_a_string(tmp_path: Path) -> None:
+    with atomic_write(str(tmp_path / "a")) as file:
+        file.write(b"x")
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, SystemExit])
+def test_an_error_leaves_the_old_content_and_no_temporary(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
+    target = tmp_path / "a"
+    target.write_bytes(b"old")
+
+    def fail() -> None:
+        with atomic_write(target) as file:
+            file.write(b"half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_full_disk_at_fsync_is_named_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    target = tmp_path / "a"
+    with pytest.raises(OSError, match=r"No space left.*a'"), atomic_write(target) as file:
+        file.write(b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_file_size_limit_leaves_the_old_content(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_bytes(b"old")
+    program = (
+        "import resource, signal, sys\n"
+        "from gluonish.core.files import atomic_write\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "try:\n"
+        "    with atomic_write(sys.argv[1]) as file:\n"
+        "        file.write(bytes(100_000))\n"
+        "except OSError as error:\n"
+        "    sys.exit(7)\n"
+    )
+    root = Path(__file__).parents[2]
+    result = subprocess.run(
+        [sys.executable, "-c", program, str(target)], cwd=root, timeout=60, check=False
+    )
+    assert result.returncode == 7
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_existing_permissions_are_kept(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    with atomic_write(target) as file:
+        file.write(b"new")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_new_file_has_the_permissions_of_the_umask(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(b"")
+    with atomic_write(tmp_path / "a") as file:
+        file.write(b"new")
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_link_is_written_through(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.write_bytes(b"old")
+    link = tmp_path / "link"
+    link.symlink_to(real)
+    with atomic_write(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"new"
+
+
+def test_a_device_is_not_replaced() -> None:
+    with atomic_write(os.devnull) as file:
+        file.write(b"gone")
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+def test_missing_folder_names_the_target(tmp_path: Path) -> None:
+    with (
+        pytest.raises(FileNotFoundError, match=r"missing/a'$"),
+        atomic_write(tmp_path / "missing" / "a"),
+    ):
+        pass
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    with pytest.raises(IsADirectoryError), atomic_write(tmp_path / "d") as file:
+        file.write(b"x")
+    assert [p.name for p in tmp_path.iterdir()] == ["d"]
+
+
+def test_a_long_name_fits(tmp_path: Path) -> None:
+    target = tmp_path / ("я" * 127)
+    with atomic_write(target) as file:
+        file.write(b"x")
+    assert target.read_bytes() == b"x"

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+
+from gluonish.kernels.onednn import Backend, OneDNNError
+from gluonish.kernels.onednn.cache import PlanCache
+from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.plan import Builder, Plan
+
+
+def _plan(engine: Engine) -> Plan:
+    builder = Builder(engine)
+    layout = engine.describe(np.zeros(4, np.float32))
+    builder.reorder(builder.operand(layout), builder.operand(layout))
+    return builder.build()
+
+
+def test_the_same_key_gives_the_same_plan(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, 4)
+    first = cache.get("a", _plan)
+    assert cache.get("a", _plan) is first
+    assert cache.get("b", _plan) is not first
+
+
+@pytest.mark.parametrize("capacity", [0, 1, 3])
+def test_no_more_than_the_capacity_is_kept(backend: Backend, capacity: int) -> None:
+    cache = PlanCache(backend.engine, capacity)
+    for key in range(10):
+        cache.get(key, _plan)
+        assert len(cache) <= capacity
+
+
+def test_a_negative_capacity_keeps_all(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, -1)
+    for key in range(10):
+        cache.get(key, _plan)
+    assert len(cache) == 10
+
+
+def test_the_plan_used_longest_ago_goes_first(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, 2)
+    first, second = cache.get(1, _plan), cache.get(2, _plan)
+    cache.get(1, _plan)
+    cache.get(3, _plan)
+    assert cache.get(1, _plan) is first
+    assert cache.get(2, _plan) is not second
+
+
+def test_an_evicted_plan_still_runs(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, 1)
+    plan = cache.get(1, _plan)
+    cache.get(2, _plan)
+    source, target = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    plan.run(source, target)
+    np.testing.assert_array_equal(target, source)
+
+
+def test_a_refusal_is_remembered_and_not_asked_again(backend: Backend) -> None:
+    asked = []
+
+    def refuse(_: Engine) -> Plan:
+        asked.append(1)
+        raise OneDNNError("oneDNN: no")
+
+    cache = PlanCache(backend.engine, 4)
+    for _ in range(3):
+        with pytest.raises(OneDNNError, match="oneDNN: no"):
+            cache.get("a", refuse)
+    assert len(asked) == 1
+
+
+def test_clear_drops_all(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, 4)
+    cache.get(1, _plan)
+    cache.clear()
+    assert len(cache) == 0

@@ -1,0 +1,226 @@
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gluonish.kernels.onednn import (
+    OneDNNError,
+    convolution,
+    convolution_backward_data,
+    convolution_backward_weight,
+    supports_convolution,
+)
+from gluonish.kernels.onednn.memory import Array
+
+Close = Callable[[Array, Array], None]
+
+# (data, weight, attributes)
+CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+    "3x3": ((2, 5, 8, 9), (7, 5, 3, 3), {"pad": (1, 1)}),
+    "1x1": ((2, 16, 5, 5), (32, 16, 1, 1), {}),
+    "stride beyond kernel": ((1, 3, 11, 9), (4, 3, 2, 2), {"stride": (3, 4)}),
+    "asymmetric": ((2, 3, 10, 7), (4, 3, 5, 2), {"stride": (2, 1), "pad": (2, 0)}),
+    "dilated": ((1, 4, 12, 12), (6, 4, 3, 3), {"dilate": (2, 3), "pad": (2, 1)}),
+    "groups": ((2, 6, 7, 7), (9, 2, 3, 3), {"num_group": 3, "pad": (1, 1)}),
+    "depthwise": ((2, 16, 9, 9), (16, 1, 3, 3), {"num_group": 16, "stride": (2, 2)}),
+    "depth multiplier": ((1, 4, 6, 6), (8, 1, 3, 3), {"num_group": 4}),
+    "1-D": ((3, 4, 15), (5, 4, 4), {"stride": (2,), "pad": (1,), "dilate": (2,)}),
+    "3-D": ((1, 3, 5, 6, 7), (4, 3, 2, 3, 2), {"stride": (1, 2, 2), "pad": (0, 1, 1)}),
+    "3-D groups": ((1, 4, 4, 4, 4), (4, 2, 3, 3, 3), {"num_group": 2, "pad": (1, 1, 1)}),
+    "first layer": ((1, 3, 20, 20), (16, 3, 7, 7), {"stride": (2, 2), "pad": (3, 3)}),
+    "pad beyond kernel": ((1, 2, 4, 4), (3, 2, 2, 2), {"pad": (3, 3)}),
+}
+
+
+class Reference:
+    """Convolution in float64, one kernel element at a time."""
+
+    def __init__(self, data: Array, weight: Array, attributes: dict[str, Any]) -> None:
+        axes = weight.ndim - 2
+        self.weight = weight.astype(np.float64)
+        self.stride = attributes.get("stride", (1,) * axes)
+        self.dilate = attributes.get("dilate", (1,) * axes)
+        self.pad = attributes.get("pad", (0,) * axes)
+        self.groups = attributes.get("num_group", 1)
+        self.kernel = weight.shape[2:]
+        widths = [(0, 0), (0, 0), *((pad, pad) for pad in self.pad)]
+        self.padded = np.pad(data.astype(np.float64), widths)
+        sizes = zip(self.padded.shape[2:], self.kernel, self.stride, self.dilate, strict=True)
+        self.spatial = tuple((n - (k - 1) * d - 1) // s + 1 for n, k, s, d in sizes)
+        self.shape = (data.shape[0], weight.shape[0], *self.spatial)
+
+    def windows(self, position: tuple[int, ...]) -> tuple[slice, ...]:
+        places = zip(position, self.spatial, self.stride, self.dilate, strict=True)
+        return (..., *(slice(k * d, k * d + (n - 1) * s + 1, s) for k, n, s, d in places))
+
+    def split(self, array: Array) -> Array:
+        """(N, C, ...) as (N, groups, C / groups, ...)."""
+        return array.reshape(array.shape[0], self.groups, -1, *array.shape[2:])
+
+    def positions(self) -> Iterator[tuple[int, ...]]:
+        return itertools.product(*map(range, self.kernel))
+
+    def grouped_weight(self) -> Array:
+        return self.weight.reshape(self.groups, -1, *self.weight.shape[1:])
+
+    def forward(self, bias: Array | None) -> Array:
+        out = np.zeros(self.shape)
+        weight = self.grouped_weight()
+        for position in self.positions():
+            part = self.split(self.padded[self.windows(position)])
+            term = np.einsum("ngc...,goc->ngo...", part, weight[(..., *position)])
+            out += term.reshape(self.shape)
+        if bias is not None:
+            out += bias.astype(np.float64).reshape(-1, *(1,) * len(self.spatial))
+        return out
+
+    def backward_data(self, grad: Array) -> Array:
+        out = np.zeros_like(self.padded)
+        weight, grads = self.grouped_weight(), self.split(grad.astype(np.float64))
+        for position in self.positions():
+            term = np.einsum("ngo...,goc->ngc...", grads, weight[(..., *position)])
+            target = out[self.windows(position)]
+            target += term.reshape(target.shape)
+        inner = (slice(pad, n - pad) for pad, n in zip(self.pad, out.shape[2:], strict=True))
+        return out[(..., *inner)]
+
+    def backward_weight(self, grad: Array) -> Array:
+        out = np.zeros_like(self.grouped_weight())
+        grads = self.split(grad.astype(np.float64))
+        flat = grads.reshape(*grads.shape[:3], -1)
+        for position in self.positions():
+            part = self.split(self.padded[self.windows(position)])
+            term = np.einsum("ngox,ngcx->goc", flat, part.reshape(*part.shape[:3], -1))
+            out[(..., *position)] = term
+        return out.reshape(self.weight.shape)
+
+
+def _random(shape: tuple[int, ...], dtype: Any, seed: int) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def _case(name: str, dtype: Any) -> tuple[Array, Array, dict[str, Any], Reference]:
+    data_shape, weight_shape, given_attributes = CASES[name]
+    attributes = {"kernel": weight_shape[2:], **given_attributes}
+    data, weight = _random(data_shape, dtype, 1), _random(weight_shape, dtype, 2)
+    return data, weight, attributes, Reference(data, weight, attributes)
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_forward(name: str, with_bias: bool, dtype: Any, close: Close) -> None:
+    data, weight, attributes, reference = _case(name, dtype)
+    bias = _random(weight.shape[:1], dtype, 3) if with_bias else None
+    out = np.full(reference.shape, np.nan, dtype)
+    assert supports_convolution(out, data, weight, bias, **attributes)
+    convolution(out, data, weight, bias, **attributes)
+    close(out, reference.forward(bias))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_backward_data(name: str, dtype: Any, close: Close) -> None:
+    data, weight, attributes, reference = _case(name, dtype)
+    grad, out = _random(reference.shape, dtype, 4), np.full_like(data, np.nan)
+    convolution_backward_data(out, grad, weight, **attributes)
+    close(out, reference.backward_data(grad))
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_backward_weight(name: str, with_bias: bool, dtype: Any, close: Close) -> None:
+    data, weight, attributes, reference = _case(name, dtype)
+    grad, out = _random(reference.shape, dtype, 4), np.full_like(weight, np.nan)
+    bias_out = np.full(weight.shape[0], np.nan, dtype) if with_bias else None
+    convolution_backward_weight(out, grad, data, bias_out, **attributes)
+    close(out, reference.backward_weight(grad))
+    if bias_out is not None:
+        axes = (0, *range(2, grad.ndim))
+        close(bias_out, grad.astype(np.float64).sum(axis=axes))
+
+
+@given(
+    channels=st.tuples(st.integers(1, 20), st.integers(1, 20)),
+    groups=st.integers(1, 3),
+    lengths=st.tuples(st.integers(5, 12), st.integers(5, 12)),
+    kernel=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    stride=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    dilate=st.tuples(st.integers(1, 2), st.integers(1, 2)),
+    pad=st.tuples(st.integers(0, 2), st.integers(0, 2)),
+)
+def test_any_attributes(
+    channels: tuple[int, int],
+    groups: int,
+    lengths: tuple[int, int],
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    dilate: tuple[int, int],
+    pad: tuple[int, int],
+) -> None:
+    attributes = {
+        "kernel": kernel,
+        "stride": stride,
+        "dilate": dilate,
+        "pad": pad,
+        "num_group": groups,
+    }
+    data = _random((2, channels[0] * groups, *lengths), np.float32, 5)
+    weight = _random((channels[1] * groups, channels[0], *kernel), np.float32, 6)
+    reference = Reference(data, weight, attributes)
+    out = np.full(reference.shape, np.nan, np.float32)
+    convolution(out, data, weight, **attributes)
+    np.testing.assert_allclose(out, reference.forward(None), rtol=1e-4, atol=1e-4)
+    grads = np.full_like(data, np.nan), np.full_like(weight, np.nan)
+    convolution_backward_data(grads[0], out, weight, **attributes)
+    convolution_backward_weight(grads[1], out, data, **attributes)
+    np.testing.assert_allclose(grads[0], reference.backward_data(out), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(grads[1], reference.backward_weight(out), rtol=1e-3, atol=1e-3)
+
+
+def test_strided_arrays(close: Close) -> None:
+    data = _random((2, 9, 8, 5), np.float32, 1).transpose(0, 3, 1, 2)
+    weight = _random((3, 3, 5, 8), np.float32, 2).transpose(3, 2, 0, 1)[::2]
+    attributes = {"kernel": (3, 3)}
+    reference = Reference(data, weight, attributes)
+    wide = np.zeros((2, 4, 7, 12), np.float32)
+    out = wide[..., ::2]
+    assert supports_convolution(out, data, weight, **attributes)
+    convolution(out, data, weight, **attributes)
+    close(out, reference.forward(None))
+    assert not wide[..., 1::2].any()
+
+
+def test_the_same_layout_with_other_values_uses_the_plan_again(backend: Any, close: Close) -> None:
+    for seed in range(3):
+        data, weight = _random((1, 2, 5, 5), np.float32, seed), np.ones((2, 2, 3, 3), np.float32)
+        out = np.empty((1, 2, 3, 3), np.float32)
+        convolution(out, data, weight, kernel=(3, 3))
+        close(out, Reference(data, weight, {}).forward(None))
+    assert len(backend.plans) == 1
+
+
+def test_a_wrong_output_shape_is_refused_with_the_reason() -> None:
+    data, weight = np.ones((1, 2, 5, 5), np.float32), np.ones((2, 2, 3, 3), np.float32)
+    with pytest.raises(OneDNNError, match=r"convolution_forward.*'invalid_arguments'"):
+        convolution(np.empty((1, 2, 4, 4), np.float32), data, weight, kernel=(3, 3))
+
+
+def test_float64_is_refused_with_the_reason() -> None:
+    data, weight = np.ones((1, 2, 5, 5)), np.ones((2, 2, 3, 3))
+    out = np.empty((1, 2, 3, 3))
+    assert not supports_convolution(out, data, weight, kernel=(3, 3))
+    with pytest.raises(OneDNNError, match=r"expected dtype float32.*got float64"):
+        convolution(out, data, weight, kernel=(3, 3))
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel"), [((0, 2, 5, 5), (3, 3)), ((1, 2), ()), ((1, 2, 3, 3, 3, 3), (1,) * 4)]
+)
+def test_empty_arrays_and_other_ranks_are_not_supported(
+    shape: tuple[int, ...], kernel: tuple[int, ...]
+) -> None:
+    array = np.ones(shape, np.float32)
+    assert not supports_convolution(array, array, array, kernel=kernel)

@@ -1,0 +1,95 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.registry import Operator, apply
+from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMIN, log_softmax, softmax
+from gluonish.testing import ArrayValue, check_operator
+
+_DATA = np.random.default_rng(6).standard_normal((3, 4, 2)) * 2
+
+
+def _softmax(x: Any, axis: int = -1) -> Any:
+    e = np.exp(x)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def test_softmax_and_its_gradients() -> None:
+    check_operator(SOFTMAX, [_DATA], {"axis": 1}, lambda x: _softmax(x, 1), zero_size=[_DATA[:0]])
+
+
+def test_log_softmax_and_its_gradients() -> None:
+    check_operator(LOG_SOFTMAX, [_DATA], {}, lambda x: np.log(_softmax(x)))
+
+
+def test_softmin_and_its_gradients() -> None:
+    check_operator(SOFTMIN, [_DATA], {"axis": 0}, lambda x: _softmax(-x, 0))
+
+
+@pytest.mark.parametrize("op", [SOFTMAX, LOG_SOFTMAX, SOFTMIN], ids=lambda op: str(op.name))
+def test_temperature_divides_the_data(op: Operator) -> None:
+    check_operator(op, [_DATA], {"temperature": 2.5})
+    attrs = {**op.schema.defaults, "temperature": 2.5}
+    found = apply(op, [ArrayValue(_DATA)], attrs).array
+    np.testing.assert_allclose(
+        found, apply(op, [ArrayValue(_DATA / 2.5)], op.schema.defaults).array
+    )
+
+
+def test_what_lies_behind_the_length_becomes_zero() -> None:
+    length = np.array([[1, 4], [3, 0], [2, 9]], np.int32)
+
+    def expected(x: Any, n: Any) -> Any:
+        e = np.exp(x) * (np.arange(4)[:, None] < n[:, None])
+        return e / np.maximum(e.sum(axis=1, keepdims=True), 1e-300)
+
+    check_operator(SOFTMAX, [_DATA, length], {"axis": 1, "use_length": True}, expected)
+
+
+def test_large_values_do_not_overflow() -> None:
+    data = ArrayValue(np.array([[1e4, 0.0, -1e4]], np.float32))
+    assert softmax(data).array.tolist() == [[1, 0, 0]]
+    assert log_softmax(data).array.tolist() == [[0, -1e4, -2e4]]
+
+
+def test_the_result_may_have_another_dtype_and_the_gradient_keeps_the_datas() -> None:
+    data = ArrayValue(_DATA.astype(np.float16))
+    attrs = SOFTMAX.schema.parse("softmax", {"dtype": "float32"})
+    out = apply(SOFTMAX, [data], attrs)
+    assert out.dtype == np.float32
+    np.testing.assert_allclose(out.array, _softmax(data.array.astype(np.float64)), rtol=1e-5)
+    (found,) = SOFTMAX.gradient(out, data, out, **attrs)  # type: ignore[misc]
+    assert found.dtype == np.float16
+
+
+@pytest.mark.parametrize(
+    ("op", "specs", "attrs", "message"),
+    [
+        (SOFTMAX, [((2, 3), "float32")], {"axis": 2}, "softmax: expected axis"),
+        (SOFTMAX, [((2, 3), "int32")], {}, "softmax: expected floating data"),
+        (
+            SOFTMAX,
+            [((2, 3), "float32"), ((2,), "float32")],
+            {"use_length": True},
+            r"softmax: expected length \(2,\) of integers",
+        ),
+        (LOG_SOFTMAX, [((2, 3), "float32")], {"use_length": True}, "expected use_length=False"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(
+    op: Operator, specs: list[Any], attrs: dict[str, Any], message: str
+) -> None:
+    given = [Spec(shape, np.dtype(dtype)) for shape, dtype in specs]
+    with pytest.raises(OperatorError, match=message):
+        op.infer(*given, **op.schema.parse(op.name, attrs))
+
+
+def test_the_lengths_shape_follows_from_the_data() -> None:
+    inputs, outputs = [PartialSpec((2, 5, 3), np.dtype(np.float32)), PartialSpec()], [PartialSpec()]
+    attrs = SOFTMAX.schema.parse("softmax", {"axis": 1, "use_length": True})
+    SOFTMAX.complete(inputs, outputs, attrs)  # type: ignore[misc]
+    assert inputs[1].shape == (2, 3)
+    assert outputs[0] == inputs[0]

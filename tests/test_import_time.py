@@ -1,0 +1,49 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = (
+    "cudnn",
+    "cupy",
+    "cv2",
+    "filelock",
+    "graphviz",
+    "matplotlib",
+    "mpi4py",
+    "numba",
+    "onnx",
+    "requests",
+    "tqdm",
+)
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Top-level names in ``sys.modules`` of a new interpreter after one statement."""
+    paths = [str(ROOT), str(ROOT / "engine"), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {statement}; print(*sys.modules, sep='\\n')"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return {name.split(".")[0] for name in done.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("module", ["gluonish", "gluonish.tools.cli"])
+def test_import_loads_nothing_heavy(module: str) -> None:
+    loaded = loaded_by(f"import {module}")
+    assert "gluonish" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_engine_import_loads_nothing_but_the_standard_library() -> None:
+    ours = {"gluonish_engine"}
+    added = loaded_by("import gluonish_engine") - loaded_by("pass") - ours
+    assert added <= set(sys.stdlib_module_names)

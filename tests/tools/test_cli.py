@@ -1,0 +1,54 @@
+import argparse
+
+import pytest
+
+from gluonish.core.errors import ArgumentError
+from gluonish.tools import cli
+
+
+def fail(arguments: argparse.Namespace) -> int:
+    raise ArgumentError("Thing: expected 1, got 2")
+
+
+def parser_that_runs(run: object) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser()
+    parser.set_defaults(run=run)
+    return parser
+
+
+@pytest.mark.parametrize("command", ["demo", "env"])
+def test_help_of_each_command_exits_with_zero(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main([command, "--help"])
+    assert caught.value.code == 0
+    assert f"usage: gluonish {command}" in capsys.readouterr().out
+
+
+def test_env_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["env"]) == 0
+    assert "MXNET_ENGINE_TYPE" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("argv", [[], ["nonsense"], ["env", "--nonsense"]])
+def test_bad_command_line_exits_with_two(
+    argv: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(argv)
+    assert caught.value.code == 2
+    assert "usage: gluonish" in capsys.readouterr().err
+
+
+def test_error_of_a_command_is_printed_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "make_parser", lambda: parser_that_runs(fail))
+    assert cli.main([]) == 1
+    assert capsys.readouterr().err == "gluonish: Thing: expected 1, got 2\n"
+
+
+def test_status_of_the_command_is_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "make_parser", lambda: parser_that_runs(lambda arguments: 7))
+    assert cli.main([]) == 7
