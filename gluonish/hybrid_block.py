@@ -1,7 +1,9 @@
-"""HybridBlock: a Block whose computation can be traced into a graph, planned once and run as a whole.
+"""HybridBlock: a Block whose computation can be traced into a graph, planned once and run as a
+whole.
 
-Two styles are understood: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the ``nd`` or the ``sym`` namespace, and
-``forward(x)`` of 2.0, which is traced by running it on values without numbers. `gluonish.hybrid_graph` does both.
+Two styles are understood: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the
+``nd`` or the ``sym`` namespace, and ``forward(x)`` of 2.0, which is traced by running it on values
+without numbers. `gluonish.hybrid_graph` does both.
 """
 
 import os
@@ -27,7 +29,11 @@ from gluonish.symbol import Symbol
 
 __all__ = ["HybridBlock"]
 
-_KNOWN_BACKENDS = (None, "MKLDNN", "ONEDNN")  # oneDNN's kernels are used wherever they fit, so these change nothing
+_KNOWN_BACKENDS = (
+    None,
+    "MKLDNN",
+    "ONEDNN",
+)  # oneDNN's kernels are used wherever they fit, so these change nothing
 _MAX_GRAPHS = 32  # traces kept for blocks in the style of 2.0, which have one for each signature
 
 
@@ -38,8 +44,9 @@ def _is_array(value: Any) -> bool:
 class HybridBlock(Block):
     """Base of networks and layers that can be hybridized.
 
-    A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which gets its own parameters by name and computes with
-    functions of ``F`` only, or ``forward(self, x, *args)`` with any functions on its arguments::
+    A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which gets its own
+    parameters by name and computes with functions of ``F`` only, or ``forward(self, x, *args)``
+    with any functions on its arguments::
 
         class Net(HybridBlock):
             def __init__(self, **kwargs):
@@ -61,7 +68,9 @@ class HybridBlock(Block):
         self._active = False
         self._options = HybridOptions()
         self._graphs: dict[Any, HybridGraph] = {}
-        self._lock = threading.RLock()  # guards tracing: two threads must not trace one block at once
+        self._lock = (
+            threading.RLock()
+        )  # guards tracing: two threads must not trace one block at once
         self._op_hook: tuple[Callable[..., Any], bool] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -109,7 +118,8 @@ class HybridBlock(Block):
 
         Args:
             active: Whether to.
-            backend: None, ``"MKLDNN"`` or ``"ONEDNN"``: oneDNN's kernels are used wherever they fit in any case.
+            backend: None, ``"MKLDNN"`` or ``"ONEDNN"``: oneDNN's kernels are used wherever they fit
+                in any case.
             clear: Whether to forget graphs that were traced.
             static_alloc: Keep memory between calls.
             static_shape: Promise that shapes stay; needs ``static_alloc``.
@@ -184,7 +194,9 @@ class HybridBlock(Block):
         if not arrays:
             raise ArgumentTypeError(f"{self.name}: expected NDArrays, got {args!r}")
         for array in arrays:
-            if not isinstance(array, NDArray):  # inside a trace this block is a part of a larger graph
+            if not isinstance(
+                array, NDArray
+            ):  # inside a trace this block is a part of a larger graph
                 return self.forward(*args)
         key = HybridGraph.key(self, structure, arrays)
         graph = self._graphs.get(key)
@@ -233,7 +245,7 @@ class HybridBlock(Block):
             arrays = {name: p.data(ctx) for name, p in self._reg_params.items()}
         return self.hybrid_forward(nd, x, *args, **arrays)
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803  # Gluon's name
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # Gluon's name
         """Compute the outputs; a subclass defines it (or ``forward``).
 
         Args:
@@ -280,7 +292,8 @@ class HybridBlock(Block):
         """Write the graph and the parameters for `SymbolBlock.imports`, Module or MXNet.
 
         Args:
-            path: Files are ``path-symbol.json`` and ``path-0000.params`` with the epoch's four digits.
+            path: Files are ``path-symbol.json`` and ``path-0000.params`` with the epoch's four
+                digits.
             epoch: Number in the second name.
             remove_amp_cast: Accepted; there are no casts of mixed precision to remove.
 
@@ -303,7 +316,8 @@ class HybridBlock(Block):
         return symbol_file, params_file
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
-        """Have ``callback(name, operator_name, array)`` called with what every operator of the graph computes.
+        """Have ``callback(name, operator_name, array)`` called with what every operator of the
+        graph computes.
 
         While a hook is there, graphs run operator by operator.
 

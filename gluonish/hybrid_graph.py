@@ -1,4 +1,5 @@
-"""What stands between a HybridBlock and its graph: tracing in both styles, the parameters a graph reads, shape inference."""
+"""What stands between a HybridBlock and its graph: tracing in both styles, the parameters a graph
+reads, shape inference."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -91,7 +92,8 @@ class HybridGraph:
     def key(block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]) -> Any:
         """Return what a call shares with those of the same graph.
 
-        A ``hybrid_forward`` has one graph for all shapes; a ``forward`` may compute with shapes and ask for the mode.
+        A ``hybrid_forward`` has one graph for all shapes; a ``forward`` may compute with shapes and
+        ask for the mode.
         """
         if block.has_hybrid_forward:
             return structure
@@ -125,7 +127,8 @@ class HybridGraph:
         return Symbol(self._outputs)
 
     def named_parameters(self) -> dict[str, NDArray]:
-        """Return the parameters' values on the CPU under ``arg:`` and ``aux:`` names, as exported files hold them."""
+        """Return the parameters' values on the CPU under ``arg:`` and ``aux:`` names, as exported
+        files hold them."""
         named = {}
         for parameter in self._parameters:
             kind = "aux" if parameter.name in self._auxiliary else "arg"
@@ -220,7 +223,8 @@ def _learn(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> None:
 
 
 def _infer_by_running(block: "HybridBlock", args: Sequence[Any]) -> None:
-    """Settle the shapes below a block in the style of 2.0: its children settle their own when it runs."""
+    """Settle the shapes below a block in the style of 2.0: its children settle their own when it
+    runs."""
     with_arrays = [x for x in flatten(tuple(args), lambda x: isinstance(x, NDArray))[0]]
     if with_arrays:
         token = recording.mode.set(recording.NOTHING)
@@ -228,4 +232,3 @@ def _infer_by_running(block: "HybridBlock", args: Sequence[Any]) -> None:
             block.forward(*args)
         finally:
             recording.mode.reset(token)
-

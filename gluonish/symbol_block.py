@@ -121,7 +121,7 @@ class SymbolBlock(HybridBlock):
         """True: the graph is composed from Symbols."""
         return True
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803  # Gluon's name
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # Gluon's name
         """Return the graph with the inputs in place of its data variables.
 
         Raises:

@@ -31,7 +31,7 @@ class _Row:
 
     def count(self, parameter: Parameter, seen: set[int]) -> None:
         """Add a parameter; ``seen`` holds the identities of those counted before."""
-        size = parameter.data().size if parameter._data is None else parameter.list_data()[0].size
+        size = parameter.list_data()[0].size
         self.size += size
         self.trainable += size if parameter.grad_req != "null" else 0
         self.shared += size if id(parameter) in seen else 0

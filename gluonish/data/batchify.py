@@ -19,8 +19,8 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
         data: Samples of one shape: NDArrays, NumPy arrays, numbers, or tuples of them.
 
     Returns:
-        An NDArray of the samples' dtype (Python's ints give int64, its floats float64); for tuples a
-        list with one for each part.
+        An NDArray of the samples' dtype (Python's ints give int64, its floats float64); for
+        tuples a list with one for each part.
 
     Raises:
         ArgumentError: Samples differ in shape, or tuples in length.

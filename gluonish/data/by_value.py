@@ -1,11 +1,14 @@
 """Pickling what another process cannot import: lambdas, inner functions, and all of ``__main__``.
 
-Workers of a DataLoader start as new interpreters that do not run the main program. A dataset may hold
-functions and classes that only exist in it, or inside a function; they are sent as code, with the
-globals that their code names. Everything else is pickled as always, by name.
+Workers of a DataLoader start as new interpreters that do not run the main program. A dataset may
+hold functions and classes that only exist in it, or inside a function; they are sent as code, with
+the globals that their code names. Everything else is pickled as always, by name.
 """
 
+import abc
 import builtins
+import enum
+import functools
 import importlib
 import io
 import marshal
@@ -66,7 +69,7 @@ def _importable(obj: Any) -> bool:
     """Whether a new interpreter finds the object by its name."""
     if isinstance(obj, type) and obj.__module__ == "builtins":
         return True  # pickle knows those without a name there, such as type(None)
-    if obj.__module__ in (None, "__main__", "__mp_main__"):
+    if not _findable(obj.__module__):
         return False
     found: Any = sys.modules.get(obj.__module__)
     for name in obj.__qualname__.split("."):
@@ -74,10 +77,27 @@ def _importable(obj: Any) -> bool:
     return found is obj
 
 
+@functools.cache
+def _findable(module: str | None) -> bool:
+    """Whether a new interpreter can import the module; not so what only this program made."""
+    if module in (None, "__main__", "__mp_main__") or module not in sys.modules:
+        return False
+    path: Any = None
+    name = ""
+    for part in module.split("."):
+        name = f"{name}.{part}".lstrip(".")
+        specs = (finder.find_spec(name, path, None) for finder in sys.meta_path)
+        spec = next((found for found in specs if found is not None), None)
+        if spec is None:
+            return False
+        path = spec.submodule_search_locations
+    return True
+
+
 def _reduce_function(function: types.FunctionType) -> Any:
     code = function.__code__
     module = function.__module__
-    shared = module not in (None, "__main__", "__mp_main__") and module in sys.modules
+    shared = _findable(module) and vars(sys.modules[module]) is function.__globals__
     home = module if shared else id(function.__globals__)
     names = () if shared else _global_names(code)
     state = {
@@ -117,9 +137,7 @@ def _content(cell: types.CellType) -> tuple[Any, ...]:
 _namespaces: dict[int, dict[str, Any]] = {}
 
 
-def make_function(
-    code: bytes, name: str, home: str | int, cell_count: int
-) -> types.FunctionType:
+def make_function(code: bytes, name: str, home: str | int, cell_count: int) -> types.FunctionType:
     """Build a function without what it refers to, which may be the function itself.
 
     Args:
@@ -149,6 +167,11 @@ def fill_function(function: types.FunctionType, state: dict[str, Any]) -> None:
 
 
 def _reduce_class(cls: type) -> Any:
+    if isinstance(cls, enum.EnumMeta):
+        raise pickle.PicklingError(
+            f"expected enum {cls.__qualname__} in a module that can be imported, "
+            f"got one of {cls.__module__}"
+        )
     members = vars(cls)
     slots = members.get("__slots__", ())
     slots = (slots,) if isinstance(slots, str) else tuple(slots)
@@ -159,7 +182,10 @@ def _reduce_class(cls: type) -> Any:
 
 
 def make_class(
-    metaclass: Callable[..., type], name: str, bases: tuple[type, ...], slots: tuple[str, ...] | None
+    metaclass: Callable[..., type],
+    name: str,
+    bases: tuple[type, ...],
+    slots: tuple[str, ...] | None,
 ) -> type:
     """Build a class without its members, which may refer to it.
 
@@ -176,7 +202,4 @@ def fill_class(cls: type, state: dict[str, Any]) -> None:
     """Give a class that `make_class` built its members."""
     for name, value in state.items():
         setattr(cls, name, value)
-    update_abstract = getattr(cls, "__abstractmethods__", None)
-    if update_abstract:
-        still = {name for name in update_abstract if getattr(vars(cls).get(name), "__isabstractmethod__", True)}
-        cls.__abstractmethods__ = frozenset(still)  # type: ignore[attr-defined]  # of ABCMeta
+    abc.update_abstractmethods(cls)

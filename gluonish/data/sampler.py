@@ -98,9 +98,7 @@ class BatchSampler(Sampler):
         ArgumentError: for another ``last_batch``, or a ``batch_size`` below 1.
     """
 
-    def __init__(
-        self, sampler: Iterable[Any], batch_size: int, last_batch: str = "keep"
-    ) -> None:
+    def __init__(self, sampler: Iterable[Any], batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard", "rollover"):
             raise ArgumentError(
                 f"BatchSampler: expected last_batch 'keep', 'discard' or 'rollover', "

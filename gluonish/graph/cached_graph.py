@@ -1,8 +1,9 @@
-"""CachedGraph: what a hybridized block calls. Traced once, planned once for each signature, recorded as one tape node.
+"""CachedGraph: what a hybridized block calls. Traced once, planned once for each signature,
+recorded as one tape node.
 
-A signature is what a plan depends on: specs and device of the inputs, training mode, and which inputs want a gradient. While
-recording, the forward plan also delivers what the backward plan will read, into a *state* that goes back to a pool when the tape
-node is freed.
+A signature is what a plan depends on: specs and device of the inputs, training mode, and which
+inputs want a gradient. While recording, the forward plan also delivers what the backward plan will
+read, into a *state* that goes back to a pool when the tape node is freed.
 """
 
 from collections import OrderedDict
@@ -44,7 +45,8 @@ class CachedGraph:
         outputs: Values of the traced graph.
         static_alloc: Keep memory between calls.
         static_shape: Accepted with ``static_alloc``; on a CPU nothing follows from it.
-        forward_bulk_size: Most operators in one engine job of the forward pass; None as the environment says.
+        forward_bulk_size: Most operators in one engine job of the forward pass; None as the
+            environment says.
         backward_bulk_size: The same of the backward pass.
         name: For engine jobs and messages.
     """
@@ -93,9 +95,7 @@ class CachedGraph:
 
     def _add_plan(self, signature: Signature, inputs: Sequence[NDArray]) -> "_Plan":
         if len(inputs) != len(self.inputs):
-            raise GraphError(
-                f"{self.name}: expected {len(self.inputs)} inputs, got {len(inputs)}"
-            )
+            raise GraphError(f"{self.name}: expected {len(self.inputs)} inputs, got {len(inputs)}")
         specs, device, training, wanted = signature
         for node, x in zip(self.inputs, inputs, strict=True):
             if x._device is not device:
@@ -158,7 +158,8 @@ class _Plan:
         self.gradient_specs = [value.spec for value in gradients]
         inputs = [Value(node) for node in joint.inputs[: len(specs)]]
         heads = [Value(node) for node in joint.inputs[len(specs) :]]
-        # Outputs that the backward pass reads are handed over as they are, everything else it reads is kept.
+        # Outputs that the backward pass reads are handed over as they are, everything else it reads
+        # is kept.
         self.forward = Executable(
             forward_nodes,
             inputs,
@@ -182,7 +183,8 @@ class _Plan:
         self.output_choice = _distinct_positions(outputs)
 
     def _joint_graph(self, wanted: Sequence[int]) -> tuple[Graph, int]:
-        """Return the optimized forward and backward graph in one, and how many of its outputs are forward's."""
+        """Return the optimized forward and backward graph in one, and how many of its outputs are
+        forward's."""
         count = len(self.graph.outputs)
         if not wanted:
             self.gradient_positions: list[int] = []
@@ -200,7 +202,8 @@ class _Plan:
         return optimize(Graph([*self.graph.inputs, *heads], outputs, order)), count
 
     def _split(self, joint: Graph, output_count: int) -> tuple[list[Node], list[Node]]:
-        """Part the operators into those that the outputs need and the rest, which is the backward pass."""
+        """Part the operators into those that the outputs need and the rest, which is the backward
+        pass."""
         forward = {id(n) for n in topological_order(joint.outputs[:output_count])}
         operators = [node for node in joint.nodes if node.op is not None]
         return (
@@ -227,7 +230,8 @@ class _Plan:
             return _State([value.spec for value in self.kept], self.device)
 
     def return_state(self, state: _State) -> None:
-        """Keep a state's memory for the next recorded call; its variables order that call's writes."""
+        """Keep a state's memory for the next recorded call; its variables order that call's
+        writes."""
         if self._static_alloc and len(self._idle) < 2:
             self._idle.append(state)
 
@@ -287,7 +291,8 @@ class _GraphNode:
         self.output_count = len(outputs)
 
     def backward(self, grads: Sequence[NDArray | None]) -> Sequence[NDArray | None]:
-        """Return the gradient of every input, by the planned backward graph or, to differentiate again, operator by operator."""
+        """Return the gradient of every input, by the planned backward graph or, to differentiate
+        again, operator by operator."""
         plan = self.plan
         if self.state is None or plan.backward is None:
             raise AutogradError(
@@ -296,9 +301,7 @@ class _GraphNode:
             )
         heads = [self._head(i, gradient) for i, gradient in enumerate(grads)]
         if recording.mode.get() & RECORDING:
-            inputs = [
-                x.connected(link) for x, link in zip(self.inputs, self.parents, strict=True)
-            ]
+            inputs = [x.connected(link) for x, link in zip(self.inputs, self.parents, strict=True)]
             return interpreter.gradients(plan.graph, inputs, heads, plan.wanted, self.key)
         found: list[NDArray | None] = [None] * len(self.inputs)
         results = [empty_like_spec(spec, plan.device) for spec in plan.gradient_specs]

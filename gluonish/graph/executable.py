@@ -1,8 +1,9 @@
 """Executable: a graph bound to kernels and memory, run as a few engine jobs.
 
-A call has a *frame*: one list with the raw array of every value. Values come from four places: external ones (inputs, and values of
-the forward graph that a backward graph reads) and outputs are given with the call, constants are bound at once, all others lie in an
-arena at planned offsets. A frame and its arena belong to one call at a time: they are taken from a pool when the call's first
+A call has a *frame*: one list with the raw array of every value. Values come from four places:
+external ones (inputs, and values of the forward graph that a backward graph reads) and outputs are
+given with the call, constants are bound at once, all others lie in an arena at planned offsets. A
+frame and its arena belong to one call at a time: they are taken from a pool when the call's first
 step runs and go back after its last, so calls from several threads never meet in memory.
 """
 
@@ -10,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from gluonish_engine import Var
 
 from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE
 from gluonish.core.device import Device
@@ -22,6 +22,7 @@ from gluonish.graph.memory_plan import MemoryPlan, Step, plan_memory
 from gluonish.ndarray.eager import HEAVY_INLINE_SIZE
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray
 from gluonish.ops.registry import Operator
+from gluonish_engine import Var
 
 __all__ = ["Executable"]
 
@@ -114,7 +115,9 @@ class Executable:
         self.plan = self._plan_memory(given)
         self._segments = self._cut(max(1, segment_size))
         self.mutated = [
-            i for i, value in enumerate(externals) if self._places[value.key] in self._mutated_places()
+            i
+            for i, value in enumerate(externals)
+            if self._places[value.key] in self._mutated_places()
         ]
         self.inline = self._is_light(nodes)
 
@@ -173,7 +176,7 @@ class Executable:
         )
 
     def _mutated_places(self) -> set[int]:
-        return {step.reads[i] for step in self._steps for i in step.op.mutates}
+        return {step.reads[i] for step in self._steps for i in step.op.mutated_inputs(step.attrs)}
 
     def _is_light(self, nodes: Sequence[Node]) -> bool:
         """Whether the whole call is too little work for a hand-over to another thread."""
@@ -191,7 +194,8 @@ class Executable:
         return [steps[i : i + size] for i in range(0, len(steps), size)] or [[]]
 
     def _is_prebound_alias(self, step: _Run) -> bool:
-        """Whether a step's output lies on its input's memory in the arena, so that nothing is left to do."""
+        """Whether a step's output lies on its input's memory in the arena, so that nothing is left
+        to do."""
         if not (step.op.identity and step.single):
             return False
         slots = self.plan.slots

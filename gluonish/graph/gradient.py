@@ -26,21 +26,21 @@ class GradientGraph:
 
 
 def differentiate(graph: Graph, wanted: Collection[int]) -> GradientGraph:
-    """Return the gradients of a graph's outputs with respect to some inputs, as values over the same nodes.
+    """Return the gradients of a graph's outputs with respect to some inputs, as values over the
+    same nodes.
 
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
         wanted: Positions among the graph's inputs.
 
     Returns:
-        Gradients in the order of ``sorted(wanted)``; they read the forward nodes' values where the rules need them.
+        Gradients in the order of ``sorted(wanted)``; they read the forward nodes' values where the
+        rules need them.
 
     Raises:
         AutogradError: if a wanted gradient passes through an operator that has none.
     """
-    heads = [
-        variable(f"head{i}_grad", value.spec) for i, value in enumerate(graph.outputs)
-    ]
+    heads = [variable(f"head{i}_grad", value.spec) for i, value in enumerate(graph.outputs)]
     grads: dict[tuple[int, int], Value] = {}
     for value, head in zip(graph.outputs, heads, strict=True):
         _add(grads, value.key, head)

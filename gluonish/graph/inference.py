@@ -1,4 +1,5 @@
-"""Shape and dtype inference over a Symbol graph, in both directions, and the graph with specs that follows from it."""
+"""Shape and dtype inference over a Symbol graph, in both directions, and the graph with specs that
+follows from it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,8 +11,8 @@ from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
 
 __all__ = ["Inference", "infer", "specialize"]
 
-# Each sweep carries what is known one step further against the direction of the nodes; a chain of unknowns longer than this
-# is not found in practice.
+# Each sweep carries what is known one step further against the direction of the nodes; a chain of
+# unknowns longer than this is not found in practice.
 _MAX_SWEEPS = 16
 
 
@@ -56,9 +57,7 @@ class Inference:
         op = node.op
         assert op is not None
         inputs = [self.spec(value) for value in node.inputs]
-        outputs = [
-            self._specs.get((id(node), i), PartialSpec()) for i in range(node.num_outputs)
-        ]
+        outputs = [self._specs.get((id(node), i), PartialSpec()) for i in range(node.num_outputs)]
         try:
             if op.complete is not None and not all(spec.known() for spec in inputs):
                 op.complete(inputs, outputs, node.attrs)
@@ -91,7 +90,9 @@ def infer(outputs: Sequence[Value], known: Mapping[str, PartialSpec]) -> Inferen
     inference = Inference(topological_order(outputs), known)
     inference.run()
     open_variables = [
-        node for node in inference.nodes if node.op is None and inference.spec(Value(node)).dtype is None
+        node
+        for node in inference.nodes
+        if node.op is None and inference.spec(Value(node)).dtype is None
     ]
     if open_variables:
         for node in open_variables:

@@ -25,8 +25,8 @@ def evaluate(
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
         inputs: One array for each of the graph's inputs.
-        monitor: Called with name, operator name and array for every output of an operator and, if the flag beside it is set, for
-            every input.
+        monitor: Called with name, operator name and array for every output of an operator and, if
+            the flag beside it is set, for every input.
     """
     values = _forward(graph, inputs, None, repeat=False)
     if monitor is not None:
@@ -58,19 +58,20 @@ def _forward(
             continue
         arrays = [values[value.key] for value in node.inputs]
         if repeat:  # a repeated call must not update moving statistics once more
-            arrays = [x.copy() if i in node.op.mutates else x for i, x in enumerate(arrays)]
+            mutated = node.op.mutated_inputs(node.attrs)
+            arrays = [x.copy() if i in mutated else x for i, x in enumerate(arrays)]
         attrs: dict[str, Any] = dict(node.attrs)
         if node.op.random:
-            attrs["key"] = (
-                next_key(arrays[0].context) if key is None else (key[0], key[1] + drawn)
-            )
+            attrs["key"] = next_key(arrays[0].context) if key is None else (key[0], key[1] + drawn)
             drawn += 1
         for i, result in enumerate(_run(node.op, node, arrays, attrs)):
             values[id(node), i] = result
     return values
 
 
-def _run(op: Operator, node: Node, inputs: Sequence[NDArray], attrs: dict[str, Any]) -> list[NDArray]:
+def _run(
+    op: Operator, node: Node, inputs: Sequence[NDArray], attrs: dict[str, Any]
+) -> list[NDArray]:
     device = inputs[0]._device
     results = [empty_like_spec(spec, device) for spec in node.specs]
     run(op, inputs, attrs, results, device)
@@ -86,7 +87,8 @@ def gradients(
     wanted: Sequence[int],
     key: tuple[int, int],
 ) -> list[NDArray | None]:
-    """Return the gradients of a graph's outputs with respect to some inputs, recorded like any eager computation.
+    """Return the gradients of a graph's outputs with respect to some inputs, recorded like any
+    eager computation.
 
     Args:
         graph: The graph of a call that was made.

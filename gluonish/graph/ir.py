@@ -1,8 +1,9 @@
 """The graph: nodes, the values between them, and how a graph prints.
 
-One kind of node serves Symbol, tracing, gradients, passes and files. A `Value` is one output of a node and takes part in operators
-like an array; applying an operator to values appends a node. Symbol graphs have no specs, all others know them for every value. Nodes
-are immutable: a pass builds new ones.
+One kind of node serves Symbol, tracing, gradients, passes and files. A `Value` is one output of a
+node and takes part in operators like an array; applying an operator to values appends a node.
+Symbol graphs have no specs, all others know them for every value. Nodes are immutable: a pass
+builds new ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +31,8 @@ __all__ = [
 
 
 class Node:
-    """One operator application, a variable (``op`` None) or a constant (``op`` None, ``array`` there).
+    """One operator application, a variable (``op`` None) or a constant (``op`` None, ``array``
+    there).
 
     Attributes:
         op: The operator.
@@ -38,10 +40,11 @@ class Node:
         inputs: The values it reads.
         attrs: Parsed attributes of the operator.
         specs: What each output is; empty where nothing is known, as in Symbol graphs.
-        extra: Attributes that are not the operator's: ``__shape__``, ``__lr_mult__`` and the user's own, as strings.
+        extra: Attributes that are not the operator's: ``__shape__``, ``__lr_mult__`` and the user's
+            own, as strings.
         array: A constant's value.
-        given: The operator's attributes as the user or a file spelled them, for writing files; None: those that differ from
-            the defaults.
+        given: The operator's attributes as the user or a file spelled them, for writing files;
+            None: those that differ from the defaults.
     """
 
     __slots__ = ("array", "attrs", "extra", "given", "inputs", "name", "op", "specs")
@@ -123,7 +126,7 @@ class Value(Fluent):
         return self.spec.size
 
     @property
-    def T(self) -> Any:  # noqa: N802  # as arrays have it
+    def T(self) -> Any:  # as arrays have it
         """The value with its axes in reverse order."""
         return self.transpose()
 
@@ -145,7 +148,9 @@ class Value(Fluent):
             "traced; use where, or do not hybridize this block"
         )
 
-    __iter__ = None  # a value has no elements while it is traced; without this, iteration would never end
+    __iter__ = (
+        None  # a value has no elements while it is traced; without this, iteration would never end
+    )
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """Refuse: there are no numbers while a graph is traced.
@@ -190,7 +195,8 @@ def append(op: Operator, inputs: Sequence[Any], attrs: Attrs, name: str | None =
 
 
 def topological_order(outputs: Iterable[Value]) -> list[Node]:
-    """Return the nodes that the outputs need, each after its inputs, depth first in the order of inputs."""
+    """Return the nodes that the outputs need, each after its inputs, depth first in the order of
+    inputs."""
     order: list[Node] = []
     seen: set[int] = set()
     stack = [(value.node, False) for value in reversed(list(outputs))]
@@ -206,7 +212,8 @@ def topological_order(outputs: Iterable[Value]) -> list[Node]:
 
 
 class Graph:
-    """Nodes in topological order, the variables that are its inputs, and the values that are its outputs.
+    """Nodes in topological order, the variables that are its inputs, and the values that are its
+    outputs.
 
     Args:
         inputs: Variables, in the order in which a call gives them; also those that no node reads.

@@ -9,8 +9,9 @@ __all__ = ["lint"]
 def lint(graph: Graph) -> Graph:
     """Return the graph if it is legal.
 
-    Legal means: every input of a node is an output of an earlier node; every variable that is read is an input of the graph; every
-    output is there; every node's specs are what its operator infers.
+    Legal means: every input of a node is an output of an earlier node; every variable that is read
+    is an input of the graph; every output is there; every node's specs are what its operator
+    infers.
 
     Raises:
         GraphError: naming the node that breaks a rule.

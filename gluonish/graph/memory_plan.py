@@ -1,7 +1,8 @@
 """The memory plan: which bytes of one arena hold which intermediate value, and when.
 
-Values live from the step that makes them to the last step that reads them. Memory of a dead value is given to the next value that fits:
-in place where an elementwise operator's input dies with it, else the free block that fits best, within a factor.
+Values live from the step that makes them to the last step that reads them. Memory of a dead value
+is given to the next value that fits: in place where an elementwise operator's input dies with it,
+else the free block that fits best, within a factor.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,14 +68,15 @@ def plan_memory(
 
     Args:
         steps: In order of execution.
-        sizes: Bytes of each value that is to be planned; others (inputs, outputs, what the backward pass keeps) have memory of their
-            own.
-        match_range: A free block is taken if it is at most this many times smaller or larger than the value
-            (``NNVM_EXEC_MATCH_RANGE``); 0 turns sharing off.
+        sizes: Bytes of each value that is to be planned; others (inputs, outputs, what the backward
+            pass keeps) have memory of their own.
+        match_range: A free block is taken if it is at most this many times smaller or larger than
+            the value (``NNVM_EXEC_MATCH_RANGE``); 0 turns sharing off.
         in_place: Whether in-place outputs are allowed (``MXNET_EXEC_ENABLE_INPLACE``).
 
     Returns:
-        The plan. Two values share bytes only if one is dead before the other is made, or by an in-place step or an alias.
+        The plan. Two values share bytes only if one is dead before the other is made, or by an
+        in-place step or an alias.
     """
     last_read = {v: i for i, step in enumerate(steps) for v in (*step.writes, *step.reads)}
     blocks: list[_Block] = []
@@ -116,7 +118,8 @@ def _inherited(
 
 
 def _best_fit(free: list[_Block], nbytes: int, match_range: int) -> _Block | None:
-    """Take the smallest free block that is large enough, else the largest that is not; both within the range."""
+    """Take the smallest free block that is large enough, else the largest that is not; both within
+    the range."""
     if not match_range:
         return None
     fitting = [b for b in free if nbytes <= b.nbytes <= nbytes * match_range]

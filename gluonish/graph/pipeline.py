@@ -8,7 +8,8 @@ from gluonish.graph.passes import eliminate_common_subexpressions, eliminate_dea
 
 __all__ = ["PASSES", "optimize"]
 
-# Simplification first: it makes subexpressions equal. Dead code last: it drops what the others left behind.
+# Simplification first: it makes subexpressions equal. Dead code last: it drops what the others left
+# behind.
 PASSES: tuple[tuple[Callable[[Graph], Graph], Callable[[], bool]], ...] = (
     (simplify, lambda: True),
     (eliminate_common_subexpressions, lambda: bool(MXNET_ELIMINATE_COMMON_EXPR.value)),

@@ -14,11 +14,12 @@ def rebuild(graph: Graph, rule: Rule) -> Graph:
 
     Args:
         graph: The graph; it stays as it is.
-        rule: Called for every operator node, in order, with its inputs in the new graph. Returns the values that stand for its
-            outputs from now on, or None to keep the node.
+        rule: Called for every operator node, in order, with its inputs in the new graph. Returns
+            the values that stand for its outputs from now on, or None to keep the node.
 
     Returns:
-        A graph over the same variables. Nodes whose inputs did not change are shared with the old one.
+        A graph over the same variables. Nodes whose inputs did not change are shared with the old
+        one.
     """
     replaced: dict[tuple[int, int], Value] = {}
     nodes: list[Node] = []

@@ -5,7 +5,8 @@ from typing import Any
 
 __all__ = ["Structure", "flatten", "regroup"]
 
-# A leaf is None; everything else is the container's type with the structures inside, or a constant in a one-element tuple.
+# A leaf is None; everything else is the container's type with the structures inside, or a constant
+# in a one-element tuple.
 Structure = Any
 
 

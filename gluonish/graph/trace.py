@@ -1,4 +1,5 @@
-"""Tracing a ``forward(x)`` in the style of MXNet 2.0: it runs once on graph values that have shapes but no numbers."""
+"""Tracing a ``forward(x)`` in the style of MXNet 2.0: it runs once on graph values that have shapes
+but no numbers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -60,7 +61,10 @@ class _Tracing:
 
 
 def trace_forward(
-    forward: Callable[..., Any], names: Sequence[str], specs: Sequence[Spec], regrouped: Callable[[Sequence[Value]], Any]
+    forward: Callable[..., Any],
+    names: Sequence[str],
+    specs: Sequence[Spec],
+    regrouped: Callable[[Sequence[Value]], Any],
 ) -> Trace:
     """Run ``forward`` once on graph values.
 
@@ -71,7 +75,8 @@ def trace_forward(
         regrouped: Puts the values into the nesting of the call's arguments.
 
     Raises:
-        GraphError: if an output is neither a value of the trace nor an array, or the computation needs numbers.
+        GraphError: if an output is neither a value of the trace nor an array, or the computation
+            needs numbers.
     """
     trace = Trace()
     values = [variable(name, spec) for name, spec in zip(names, specs, strict=True)]

@@ -33,7 +33,7 @@ class KVStoreBase:
         raise self._missing("broadcast")
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """Add up the arrays of a key over devices and processes, and put the sum into all of ``out``.
+        """Add up the arrays of a key over devices and processes; all of ``out`` get the sum.
 
         Args:
             key: Number or name, or a list of these.

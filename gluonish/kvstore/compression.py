@@ -33,9 +33,7 @@ class TwoBitCompression:
         self.threshold = threshold
         self._residuals: dict[tuple[int | str, int], NDArray] = {}
 
-    def compress(
-        self, key: int | str, sender: int, gradient: NDArray, priority: int
-    ) -> NDArray:
+    def compress(self, key: int | str, sender: int, gradient: NDArray, priority: int) -> NDArray:
         """Return the gradient as its receiver sees it.
 
         Args:
@@ -49,7 +47,8 @@ class TwoBitCompression:
         """
         if gradient.dtype.__name__ != "float32":
             raise ArgumentTypeError(
-                f"gradient compression: expected float32, got {gradient.dtype.__name__} at key {key}"
+                f"gradient compression: expected float32 at key {key!r},"
+                f" got {gradient.dtype.__name__}"
             )
         residual = self._residuals.get((key, sender))
         if residual is None or residual.context != gradient.context:

@@ -151,7 +151,7 @@ class KVStore(KVStoreBase):
         return sum_arrays(values, context, priority)
 
     def _move(self, key: Key, stored: NDArray, context: Context) -> NDArray:
-        """Bring a stored value to the device where its gradients are added up, and keep it there."""
+        """Bring a stored value to the device where its gradients are added up, for good."""
         if stored.context == context:
             return stored
         moved = new_array(stored, context)
@@ -192,7 +192,7 @@ class KVStore(KVStoreBase):
 
     @staticmethod
     def _update(updater: UpdateFunction, sums: list[tuple[Key, NDArray, NDArray]]) -> None:
-        """Call the updater: for each key, or with lists, a device at a time, where it takes them."""
+        """Call the updater for each key; or with lists, one per device, where it takes them."""
         if not isinstance(updater, Updater) or not updater.aggregate_updates:
             for name, total, stored in sums:
                 updater(name, total, stored)

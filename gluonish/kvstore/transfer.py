@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from gluonish.core.device import device_of
 from gluonish.core.context import Context
+from gluonish.core.device import device_of
 from gluonish.engine import current_engine
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.copying import copy_into
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, empty_like_spec
-from gluonish.ops.accumulation import accumulation_dtype
+from gluonish.ops.precision import accumulator
 
 __all__ = ["apply_in_place", "new_array", "sum_arrays"]
 
@@ -49,7 +49,7 @@ def _on_same_memory(value: NDArray, out: NDArray, priority: int) -> NDArray:
 
 
 def _sum_into(values: Sequence[Any], out: Any) -> None:
-    wide = accumulation_dtype(out.dtype)
+    wide = accumulator(out.dtype)
     total = out if wide == out.dtype else out.astype(wide)
     total[...] = values[0]
     for value in values[1:]:

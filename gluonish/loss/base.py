@@ -2,6 +2,7 @@
 
 from numbers import Number
 from types import ModuleType
+from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.hybrid_block import HybridBlock
@@ -22,7 +23,7 @@ class Loss(HybridBlock):
         ArgumentTypeError: ``weight`` is neither None nor a number.
     """
 
-    def __init__(self, weight: float | None, batch_axis: int, **kwargs: object) -> None:
+    def __init__(self, weight: float | None, batch_axis: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if weight is not None and not isinstance(weight, Number):
             raise ArgumentTypeError(

@@ -1,6 +1,7 @@
 """Losses of predicted classes: SoftmaxCrossEntropyLoss and SigmoidBinaryCrossEntropyLoss."""
 
 from types import ModuleType
+from typing import Any
 
 from gluonish.loss.base import Loss
 from gluonish.ops.registry import V
@@ -44,16 +45,14 @@ class SoftmaxCrossEntropyLoss(Loss):
         from_logits: bool = False,
         weight: float | None = None,
         batch_axis: int = 0,
-        **kwargs: object,
+        **kwargs: Any,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._axis = axis
         self._sparse_label = sparse_label
         self._from_logits = from_logits
 
-    def hybrid_forward(
-        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
-    ) -> V:
+    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
         """Compute the loss with the functions of ``F``."""
         if not self._from_logits:
             pred = F.log_softmax(pred, axis=self._axis)
@@ -90,7 +89,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         from_sigmoid: bool = False,
         weight: float | None = None,
         batch_axis: int = 0,
-        **kwargs: object,
+        **kwargs: Any,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._from_sigmoid = from_sigmoid
@@ -113,17 +112,18 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         # log(1 + exp(-|x|)) is the part of -log sigmoid that cannot overflow.
         rest = F.Activation(-F.abs(pred), act_type="softrelu")
         if pos_weight is None:
-            loss: V = F.relu(pred) - pred * label + rest
+            loss = F.relu(pred) - pred * label + rest
             return loss
         factor = 1 + F.broadcast_mul(label, pos_weight - 1)
-        return pred - pred * label + factor * (rest + F.relu(-pred))
+        loss = pred - pred * label + factor * (rest + F.relu(-pred))
+        return loss
 
     def _of_probability(self, F: ModuleType, pred: V, label: V, pos_weight: V | None) -> V:
         positive = F.log(pred + _EPSILON) * label
         if pos_weight is not None:
             positive = F.broadcast_mul(positive, pos_weight)
         negative = F.log(1.0 - pred + _EPSILON) * (1.0 - label)
-        loss: V = -(positive + negative)
+        loss = -(positive + negative)
         return loss
 
 

@@ -1,6 +1,7 @@
 """Losses of distances between vectors: TripletLoss, CosineEmbeddingLoss, SDMLLoss."""
 
 from types import ModuleType
+from typing import Any
 
 from gluonish.loss.base import Loss
 from gluonish.loss.likelihood import KLDivLoss
@@ -28,7 +29,7 @@ class TripletLoss(Loss):
     """
 
     def __init__(
-        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: object
+        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
@@ -61,7 +62,7 @@ class CosineEmbeddingLoss(Loss):
     """
 
     def __init__(
-        self, weight: float | None = None, batch_axis: int = 0, margin: float = 0, **kwargs: object
+        self, weight: float | None = None, batch_axis: int = 0, margin: float = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
@@ -105,7 +106,7 @@ class SDMLLoss(Loss):
         smoothing_parameter: float = 0.3,
         weight: float | None = 1.0,
         batch_axis: int = 0,
-        **kwargs: object,
+        **kwargs: Any,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self.kl_loss = KLDivLoss(from_logits=True)

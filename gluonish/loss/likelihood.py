@@ -2,6 +2,7 @@
 
 import math
 from types import ModuleType
+from typing import Any
 
 from gluonish.loss.base import Loss
 from gluonish.ops.registry import V
@@ -34,15 +35,13 @@ class KLDivLoss(Loss):
         axis: int = -1,
         weight: float | None = None,
         batch_axis: int = 0,
-        **kwargs: object,
+        **kwargs: Any,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._from_logits = from_logits
         self._axis = axis
 
-    def hybrid_forward(
-        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
-    ) -> V:
+    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
         """Compute the loss with the functions of ``F``."""
         if not self._from_logits:
             pred = F.log_softmax(pred, self._axis)
@@ -79,7 +78,7 @@ class PoissonNLLLoss(Loss):
         from_logits: bool = True,
         batch_axis: int = 0,
         compute_full: bool = False,
-        **kwargs: object,
+        **kwargs: Any,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._from_logits = from_logits

@@ -1,6 +1,7 @@
 """Losses of two classes told by sign: HingeLoss, SquaredHingeLoss, LogisticLoss."""
 
 from types import ModuleType
+from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.loss.base import Loss
@@ -28,14 +29,12 @@ class HingeLoss(Loss):
     """
 
     def __init__(
-        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: object
+        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def hybrid_forward(
-        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
-    ) -> V:
+    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
         """Compute the loss with the functions of ``F``."""
         loss = F.relu(self._margin - pred * F.reshape_like(label, pred))
         return self._mean(F, self._weighted(F, loss, sample_weight))
@@ -60,14 +59,12 @@ class SquaredHingeLoss(Loss):
     """
 
     def __init__(
-        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: object
+        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def hybrid_forward(
-        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
-    ) -> V:
+    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
         """Compute the loss with the functions of ``F``."""
         loss = F.square(F.relu(self._margin - pred * F.reshape_like(label, pred)))
         return self._mean(F, self._weighted(F, loss, sample_weight))
@@ -99,7 +96,7 @@ class LogisticLoss(Loss):
         weight: float | None = None,
         batch_axis: int = 0,
         label_format: str = "signed",
-        **kwargs: object,
+        **kwargs: Any,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         if label_format not in ("signed", "binary"):
@@ -108,9 +105,7 @@ class LogisticLoss(Loss):
             )
         self._label_format = label_format
 
-    def hybrid_forward(
-        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
-    ) -> V:
+    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
         """Compute the loss with the functions of ``F``."""
         label = F.reshape_like(label, pred)
         if self._label_format == "signed":

@@ -1,6 +1,7 @@
 """Losses of predicted numbers: L2Loss, L1Loss, HuberLoss."""
 
 from types import ModuleType
+from typing import Any
 
 from gluonish.loss.base import Loss
 from gluonish.ops.registry import V
@@ -25,12 +26,10 @@ class L2Loss(Loss):
         loss: (batch,), the mean over the other axes.
     """
 
-    def __init__(self, weight: float = 1.0, batch_axis: int = 0, **kwargs: object) -> None:
+    def __init__(self, weight: float = 1.0, batch_axis: int = 0, **kwargs: Any) -> None:
         super().__init__(weight, batch_axis, **kwargs)
 
-    def hybrid_forward(
-        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
-    ) -> V:
+    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
         """Compute the loss with the functions of ``F``."""
         loss = F.square(F.reshape_like(label, pred) - pred)
         half = None if self._weight is None else self._weight / 2
@@ -54,14 +53,10 @@ class L1Loss(Loss):
         loss: (batch,), the mean over the other axes.
     """
 
-    def __init__(
-        self, weight: float | None = None, batch_axis: int = 0, **kwargs: object
-    ) -> None:
+    def __init__(self, weight: float | None = None, batch_axis: int = 0, **kwargs: Any) -> None:
         super().__init__(weight, batch_axis, **kwargs)
 
-    def hybrid_forward(
-        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
-    ) -> V:
+    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
         """Compute the loss with the functions of ``F``."""
         loss = F.abs(F.reshape_like(label, pred) - pred)
         return self._mean(F, self._weighted(F, loss, sample_weight))
@@ -88,14 +83,12 @@ class HuberLoss(Loss):
     """
 
     def __init__(
-        self, rho: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: object
+        self, rho: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._rho = rho
 
-    def hybrid_forward(
-        self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None
-    ) -> V:
+    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
         """Compute the loss with the functions of ``F``."""
         distance = F.abs(F.reshape_like(label, pred) - pred)
         loss = F.where(

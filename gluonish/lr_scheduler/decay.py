@@ -9,7 +9,7 @@ __all__ = ["CosineScheduler", "PolyScheduler"]
 
 
 class _DecayScheduler(LRScheduler):
-    """From ``base_lr`` after the warm-up to ``final_lr`` at ``max_update``, by a subclass's curve."""
+    """From ``base_lr`` after the warm-up down to ``final_lr``, along a subclass's curve."""
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from itertools import pairwise
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.lr_scheduler.scheduler import LRScheduler
@@ -85,7 +86,7 @@ class MultiFactorScheduler(LRScheduler):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         if not isinstance(step, list):
             raise ArgumentTypeError(f"MultiFactorScheduler: expected a list step, got {step!r}")
-        if not step or step[0] < 1 or any(b <= a for a, b in zip(step, step[1:], strict=False)):
+        if not step or step[0] < 1 or any(b <= a for a, b in pairwise(step)):
             raise ArgumentError(
                 f"MultiFactorScheduler: expected increasing steps of 1 or more, got {step}"
             )

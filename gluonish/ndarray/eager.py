@@ -80,7 +80,7 @@ def run(
     out = first if op.single else tuple(y._data for y in results)
     writes = [y._var for y in results]
     if op.mutates:
-        writes += [inputs[i]._var for i in op.mutates]
+        writes += [inputs[i]._var for i in op.mutated_inputs(attrs)]
     current_engine().push(
         partial(kernel, device.xp, out, *[x._data for x in inputs], **attrs),
         [x._var for x in inputs],

@@ -57,4 +57,4 @@ CAST = register(
 
 def cast(x: Any, dtype: np.dtype[Any]) -> Any:
     """Return ``x`` in another dtype, itself if it has it."""
-    return x if x.dtype == dtype else apply(CAST, (x,), {"dtype": dtype})
+    return x if x.dtype == dtype else apply(CAST, (x,), {"dtype": np.dtype(dtype)})

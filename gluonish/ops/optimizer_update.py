@@ -270,7 +270,7 @@ def _multi(
                 num_args=integer(low=2),
             ),
             outputs=outputs,
-            mutates=mutates,  # type: ignore[arg-type]  # a function of attributes
+            mutates=mutates,
             variadic="num_args",
             elementwise=True,
         )

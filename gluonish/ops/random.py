@@ -276,7 +276,7 @@ def _multinomial_gradient(
     each = (rows, math.prod(shape))
     # d log p / d p = 1 / p, at the class that was drawn.
     weight = reshape(g[1] * EXP(-log_probability), (*each, 1))
-    dtype = log_probability.dtype
+    dtype = np.dtype(log_probability.dtype)
     hot_attrs = {"depth": classes, "on_value": 1.0, "off_value": 0.0, "dtype": dtype}
     hot = apply(ONE_HOT, (reshape(samples, each),), hot_attrs)
     return (reshape(sum_(hot * weight, axis=(1,)), data.shape),)

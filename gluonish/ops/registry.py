@@ -163,7 +163,7 @@ class Operator:
         outputs: int | Callable[[Attrs], int] = 1,
         visible: int | Callable[[Attrs], int] | None = None,
         output_names: tuple[str, ...] = (),
-        mutates: tuple[int, ...] = (),
+        mutates: tuple[int, ...] | Callable[[Attrs], tuple[int, ...]] = (),
         variadic: str | None = None,
         complete: Callable[[list[PartialSpec], list[PartialSpec], Attrs], None] | None = None,
         gradient_uses_output: bool = False,
@@ -212,6 +212,10 @@ class Operator:
     def num_outputs(self, attrs: Attrs) -> int:
         """Return how many arrays the kernel fills under these attributes."""
         return self.outputs(attrs) if callable(self.outputs) else self.outputs
+
+    def mutated_inputs(self, attrs: Attrs) -> tuple[int, ...]:
+        """Return the positions of inputs that the kernel overwrites under these attributes."""
+        return self.mutates(attrs) if callable(self.mutates) else self.mutates
 
     def num_visible(self, attrs: Attrs) -> int:
         """Return how many outputs a caller sees under these attributes."""

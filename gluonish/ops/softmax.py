@@ -136,7 +136,7 @@ def _family(
             "axis": axis,
             "factor": sign / (temperature or 1),
             "log": log,
-            "dtype": values[0].dtype,
+            "dtype": np.dtype(values[0].dtype),
         }
         found = apply(SOFTMAX_BACKWARD, (g, values[-1]), attrs)
         return (found,) if len(values) == 2 else (found, None)

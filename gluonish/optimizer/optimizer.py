@@ -95,7 +95,7 @@ class Optimizer:
             raise ArgumentTypeError(
                 f"Optimizer: expected a dict param_idx2name, got {type(param_idx2name).__name__}"
             )
-        self.idx2name: dict[Index, str] = dict(param_idx2name or {})
+        self.idx2name: dict[Any, str] = dict(param_idx2name or {})
         self.sym_info: tuple[Any, ...] = ()
         if sym is not None:
             self.sym_info = (sym.attr_dict(), sym.list_arguments())
@@ -162,7 +162,7 @@ class Optimizer:
         )
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
-        """Return the state of a weight; for a 16-bit one under multi_precision, with a float32 copy.
+        """Return the state of a weight; a 16-bit one under multi_precision gets a float32 copy.
 
         Returns:
             ``(float32 weight, state)`` for these, else what `create_state` returns.
@@ -216,7 +216,8 @@ class Optimizer:
             args_lr_mult: They win over what the symbol's variables say. Parameters that
                 ``param_dict`` has use their own.
         """
-        self.lr_mult = {**self._symbol_multipliers("__lr_mult__"), **args_lr_mult}
+        self.lr_mult = self._symbol_multipliers("__lr_mult__")
+        self.lr_mult.update(args_lr_mult)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name, as `set_lr_mult` does.
@@ -228,7 +229,7 @@ class Optimizer:
         self.wd_mult.update(self._symbol_multipliers("__wd_mult__"))
         self.wd_mult.update(args_wd_mult)
 
-    def _symbol_multipliers(self, attribute: str) -> dict[str, float]:
+    def _symbol_multipliers(self, attribute: str) -> dict[Index, float]:
         if not self.sym_info:
             return {}
         attributes, names = self.sym_info
@@ -267,7 +268,7 @@ class Optimizer:
 
     def _update_count(self, index: Index | Sequence[Index]) -> None:
         """Count an update of these indices on the current device."""
-        indices = index if isinstance(index, list | tuple) else [index]
+        indices: Sequence[Index] = [index] if isinstance(index, int | str) else index
         counts = self._index_update_count
         for i in indices:
             counts[i] = counts.get(i, self.begin_num_update) + 1
@@ -291,8 +292,10 @@ def _override_base_lr(scheduler: Any, learning_rate: float) -> None:
     if scheduler_lr is None:
         return
     if scheduler_lr != learning_rate:
-        print(  # noqa: T201  # MXNet's notice, and not a warning: programs run with warnings as errors
-            "learning rate from ``lr_scheduler`` has been overwritten by ``learning_rate`` in optimizer."
+        # MXNet prints this too; a warning would stop programs that run with warnings as errors.
+        print(  # noqa: T201
+            f"{type(scheduler).__name__}: base_lr {scheduler_lr} of lr_scheduler gives way to"
+            f" learning_rate {learning_rate} of the optimizer"
         )
     scheduler.base_lr = learning_rate
 

@@ -104,5 +104,5 @@ class SGD(Optimizer):
 
 
 @register
-class ccSGD(SGD):  # noqa: N801  # MXNet's name
+class ccSGD(SGD):  # MXNet's name
     """Another name of `SGD`, for programs of MXNet's first versions."""

@@ -1,4 +1,4 @@
-"""Optimizers and their states as a states file holds them: NDArrays to records, objects to names."""
+"""Optimizers and their states as files hold them: NDArrays as records, objects as names."""
 
 import copy
 from typing import Any

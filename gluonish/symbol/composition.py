@@ -14,7 +14,7 @@ from gluonish.symbol.symbol import Symbol
 __all__ = ["Group", "compose", "evaluate_symbol"]
 
 
-def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # noqa: N802  # MXNet's name
+def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNet's name
     """Return one Symbol with the outputs of several, in order.
 
     Raises:

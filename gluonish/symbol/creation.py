@@ -1,4 +1,5 @@
-"""Symbols of constant arrays, and arithmetic functions of the ``sym`` namespace that take numbers on either side."""
+"""Symbols of constant arrays, and arithmetic functions of the ``sym`` namespace that take numbers
+on either side."""
 
 from collections.abc import Callable
 from typing import Any

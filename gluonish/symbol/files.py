@@ -1,9 +1,9 @@
-"""Symbols in ``-symbol.json`` files: written as MXNet 1.9 writes them, read from every version since 0.8."""
+"""Symbols in ``-symbol.json`` files: written as MXNet 1.9 writes them, read from every version
+since 0.8."""
 
 import json
 import os
 from collections.abc import Mapping, Sequence
-
 
 from gluonish.core.errors import ArgumentTypeError, FileFormatError, OperatorError
 from gluonish.core.files import atomic_write
@@ -37,7 +37,7 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
                 f"save: expected a graph of operators and variables, got an array inside ({node.name}); pass it as an input or "
                 "make it a Parameter"
             )
-        mutated = () if node.op is None else node.op.mutates
+        mutated = () if node.op is None else node.op.mutated_inputs(node.attrs)
         inputs = tuple(
             (numbers[id(value.node)], value.index, int(i in mutated))
             for i, value in enumerate(node.inputs)
@@ -69,7 +69,8 @@ def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, st
 
 
 def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = True) -> None:
-    """Write the graph to a file that MXNet reads; the old file stays until the new one is complete."""
+    """Write the graph to a file that MXNet reads; the old file stays until the new one is
+    complete."""
     with atomic_write(fname) as file:
         file.write(to_json(self, remove_amp_cast).encode())
 
@@ -78,7 +79,8 @@ def load(fname: str | os.PathLike[str]) -> Symbol:
     """Return the graph of a ``-symbol.json`` file of any version since 0.8.
 
     Raises:
-        FileFormatError: if the file is no graph, or one with an operator or attribute that gluonish does not have.
+        FileFormatError: if the file is no graph, or one with an operator or attribute that gluonish
+            does not have.
         OSError: if it cannot be read.
     """
     with open(fname, "rb") as file:
@@ -99,14 +101,17 @@ def _read(text: str | bytes, name: str) -> Symbol:
         try:
             made.append(_node(node, made))
         except OperatorError as error:
-            raise FileFormatError(f"{name}: expected nodes that gluonish knows, got node {i} ({node.name}): {error}") from error
+            raise FileFormatError(
+                f"{name}: expected nodes that gluonish knows, got node {i} ({node.name}): {error}"
+            ) from error
     return Symbol([Value(made[number], index) for number, index, _ in data.heads])
 
 
 def _node(node: NodeData, made: Sequence[Node]) -> Node:
     extra = {key: value for key, value in node.attrs.items() if _is_hidden(key)}
     if node.is_variable:
-        # A variable that an operator call made carries that call's settings; they mean nothing here but are kept.
+        # A variable that an operator call made carries that call's settings; they mean nothing here
+        # but are kept.
         return Node(None, node.name, extra=dict(node.attrs))
     op = find_operator(node.op)
     given = {key: value for key, value in node.attrs.items() if not _is_hidden(key)}
@@ -139,5 +144,3 @@ def _input_attributes(node: NodeData) -> dict[str, dict[str, str]]:
         "moving_mean": {"__init__": json.dumps(["zero", {}])},
         "moving_var": {"__init__": json.dumps(["one", {}])},
     }
-
-

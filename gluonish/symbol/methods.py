@@ -1,4 +1,5 @@
-"""What a Symbol can do beyond its structure, attached to the class: composition, inference, evaluation, files."""
+"""What a Symbol can do beyond its structure, attached to the class: composition, inference,
+evaluation, files."""
 
 from typing import Any
 

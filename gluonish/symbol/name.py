@@ -1,4 +1,5 @@
-"""Names and attributes that Symbols get from the scope they are made in: NameManager, Prefix and AttrScope."""
+"""Names and attributes that Symbols get from the scope they are made in: NameManager, Prefix and
+AttrScope."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar, Token
@@ -65,7 +66,8 @@ _names: ContextVar[NameManager | None] = ContextVar("gluonish_names", default=No
 
 
 class AttrScope:
-    """Scope whose attributes all Symbols made inside carry, unless they set their own: ``AttrScope(ctx_group="dev1")``.
+    """Scope whose attributes all Symbols made inside carry, unless they set their own:
+    ``AttrScope(ctx_group="dev1")``.
 
     Args:
         **kwargs: Attribute names (without underscores around them) and string values.

@@ -1,4 +1,5 @@
-"""The ``sym`` namespace: variables, and a function for every registered operator, made when it is first asked for."""
+"""The ``sym`` namespace: variables, and a function for every registered operator, made when it is
+first asked for."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -87,7 +88,9 @@ def operator_function(name: str) -> Callable[..., Any]:
     made = _made.get(name)
     if made is None:
         if not catalog.has(name):
-            raise AttributeError(f"symbol: expected the name of a function or an operator, got {name!r}")
+            raise AttributeError(
+                f"symbol: expected the name of a function or an operator, got {name!r}"
+            )
         made = _made.setdefault(name, _make(find_operator(name), name))
     return made
 
@@ -127,4 +130,3 @@ def _add_positional(
     if op.variadic is None:
         for key in tuple(op.schema.attributes)[: max(0, len(args) - len(op.inputs))]:
             given[key] = _spelled(op, attrs, key)
-

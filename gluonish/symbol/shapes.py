@@ -75,7 +75,8 @@ def _lists(symbol: Symbol, inference: Inference) -> tuple[list[PartialSpec], ...
 
 
 def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
-    """Like `infer_shape`, with what could be found where not everything could: unknown extents are 0."""
+    """Like `infer_shape`, with what could be found where not everything could: unknown extents are
+    0."""
     shapes = _by_name(self, args, kwargs)
     given = {name: PartialSpec(from_public(shape)) for name, shape in shapes.items()}
     arguments, outputs, auxiliary = _lists(self, _run(self, given))
@@ -94,7 +95,8 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
         **kwargs: Shapes by variable name; 0 in a shape stands for an unknown extent.
 
     Returns:
-        Shapes of arguments, outputs and auxiliary states, three lists; three times None if some shape stays unknown.
+        Shapes of arguments, outputs and auxiliary states, three lists; three times None if some
+        shape stays unknown.
 
     Raises:
         OperatorError: if shapes contradict each other.
@@ -112,7 +114,8 @@ def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
         **kwargs: Dtypes by variable name.
 
     Returns:
-        NumPy types of arguments, outputs and auxiliary states, three lists; None where shapes would be needed too.
+        NumPy types of arguments, outputs and auxiliary states, three lists; None where shapes would
+        be needed too.
     """
     dtypes = _by_name(self, args, kwargs)
     given = {name: PartialSpec(None, normalize_dtype(d)) for name, d in dtypes.items()}

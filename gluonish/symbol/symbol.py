@@ -1,6 +1,8 @@
-"""Symbol: the user's face of graph values without shapes, as `hybrid_forward` sees them and files hold them.
+"""Symbol: the user's face of graph values without shapes, as `hybrid_forward` sees them and files
+hold them.
 
-Inference, files and composition live in modules of their own; `gluonish.symbol.methods` makes them methods of the class.
+Inference, files and composition live in modules of their own; `gluonish.symbol.methods` makes them
+methods of the class.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +22,8 @@ _HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 class Symbol(Fluent):
     """One or more outputs of a graph whose shapes are not known yet.
 
-    Made by `var`, `Group`, `load` and the operator functions of this package, not by calling the class.
+    Made by `var`, `Group`, `load` and the operator functions of this package, not by calling the
+    class.
 
     Attributes:
         name: Name of the node, None for several outputs of different nodes.
@@ -101,7 +104,7 @@ class Symbol(Fluent):
             id(node.inputs[i].node)
             for node in topological_order(self._values)
             if node.op is not None
-            for i in node.op.mutates
+            for i in node.op.mutated_inputs(node.attrs)
         }
 
     def list_arguments(self) -> list[str]:
@@ -110,7 +113,8 @@ class Symbol(Fluent):
         return [node.name for node in self._variables() if id(node) not in auxiliary]
 
     def list_auxiliary_states(self) -> list[str]:
-        """Return the names of the variables that an operator overwrites, such as moving statistics."""
+        """Return the names of the variables that an operator overwrites, such as moving
+        statistics."""
         auxiliary = self._auxiliary()
         return [node.name for node in self._variables() if id(node) in auxiliary]
 
@@ -119,7 +123,8 @@ class Symbol(Fluent):
         return [node.name for node in self._variables()]
 
     def list_outputs(self) -> list[str]:
-        """Return the names of the outputs: the variable's, ``node_output``, or ``node_`` and the operator's word."""
+        """Return the names of the outputs: the variable's, ``node_output``, or ``node_`` and the
+        operator's word."""
         return output_names(self._values)
 
     # -- attributes ----------------------------------------------------------------------------
@@ -174,7 +179,8 @@ class Symbol(Fluent):
 
 
 def node_attributes(node: Node) -> dict[str, str]:
-    """Return a node's attributes as strings: its operator's, as spelled, and the user's (hidden ones in both spellings)."""
+    """Return a node's attributes as strings: its operator's, as spelled, and the user's (hidden
+    ones in both spellings)."""
     found: dict[str, str] = {}
     if node.op is not None:
         found |= node.op.schema.to_strings(node.attrs) if node.given is None else node.given
@@ -199,7 +205,8 @@ def _output_name(node: Node, index: int) -> str:
 
 
 def hint(op: Operator) -> str:
-    """Return the word that unnamed nodes of an operator are called by: ``_plus`` for ``elemwise_add``."""
+    """Return the word that unnamed nodes of an operator are called by: ``_plus`` for
+    ``elemwise_add``."""
     for name in op.aliases:
         if name[0] == "_" and name[1].isupper():
             return name.lower()
@@ -245,4 +252,3 @@ def new_node(
             values.append(x._values[0])
     node = Node(op, name, values, attrs, extra=extra, given=given)
     return Symbol([Value(node, i) for i in range(node.num_visible)])
-

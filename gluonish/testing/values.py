@@ -7,9 +7,9 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.ops.arithmetic import Arithmetic
-from gluonish.ops.registry import Attrs, Kernel, Operator
+from gluonish.ops.registry import Attrs, Kernel, Operator, apply, find_operator
 
-__all__ = ["ArrayValue", "runtime_attrs", "spec_of"]
+__all__ = ["ArrayValue", "run_kernel", "run_operator", "runtime_attrs", "spec_of"]
 
 # What an operator that draws numbers gets here: always the same, so that results repeat.
 KEY = (20240229, 0)
@@ -85,3 +85,28 @@ class ArrayValue(Arithmetic):
         outputs = run_kernel(op, op.kernel, arrays, plain, runtime_attrs(op, plain))
         shown = [ArrayValue(out) for out in outputs[: op.num_visible(plain)]]
         return shown[0] if len(shown) == 1 else shown
+
+
+def run_operator(name: str, *arrays: Any, **attrs: Any) -> Any:
+    """Run an operator's reference kernel on arrays, with attributes as a user writes them.
+
+    Args:
+        name: Registry name or alias.
+        *arrays: NumPy arrays; those that the operator overwrites are overwritten.
+        **attrs: Attributes; the number of inputs of a variadic operator is filled in.
+
+    Returns:
+        The visible output, or a list where there are several.
+
+    Raises:
+        OperatorError: as the operator's inference says.
+    """
+    op = find_operator(name)
+    if op.variadic is not None:
+        attrs.setdefault(op.variadic, len(arrays))
+    parsed = op.schema.parse(op.name, attrs)
+    if not arrays:
+        outputs = run_kernel(op, op.kernel, (), parsed, runtime_attrs(op, parsed))
+        return outputs[0]
+    result = apply(op, [ArrayValue(x) for x in arrays], parsed)
+    return [y.array for y in result] if isinstance(result, list) else result.array

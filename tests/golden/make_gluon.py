@@ -9,6 +9,7 @@ import io
 import json
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import mxnet as mx
@@ -172,6 +173,7 @@ def layers(arrays):
     for i, (text, shape) in enumerate(LAYERS.items()):
         layer = eval(text, {"nn": nn})
         entry = {
+            "shape": shape,
             "name": layer.name,
             "repr": repr(layer),
             "children": list(layer._children),
@@ -188,8 +190,11 @@ def layers(arrays):
         entry["repr_after"] = repr(layer)
         arrays[f"layer{i}"] = layer(x).asnumpy()
         if "BatchNorm" in text:
+            x.attach_grad()
             with mx.autograd.record():
-                arrays[f"layer{i}_train"] = layer(x).asnumpy()
+                y = layer(x)
+            y.backward()  # MXNet moves the running statistics there, on the CPU
+            arrays[f"layer{i}_train"] = y.asnumpy()
             arrays[f"layer{i}_mean"] = layer.running_mean.data().asnumpy()
         found[text] = entry
     return found
@@ -226,7 +231,10 @@ def resnet_params():
 
 def main():
     arrays = {}
-    content = {**facts(), "layers": layers(arrays), "resnets": resnets(arrays)}
+    # Names count from 0 in a new thread.
+    with ThreadPoolExecutor(1) as thread:
+        content = {"layers": thread.submit(layers, arrays).result()}
+    content = {**facts(), **content, "resnets": resnets(arrays)}
     text = json.dumps(content, indent=1)
     text = re.sub(r"\n {4,}", " ", text)
     (HERE / "gluon.json").write_text(text + "\n")

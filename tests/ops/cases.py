@@ -118,7 +118,14 @@ def _binary() -> dict[str, Case]:
         ("equal", "_equal broadcast_equal", "_equal_scalar", a, b, np.equal),
         ("ne", "_not_equal broadcast_not_equal", "_not_equal_scalar", a, b, np.not_equal),
         ("greater", "_greater broadcast_greater", "_greater_scalar", a, b, np.greater),
-        ("ge", "_greater_equal broadcast_greater_equal", "_greater_equal_scalar", a, b, np.greater_equal),
+        (
+            "ge",
+            "_greater_equal broadcast_greater_equal",
+            "_greater_equal_scalar",
+            a,
+            b,
+            np.greater_equal,
+        ),
         ("lesser", "_lesser broadcast_lesser", "_lesser_scalar", a, b, np.less),
         ("le", "_lesser_equal broadcast_lesser_equal", "_lesser_equal_scalar", a, b, np.less_equal),
         ("and", "_logical_and broadcast_logical_and", "_logical_and_scalar", a, b, np.logical_and),
@@ -175,9 +182,7 @@ def _shapes() -> dict[str, Case]:
         "Concat": Case([x, normal(2, 1, 4)], {"dim": 1}, lambda *v: np.concatenate(v, 1)),
         "stack": Case([x, normal(2, 3, 4)], {"axis": 1}, lambda *v: np.stack(v, 1)),
         "SliceChannel": Case([x], {"num_outputs": 3}, lambda v: np.split(v, 3, 1)),
-        "_split_v2": Case(
-            [x], {"indices": (0, 1), "axis": 2}, lambda v: [v[..., :1], v[..., 1:]]
-        ),
+        "_split_v2": Case([x], {"indices": (0, 1), "axis": 2}, lambda v: [v[..., :1], v[..., 1:]]),
         "add_n": Case([x, normal(2, 3, 4), normal(2, 3, 4)], {}, lambda *v: sum(v)),
         "Cast": Case([x], {"dtype": "float64"}, lambda v: v, empty),
         "zeros_like": Case([x], {}, np.zeros_like),
@@ -194,6 +199,11 @@ def _products_and_reductions() -> dict[str, Case]:
     a, b = normal(2, 3, 4), normal(2, 4, 5)
     none = {"zero_size": [np.zeros((0, 4), np.float32), np.zeros((4, 5), np.float32)]}
     return {
+        "FullyConnected": Case(
+            [normal(3, 4), normal(5, 4), normal(5)],
+            {"num_hidden": 5},
+            lambda x, w, b: x @ w.T + b,
+        ),
         "dot": Case([normal(3, 4), normal(4, 5)], {}, np.dot, none),
         "batch_dot": Case([a, b], {}, np.matmul),
         "_linalg_gemm2": Case([a, b], {"alpha": 2.0}, lambda x, y: 2 * np.matmul(x, y)),
@@ -225,9 +235,7 @@ def _products_and_reductions() -> dict[str, Case]:
         "smooth_l1": Case(
             [between(-2, 2, 3, 4)],
             {"scalar": 1.5},
-            lambda v: np.where(
-                np.abs(v) < 1 / 2.25, 0.5 * 2.25 * v * v, np.abs(v) - 0.5 / 2.25
-            ),
+            lambda v: np.where(np.abs(v) < 1 / 2.25, 0.5 * 2.25 * v * v, np.abs(v) - 0.5 / 2.25),
         ),
     }
 
@@ -253,7 +261,9 @@ def _indexing() -> dict[str, Case]:
             [normal(3, 2), index([3, 0], [1, 2], [2, 0])], {"shape": (3, 4), "axis": 1}
         ),
         "one_hot": Case([index(1, 3, 0)], {"depth": 3}, [[[0, 1, 0], [0, 0, 0], [1, 0, 0]]]),
-        "gather_nd": Case([x, index([0, 2, 0], [1, 3, 1])], {}, lambda v, i: v[[0, 2, 0], [1, 3, 1]]),
+        "gather_nd": Case(
+            [x, index([0, 2, 0], [1, 3, 1])], {}, lambda v, i: v[[0, 2, 0], [1, 3, 1]]
+        ),
         "scatter_nd": Case([normal(2), index([0, 2], [1, 3])], {"shape": (3, 4)}),
         "_backward_gather_nd": Case([normal(3), index([0, 2, 0], [1, 3, 1])], {"shape": (3, 4)}),
         "slice": Case([x], region, lambda v: v[2:0:-1, :3:2]),
@@ -262,7 +272,9 @@ def _indexing() -> dict[str, Case]:
         "slice_like": Case([x, normal(2, 3)], {}, lambda v, w: v[:2, :3]),
         "_slice_assign": Case([x, normal(2, 2)], region),
         "_slice_assign_scalar": Case([x], {"scalar": 7.0, **region}),
-        "where": Case([index(1, 0, 2), x, normal(3, 4)], {}, lambda c, v, w: np.where(c[:, None], v, w)),
+        "where": Case(
+            [index(1, 0, 2), x, normal(3, 4)], {}, lambda c, v, w: np.where(c[:, None], v, w)
+        ),
         "SequenceMask": Case(
             [steps, lengths], {"value": -1.0, **used}, lambda v, n: np.where(mask, v, -1)
         ),

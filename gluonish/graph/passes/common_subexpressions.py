@@ -13,8 +13,8 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
     """Compute the same operator on the same inputs once.
 
     Requires: nothing.
-    Ensures: no two nodes of the graph have the same operator, inputs and attributes, but for those that draw random numbers or
-    overwrite an input.
+    Ensures: no two nodes of the graph have the same operator, inputs and attributes, but for those
+    that draw random numbers or overwrite an input.
     """
     first: dict[Any, Sequence[Value]] = {}
 

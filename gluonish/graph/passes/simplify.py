@@ -9,7 +9,8 @@ __all__ = ["simplify"]
 
 
 def simplify(graph: Graph) -> Graph:
-    """Drop copies, dropout outside training, reshapes and casts that change nothing, and all but the last of a reshape chain.
+    """Drop copies, dropout outside training, reshapes and casts that change nothing, and all but
+    the last of a reshape chain.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
     Ensures: the outputs have the specs and values that they had.
@@ -22,9 +23,7 @@ def simplify(graph: Graph) -> Graph:
     return rebuild(graph, rule)
 
 
-def _simpler(
-    node: Node, inputs: Sequence[Value], *, mask_is_read: bool
-) -> Sequence[Value] | None:
+def _simpler(node: Node, inputs: Sequence[Value], *, mask_is_read: bool) -> Sequence[Value] | None:
     """Return values that stand for a node's outputs; None to keep it."""
     op = node.op
     if op is None or not inputs:
@@ -45,6 +44,7 @@ def _does_nothing(node: Node) -> bool:
 
 
 def _plain(node: Node) -> dict[str, object]:
-    """Return attributes of a Reshape that names its target without codes, so that it fits any source."""
+    """Return attributes of a Reshape that names its target without codes, so that it fits any
+    source."""
     attrs = dict(node.attrs)
     return attrs | {"shape": node.specs[0].shape, "reverse": False}

@@ -1,8 +1,9 @@
 """oneDNN's kernels on the operators that they serve: importing this module hangs them on.
 
-The library is loaded when a call or a plan first asks for a kernel, as ``MXNET_MKLDNN_ENABLED``, ``MXNET_LIBRARY_PATH`` and
-``MXNET_MKLDNN_CACHE_NUM`` then say. Predicates see specs only; what the library refuses in spite of them, or arrays laid out in a way
-it does not know, go to the reference kernel.
+The library is loaded when a call or a plan first asks for a kernel, as ``MXNET_MKLDNN_ENABLED``,
+``MXNET_LIBRARY_PATH`` and ``MXNET_MKLDNN_CACHE_NUM`` then say. Predicates see specs only; what the
+library refuses in spite of them, or arrays laid out in a way it does not know, go to the reference
+kernel.
 """
 
 import threading
@@ -35,7 +36,9 @@ from gluonish.ops.registry import FastKernel, Operator
 __all__ = ["enabled", "hang"]
 
 _DTYPES = (FLOAT32, BFLOAT16)
-_SMALL_PRODUCT = 96**3  # multiplications below which NumPy's product is faster than the call into the library
+_SMALL_PRODUCT = (
+    96**3
+)  # multiplications below which NumPy's product is faster than the call into the library
 
 _lock = threading.Lock()  # guards loading
 _loaded: list[bool] = []
@@ -136,10 +139,7 @@ def _pooling_backward(
 
 def _takes_dense(data: Spec, weight: Spec, *bias: Spec, **attrs: Any) -> bool:
     rows = data.size // max(1, weight.shape[1])
-    return (
-        _plain(data, weight, *bias)
-        and rows * weight.size >= _SMALL_PRODUCT
-    )
+    return _plain(data, weight, *bias) and rows * weight.size >= _SMALL_PRODUCT
 
 
 def _dense(

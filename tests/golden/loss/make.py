@@ -68,7 +68,11 @@ CASES = [
         [uniform(3, 4), uniform(3, 4), None, 3 * uniform(1, 4)],
     ),
     ("KLDivLoss", {}, [log_softmax(normal(3, 4)), distribution(3, 4)]),
-    ("KLDivLoss", {"from_logits": False, "axis": 0}, [normal(3, 4), distribution(3, 4), uniform(3, 1)]),
+    (
+        "KLDivLoss",
+        {"from_logits": False, "axis": 0},
+        [normal(3, 4), distribution(3, 4), uniform(3, 1)],
+    ),
     ("PoissonNLLLoss", {}, [normal(3, 4), 1 + classes(4, 3, 4)]),
     (
         "PoissonNLLLoss",

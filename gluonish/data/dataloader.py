@@ -1,0 +1,229 @@
+"""DataLoader: batches of a dataset, loaded in this process, in others, or in threads."""
+
+import hashlib
+import pickle
+import socket
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from gluonish.core.context import cpu_pinned
+from gluonish.core.errors import ArgumentError
+from gluonish.data.batchify import default_batchify_fn, default_mp_batchify_fn
+from gluonish.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from gluonish.data.thread_pool import ThreadPool
+from gluonish.data.worker_pool import WorkerPool, pack
+from gluonish.data.worker_process import load_batch
+from gluonish.ndarray import NDArray
+
+__all__ = ["DataLoader"]
+
+Indices = Iterable[Sequence[Any]]
+
+
+class _Pool(Protocol):
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None: ...
+    def submit(self, indices: Sequence[Any], seed: int) -> int: ...
+    def take(self, number: int, timeout_s: float) -> Any: ...
+    def forget(self, numbers: Iterable[int]) -> None: ...
+
+
+class DataLoader:
+    """Iterates over a dataset in batches, in an order that does not depend on the workers.
+
+    With ``num_workers`` the samples are loaded and batchified by processes that hand the arrays
+    over in shared memory. They are new interpreters that do not run the main program: it needs no
+    ``if __name__ == "__main__"``. Dataset and functions are sent to them once; what cannot be sent,
+    such as an open file, makes the loader warn and use threads. For each batch they seed the global
+    generators of Python, NumPy and gluonish from the state of NumPy's in the main process, so that
+    ``numpy.random.seed`` repeats random transforms.
+
+    Args:
+        dataset: Anything with indices and a length.
+        batch_size: Samples in a batch; required without ``batch_sampler``.
+        shuffle: Whether to draw the samples in random order.
+        sampler: Gives the indices in order; not together with ``shuffle``.
+        last_batch: ``"keep"``, ``"discard"`` or ``"rollover"``, as in `BatchSampler`; None: keep.
+        batch_sampler: Gives lists of indices; instead of the four arguments before it.
+        batchify_fn: Makes a batch of a list of samples; None for `default_batchify_fn`.
+        num_workers: How many processes or threads load ahead; 0 loads when a batch is asked for.
+        pin_memory: Whether to move batches to ``cpu_pinned(pin_device_id)``, where copies to a GPU
+            start fastest.
+        pin_device_id: Number of the GPU.
+        prefetch: How many batches workers load ahead; None for twice ``num_workers``.
+        thread_pool: Whether workers are threads: for datasets that spend their time waiting, or in
+            code that releases the GIL.
+        timeout: How long to wait for a batch of the workers, in seconds.
+        auto_reload: Whether workers start with the next pass as soon as one is over.
+        try_nopython: Accepted for programs of MXNet 2; it chose C++ code that is not here.
+
+    Raises:
+        ArgumentError: Arguments contradict one another, or ``timeout`` is not positive.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = None,
+        shuffle: bool = False,
+        sampler: Sampler | Iterable[Any] | None = None,
+        last_batch: str | None = None,
+        batch_sampler: Indices | None = None,
+        batchify_fn: Callable[..., Any] | None = None,
+        num_workers: int = 0,
+        pin_memory: bool = False,
+        pin_device_id: int = 0,
+        prefetch: int | None = None,
+        thread_pool: bool = False,
+        timeout: float = 120,
+        auto_reload: bool = False,
+        try_nopython: bool | None = None,
+    ) -> None:
+        self._pool: _Pool | None = None
+        self._ahead: _Epoch | None = None
+        if timeout <= 0:
+            raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
+        self._dataset = dataset
+        self._pin_memory = pin_memory
+        self._pin_device_id = pin_device_id
+        self._thread_pool = thread_pool
+        self._timeout = timeout
+        self._num_workers = max(0, num_workers)
+        self._prefetch = max(0, 2 * self._num_workers if prefetch is None else int(prefetch))
+        self._batch_sampler = _make_batch_sampler(
+            dataset, batch_size, shuffle, sampler, last_batch, batch_sampler
+        )
+        default = default_mp_batchify_fn if self._num_workers else default_batchify_fn
+        self._batchify_fn = default if batchify_fn is None else batchify_fn
+        self._epochs = 0
+        self.auto_reload = auto_reload
+        if auto_reload:
+            self.refresh()
+
+    def __len__(self) -> int:
+        """Return the number of batches of a pass."""
+        return len(self._batch_sampler)  # type: ignore[arg-type]  # of a user's sampler, checked here
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return an iterator over the batches of one pass."""
+        if not self._num_workers:
+            return self._load_here()
+        epoch, self._ahead = self._ahead, None
+        return self._load_in_pool(self._new_epoch() if epoch is None else epoch)
+
+    def refresh(self) -> None:
+        """Let the workers start with the next pass now."""
+        if self._num_workers:
+            self.clean()
+            self._ahead = self._new_epoch()
+
+    def clean(self) -> None:
+        """Give up what `refresh` started."""
+        epoch, self._ahead = self._ahead, None
+        if epoch is not None:
+            epoch.close()
+
+    def _load_here(self) -> Iterator[Any]:
+        for indices in self._batch_sampler:
+            yield self._pinned(load_batch(self._dataset, indices, self._batchify_fn))
+
+    def _load_in_pool(self, epoch: "_Epoch") -> Iterator[Any]:
+        try:
+            while epoch.pending:
+                yield self._pinned(epoch.next_batch(self._timeout))
+        finally:
+            epoch.close()
+        if self.auto_reload:
+            self.refresh()
+
+    def _new_epoch(self) -> "_Epoch":
+        if self._pool is None or self._pool.closed:
+            self._pool = self._make_pool()
+        self._epochs += 1
+        return _Epoch(self._pool, self._batch_sampler, self._prefetch, self._epochs)
+
+    def _make_pool(self) -> _Pool:
+        if not self._thread_pool and hasattr(socket, "send_fds"):
+            try:
+                return WorkerPool(pack(self._dataset, self._batchify_fn), self._num_workers)
+            except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
+                warnings.warn(
+                    "DataLoader: expected a dataset that can be sent to worker processes, got one "
+                    f"that cannot ({error}); its workers are threads",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        return ThreadPool(self._dataset, self._batchify_fn, self._num_workers)
+
+    def _pinned(self, batch: Any) -> Any:
+        if not self._pin_memory:
+            return batch
+        if isinstance(batch, NDArray):
+            return batch.as_in_context(cpu_pinned(self._pin_device_id))
+        if isinstance(batch, dict):
+            return {name: self._pinned(part) for name, part in batch.items()}
+        if type(batch) in (list, tuple):
+            return type(batch)(self._pinned(part) for part in batch)
+        return batch
+
+
+class _Epoch:
+    """One pass over the dataset: keeps the workers busy, and batches in order."""
+
+    def __init__(self, pool: _Pool, batch_sampler: Indices, prefetch: int, number: int) -> None:
+        self._pool = pool
+        self._indices = iter(batch_sampler)
+        self._root = repr((number, np.random.get_state())).encode()  # noqa: NPY002 (only read)
+        self._submitted = 0
+        self.pending: deque[int] = deque()
+        for _ in range(max(1, prefetch)):
+            self._submit()
+
+    def _submit(self) -> None:
+        indices = next(self._indices, None)
+        if indices is None:
+            return
+        digest = hashlib.blake2b(self._root + b"%d" % self._submitted, digest_size=8).digest()
+        self._submitted += 1
+        self.pending.append(self._pool.submit(indices, int.from_bytes(digest, "little")))
+
+    def next_batch(self, timeout_s: float) -> Any:
+        """Return the next batch, and have one more loaded."""
+        number = self.pending.popleft()
+        batch = self._pool.take(number, timeout_s)
+        self._submit()
+        return batch
+
+    def close(self) -> None:
+        """Drop what was not taken."""
+        self._pool.forget(self.pending)
+        self.pending.clear()
+
+
+def _make_batch_sampler(
+    dataset: Any,
+    batch_size: int | None,
+    shuffle: bool,
+    sampler: Iterable[Any] | None,
+    last_batch: str | None,
+    batch_sampler: Indices | None,
+) -> Indices:
+    if batch_sampler is not None:
+        if batch_size is not None or shuffle or sampler is not None or last_batch is not None:
+            raise ArgumentError(
+                "DataLoader: expected batch_sampler without batch_size, shuffle, sampler and "
+                "last_batch, got both"
+            )
+        return batch_sampler
+    if batch_size is None:
+        raise ArgumentError("DataLoader: expected batch_size or batch_sampler, got neither")
+    if sampler is None:
+        sampler = RandomSampler(len(dataset)) if shuffle else SequentialSampler(len(dataset))
+    elif shuffle:
+        raise ArgumentError("DataLoader: expected sampler without shuffle, got both")
+    return BatchSampler(sampler, batch_size, last_batch or "keep")

@@ -1,0 +1,88 @@
+"""Make the golden data beside it with MXNet 1.9.1: ``oracle/bin/python make_optimizer.py``.
+
+``cases.json`` names optimizers and schedulers; ``optimizer.npz`` holds, for each case, the weights
+after every step; ``resumed.npz`` what training gives after each of ``../trainer_*.states`` was
+loaded. The tests read the same inputs from ``inputs``.
+"""
+
+import json
+from pathlib import Path
+
+import mxnet as mx
+import numpy as np
+
+HERE = Path(__file__).parent
+CASES = json.loads((HERE / "cases.json").read_text())
+NAMES = ["a_weight", "b_bias", "c_gamma"]
+
+
+def inputs(seed, steps, shapes):
+    """Weights and gradients of every step."""
+    rng = np.random.default_rng(seed)
+    weights = [rng.uniform(-1, 1, shape).astype("float32") for shape in shapes]
+    grads = [[rng.uniform(-2, 2, s).astype("float32") for s in shapes] for _ in range(steps)]
+    return weights, grads
+
+
+def scheduler(told):
+    return getattr(mx.lr_scheduler, told["class"])(**told["args"])
+
+
+def train(updater, weights, grads, indices, dtype):
+    weights = [mx.nd.array(w, dtype=dtype) for w in weights]
+    history = []
+    for step in grads:
+        for i, w, g in zip(indices, weights, step):
+            updater(i, mx.nd.array(g, dtype=dtype), w)
+        history.append([w.asnumpy() for w in weights])
+    return history
+
+
+def optimizers():
+    result = {}
+    for name, case in CASES["optimizers"].items():
+        args = dict(case["args"])
+        if "scheduler" in case:
+            args["lr_scheduler"] = scheduler(case["scheduler"])
+        optimizer = mx.optimizer.create(
+            case["optimizer"], param_idx2name=dict(enumerate(NAMES)), **args
+        )
+        optimizer.set_lr_mult(case.get("lr_mult", {}))
+        optimizer.set_wd_mult(case.get("wd_mult", {}))
+        weights, grads = inputs(0, 5, CASES["shapes"])
+        history = train(
+            mx.optimizer.get_updater(optimizer), weights, grads, range(3), case.get("dtype", "float32")
+        )
+        for i in range(3):
+            result[f"{name}/{i}"] = np.stack([step[i] for step in history])
+    return result
+
+
+def schedulers():
+    result = {}
+    for name, told in CASES["schedulers"].items():
+        made = scheduler(told)
+        result[f"scheduler/{name}"] = np.array([made(n) for n in range(20)])
+    return result
+
+
+def resumed():
+    result = {}
+    for name in ("sgd", "adam", "sgd_fp16"):
+        kind = "adam" if name == "adam" else "sgd"
+        updater = mx.optimizer.get_updater(mx.optimizer.create(kind))
+        updater.set_states((HERE.parent / f"trainer_{name}.states").read_bytes())
+        indices = sorted(updater.states)
+        leaves = [updater.states[i] for i in indices]
+        leaves = [x[-1] if isinstance(x, tuple) else x for x in leaves]
+        weights, grads = inputs(1, 4, [x.shape for x in leaves])
+        dtype = "float16" if name == "sgd_fp16" else "float32"
+        history = train(updater, weights, grads, indices, dtype)
+        for i, w in zip(indices, history[-1]):
+            result[f"{name}/{i}"] = w
+    return result
+
+
+if __name__ == "__main__":
+    np.savez_compressed(HERE / "optimizer.npz", **optimizers(), **schedulers())
+    np.savez_compressed(HERE / "resumed.npz", **resumed())

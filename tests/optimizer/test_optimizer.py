@@ -1,0 +1,194 @@
+"""Optimizers against weights that MXNet 1.9.1 trained, and what all optimizers share."""
+
+import json
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gluonish.lr_scheduler as lr_scheduler
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.ndarray import NDArray, array, zeros
+from gluonish.optimizer import SGD, Adam, Optimizer, create, get_updater, register
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "optimizer"
+CASES = json.loads((GOLDEN / "cases.json").read_text(encoding="utf-8"))
+NAMES = {0: "a_weight", 1: "b_bias", 2: "c_gamma"}
+
+
+def inputs(seed: int, steps: int, shapes: list[tuple[int, ...]]) -> tuple[list[Any], list[Any]]:
+    rng = np.random.default_rng(seed)
+    weights = [rng.uniform(-1, 1, shape).astype("float32") for shape in shapes]
+    return weights, [
+        [rng.uniform(-2, 2, s).astype("float32") for s in shapes] for _ in range(steps)
+    ]
+
+
+def made(case: dict[str, Any]) -> Optimizer:
+    arguments = dict(case["args"])
+    if "scheduler" in case:
+        told = case["scheduler"]
+        arguments["lr_scheduler"] = getattr(lr_scheduler, told["class"])(**told["args"])
+    optimizer = create(case["optimizer"], param_idx2name=NAMES, **arguments)
+    optimizer.set_lr_mult(case.get("lr_mult", {}))
+    optimizer.set_wd_mult(case.get("wd_mult", {}))
+    return optimizer
+
+
+@pytest.mark.parametrize("name", CASES["optimizers"])
+def test_weights_are_mxnets_after_each_step(name: str) -> None:
+    case = CASES["optimizers"][name]
+    half = case.get("dtype") == "float16"
+    values, steps = inputs(0, 5, CASES["shapes"])
+    weights = [array(w, dtype=case.get("dtype", "float32")) for w in values]
+    updater = get_updater(made(case))
+    with np.load(GOLDEN / "optimizer.npz") as wanted:
+        for n, gradients in enumerate(steps):
+            given = [array(g, dtype=weights[0].dtype) for g in gradients]
+            updater([0, 1, 2], given, weights)
+            for i, weight in enumerate(weights):
+                tolerance = {"rtol": 1e-3, "atol": 5e-4} if half else {"rtol": 2e-6, "atol": 5e-7}
+                np.testing.assert_allclose(
+                    weight.asnumpy(), wanted[f"{name}/{i}"][n], **tolerance, err_msg=f"step {n}"
+                )
+
+
+def test_names_that_are_no_weights_get_no_decay() -> None:
+    optimizer = SGD(param_idx2name={0: "a_weight", 1: "b_bias", 2: "c_gamma", 3: "e"}, wd=0.5)
+    assert optimizer._get_wds([0, 1, 2, 3]) == [0.5, 0.0, 0.5, 0.0]
+
+
+def test_multipliers_go_by_index_and_by_name() -> None:
+    optimizer = SGD(learning_rate=0.5, param_idx2name={0: "a_weight", 1: "b_bias"})
+    optimizer.set_lr_mult({"a_weight": 2.0, 1: 3.0})
+    assert optimizer._get_lrs([0, 1, 7]) == [1.0, 1.5, 0.5]
+    assert optimizer._get_lr(1) == 1.5
+
+
+def test_parameters_bring_their_own_multipliers() -> None:
+    class Weight:
+        lr_mult, wd_mult = 2.0, 4.0
+
+    optimizer = SGD(learning_rate=0.5, wd=0.25, param_dict={0: Weight()})
+    optimizer.set_lr_mult({0: 100.0})
+    assert (optimizer._get_lr(0), optimizer._get_wd(0)) == (1.0, 1.0)
+
+
+def test_symbol_brings_multipliers() -> None:
+    class Net:
+        def attr_dict(self) -> dict[str, dict[str, str]]:
+            return {"w": {"__lr_mult__": "2.0", "__wd_mult__": "0.5"}}
+
+        def list_arguments(self) -> list[str]:
+            return ["x", "w"]
+
+    optimizer = SGD(learning_rate=1.0, wd=1.0, sym=Net(), param_idx2name={0: "x", 1: "w"})
+    assert optimizer._get_lrs([0, 1]) == [1.0, 2.0]
+    assert optimizer._get_wds([0, 1]) == [0.0, 0.5]
+
+
+def test_learning_rate_wins_over_the_scheduler(capsys: pytest.CaptureFixture[str]) -> None:
+    scheduler = lr_scheduler.FactorScheduler(1, base_lr=0.5)
+    assert SGD(learning_rate=0.25, lr_scheduler=scheduler).learning_rate == 0.25
+    assert "0.5" in capsys.readouterr().out
+
+
+def test_learning_rate_is_the_schedulers() -> None:
+    optimizer = SGD(lr_scheduler=lr_scheduler.FactorScheduler(1, 0.5, base_lr=0.5))
+    optimizer.num_update = 3
+    assert optimizer.learning_rate == 0.125
+
+
+def test_set_learning_rate_with_a_scheduler_is_refused() -> None:
+    optimizer = SGD(lr_scheduler=lr_scheduler.FactorScheduler(1, base_lr=0.5))
+    with pytest.raises(UserWarning, match="without lr_scheduler") as caught:
+        optimizer.set_learning_rate(1.0)
+    assert isinstance(caught.value, ArgumentError)
+
+
+def test_counts_go_per_device() -> None:
+    optimizer = SGD(begin_num_update=5)
+    optimizer._update_count([0, 1])
+    optimizer._update_count(0)
+    optimizer._set_current_context(1)
+    optimizer._update_count(0)
+    assert optimizer._all_index_update_counts == {0: {0: 7, 1: 6}, 1: {0: 6}}
+    assert optimizer.num_update == 7
+
+
+def test_unknown_optimizer_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="adam.*sgd.*'sgdd'"):
+        create("sgdd")
+
+
+def test_unknown_argument_is_refused() -> None:
+    with pytest.raises(TypeError, match="speed"):
+        create("sgd", speed=3)
+
+
+def test_names_must_be_a_dict() -> None:
+    with pytest.raises(ArgumentTypeError, match="dict param_idx2name, got list"):
+        SGD(param_idx2name=[1])
+
+
+def test_case_of_names_does_not_matter() -> None:
+    assert type(create("AdaM")) is Adam
+
+
+def test_registered_optimizer_is_created_and_used() -> None:
+    class HalfStep(Optimizer):
+        def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+            self._update_count(index)
+            (weight - grad * 0.5).copyto(weight)
+
+    try:
+        register(HalfStep)
+        weight = array([1.0, 2.0])
+        get_updater(create("halfstep"))(0, array([2.0, 2.0]), weight)
+        assert weight.asnumpy().tolist() == [0.0, 1.0]
+    finally:
+        del Optimizer.opt_registry["halfstep"]
+
+
+def test_base_optimizer_updates_nothing() -> None:
+    assert Optimizer().create_state(0, zeros((1,))) is None
+    with pytest.raises(NotSupportedError, match="update"):
+        Optimizer().update(0, None, None, None)
+
+
+@pytest.mark.parametrize("name", ["sgd", "adam", "nag"])
+def test_half_precision_warns(name: str) -> None:
+    with pytest.warns(UserWarning, match="multi_precision=True"):
+        create(name).create_state_multi_precision(0, zeros((2,), dtype="float16"))
+
+
+@pytest.mark.parametrize("name", ["sgd", "nag"])
+def test_master_weight_comes_last_in_the_state(name: str) -> None:
+    optimizer = create(name, momentum=0.9, multi_precision=True)
+    momentum, master = optimizer.create_state_multi_precision(0, array([1.0], dtype="float16"))
+    assert (momentum.asnumpy()[0], master.asnumpy()[0]) == (0.0, 1.0)
+    assert momentum.dtype == master.dtype == np.float32
+
+
+def test_master_weight_comes_first_in_other_states() -> None:
+    weight = array([1.0], dtype="float16")
+    master, (mean, variance) = Adam(multi_precision=True).create_state_multi_precision(0, weight)
+    assert isinstance(master, NDArray)
+    assert [x.asnumpy()[0] for x in (master, mean, variance)] == [1.0, 0.0, 0.0]
+
+
+def test_full_precision_does_not_warn() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert SGD(multi_precision=True).create_state_multi_precision(0, zeros((2,))) is None
+
+
+def test_pickled_optimizer_loses_its_parameters() -> None:
+    class Weight:
+        lr_mult = wd_mult = 2.0
+
+    copied = pickle.loads(pickle.dumps(SGD(learning_rate=0.5, param_dict={0: Weight()})))
+    assert (copied.lr, copied.param_dict) == (0.5, {})
