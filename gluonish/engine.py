@@ -1,6 +1,7 @@
 """The user's view of the dependency engine, and the one engine of the process.
 
-The engine is made at its first use, so that ``MXNET_ENGINE_TYPE`` and the thread counts may be set after the import.
+The engine is made at its first use, so that ``MXNET_ENGINE_TYPE`` and the thread counts may be set
+after the import.
 """
 
 import threading
@@ -45,8 +46,8 @@ def make_engine(kind: str) -> Engine:
     )
 
 
-class use_engine:  # noqa: N801  # a scope, spelled like the functions beside it
-    """Run what is inside on another engine: ``with use_engine("NaiveEngine"):``, for tests and debugging.
+class use_engine:
+    """Scope that runs on another engine: ``with use_engine("NaiveEngine"):``; for tests.
 
     Args:
         kind: ``"NaiveEngine"``, ``"ThreadedEngine"`` or ``"ThreadedEnginePerDevice"``.
@@ -77,7 +78,7 @@ def set_bulk_size(size: int) -> int:
     return previous
 
 
-class bulk:  # noqa: N801  # MXNet's name
+class bulk:
     """Scope in which up to ``size`` operators in a row join one engine job."""
 
     def __init__(self, size: int) -> None:

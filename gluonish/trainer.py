@@ -245,15 +245,15 @@ class Trainer:
     def _fresh_parameters(self, ignore_stale_grad: bool) -> list[tuple[int, Parameter]]:
         """Return the parameters to update, after a look at all, so that no step is done by half."""
         fresh = []
-        for i, param in self._trainable():
-            stale = [data.context for data in param.list_data() if not data._fresh_grad]
+        for i, param, arrays in [(i, p, p.list_data()) for i, p in self._trainable()]:
+            stale = [data.context for data in arrays if not data._fresh_grad]
             if stale and not ignore_stale_grad:
                 raise StaleGradientError(
                     f"Trainer: expected a new gradient of Parameter {param.name} on {stale[0]}, "
                     "got the one of the last step; does the loss depend on the parameter? If it "
                     "need not, call step with ignore_stale_grad=True"
                 )
-            if len(stale) < len(param.list_data()):
+            if len(stale) < len(arrays):
                 fresh.append((i, param))
         return fresh
 

@@ -14,8 +14,8 @@ __all__ = ["Function"]
 class Function:
     """A differentiable function defined by the user; subclasses give ``forward`` and ``backward``.
 
-    ``forward`` computes from NDArrays outside recording; ``backward`` gets the gradients of the outputs and returns those of the
-    inputs, one each. An instance is for one call.
+    ``forward`` computes from NDArrays outside recording; ``backward`` gets the gradients of the
+    outputs and returns those of the inputs, one each. An instance is for one call.
 
     Example:
         >>> class Scale(Function):

@@ -42,7 +42,8 @@ def mark_variables(
         grad_reqs: ``"write"``, ``"add"`` or ``"null"``, for all or for each.
 
     Raises:
-        ArgumentError: if the lists differ in length, a buffer in shape, or a ``grad_req`` is unknown.
+        ArgumentError: if the lists differ in length, a buffer in shape, or a ``grad_req`` is
+            unknown.
     """
     arrays = _as_list(variables, "mark_variables")
     buffers = _as_list(gradients, "mark_variables")
@@ -54,7 +55,9 @@ def mark_variables(
         )
     for array, buffer, req in zip(arrays, buffers, reqs, strict=True):
         if req not in ("write", "add", "null"):
-            raise ArgumentError(f"mark_variables: expected grad_req write, add or null, got {req!r}")
+            raise ArgumentError(
+                f"mark_variables: expected grad_req write, add or null, got {req!r}"
+            )
         if buffer.shape != array.shape:
             raise ArgumentError(
                 f"mark_variables: expected a gradient of shape {array.shape}, got {buffer.shape}"
@@ -100,7 +103,8 @@ def grad(
         variables: Arrays with `attach_grad`; one gives one gradient, a list gives a list.
         head_grads: Gradients of the heads; ones by default.
         retain_graph: Keep the recorded graph; by default only with ``create_graph``.
-        create_graph: Record the computation of the gradients, so that they can be differentiated again.
+        create_graph: Record the computation of the gradients, so that they can be differentiated
+            again.
         train_mode: Whether the gradients' operators behave as in training.
 
     Raises:

@@ -14,9 +14,7 @@ Heads = Sequence[NDArray]
 Grads = dict[tuple[int, int], NDArray]  # (id of node or leaf, output) -> gradient so far
 
 
-def run_backward(
-    heads: Heads, head_grads: Sequence[NDArray | None], *, retain_graph: bool
-) -> None:
+def run_backward(heads: Heads, head_grads: Sequence[NDArray | None], *, retain_graph: bool) -> None:
     """Compute the gradients of the heads and store them in the leaves' ``grad`` arrays, as their ``grad_req`` says.
 
     Raises:
@@ -152,4 +150,3 @@ class GradientMode:
 
     def __exit__(self, *exc_info: object) -> None:
         recording.mode.reset(self._token)
-

@@ -1,8 +1,8 @@
 """Contexts: which device an array lives on.
 
-A `Context` is a value (type and number), interned so that comparing two is comparing identities in the common case. Several
-``cpu(i)`` are separate devices with engine lanes of their own over the same memory, which is how every path for several devices
-runs on a machine without a GPU.
+A `Context` is a value (type and number), interned so that comparing two is comparing identities in
+the common case. Several ``cpu(i)`` are separate devices with engine lanes of their own over the
+same memory, which is how every path for several devices runs on a machine without a GPU.
 """
 
 from contextvars import ContextVar, Token
@@ -16,7 +16,8 @@ __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu
 class Context:
     """A device: ``Context("gpu", 1)``, or a copy of another context.
 
-    As a scope (``with mx.gpu(1):``) it becomes the device on which arrays without a ``ctx`` argument are made.
+    As a scope (``with mx.gpu(1):``) it becomes the device on which arrays without a ``ctx``
+    argument are made.
 
     Args:
         device_type: ``"cpu"``, ``"gpu"``, ``"cpu_pinned"``, ``"cpu_shared"``, or a Context to copy.
@@ -90,9 +91,7 @@ def _context(device_type: str, device_id: int) -> Context:
     if found is None:
         if isinstance(device_id, bool) or not isinstance(device_id, int):
             raise ArgumentTypeError(f"{device_type}: expected an int device_id, got {device_id!r}")
-        found = _interned.setdefault(
-            (device_type, device_id), Context(device_type, device_id)
-        )
+        found = _interned.setdefault((device_type, device_id), Context(device_type, device_id))
     return found
 
 
@@ -116,7 +115,8 @@ def cpu_shared(device_id: int = 0) -> Context:
     return _context("cpu_shared", device_id)
 
 
-_current: ContextVar[Context] = ContextVar("gluonish_context", default=_context("cpu", 0))
+_DEFAULT = _context("cpu", 0)
+_current: ContextVar[Context] = ContextVar("gluonish_context", default=_DEFAULT)
 
 
 def current_context() -> Context:

@@ -1,7 +1,7 @@
 """Devices: how arrays are allocated, filled and copied where a context points.
 
-Every context has one `Device`, found by `device_of`. The CPU's arrays are NumPy's; a GPU's are CuPy's and its module is imported
-at the first use of a ``gpu`` context.
+Every context has one `Device`, found by `device_of`. The CPU's arrays are NumPy's; a GPU's are
+CuPy's and its module is imported at the first use of a ``gpu`` context.
 """
 
 from types import ModuleType
@@ -83,7 +83,8 @@ def device_of(context: Context) -> Device:
     """Return the device of a context, making it at the first use.
 
     Raises:
-        DeviceError: if a GPU is asked for and CuPy or the device is missing; the message says what to install.
+        DeviceError: if a GPU is asked for and CuPy or the device is missing; the message says what
+            to install.
     """
     found = _devices.get(context)
     if found is None:
@@ -115,7 +116,9 @@ def register_gpu_support(support: GPUSupport) -> None:
 
 def _support() -> GPUSupport:
     if not _gpu_support:
-        raise DeviceError("gpu: expected the CuPy back end, got none registered; import gluonish.ndarray")
+        raise DeviceError(
+            "gpu: expected the CuPy back end, got none registered; import gluonish.ndarray"
+        )
     return _gpu_support[0]
 
 

@@ -1,7 +1,8 @@
 """Element types: their names, their numbers in files, and which type two of them meet in.
 
-NumPy and CuPy disagree about bfloat16 (one refuses, the other widens), so nothing here asks either of them: the table
-below is the only rule for promotion, and kernels receive arrays that already have the right type.
+NumPy and CuPy disagree about bfloat16 (one refuses, the other widens), so nothing here asks either
+of them: the table below is the only rule for promotion, and kernels receive arrays that already
+have the right type.
 """
 
 from collections.abc import Mapping
@@ -38,7 +39,8 @@ BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
 
-# The numbers that `.params` files and `__dtype__` attributes use (shared/api/formats.md, section 1.5).
+# The numbers that `.params` files and `__dtype__` attributes use (shared/api/formats.md, section
+# 1.5).
 DTYPE_FLAGS: Mapping[np.dtype[Any], int] = {
     FLOAT32: 0,
     FLOAT64: 1,
@@ -104,7 +106,7 @@ def dtype_from_flag(flag: int) -> np.dtype[Any]:
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
-    """Whether values of this type are real numbers, so that gradients make sense (bfloat16 included)."""
+    """Whether values of this type are real numbers, bfloat16 included: gradients make sense."""
     return dtype in _FLOATING
 
 
@@ -136,8 +138,8 @@ _PROMOTION = {
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """Return the type in which values of two types meet.
 
-    A float beats any integer whatever their widths, bool gives way to everything, uint8 with int8 gives int32, and
-    float16 with bfloat16 gives float32.
+    A float beats any integer whatever their widths, bool gives way to everything, uint8 with int8
+    gives int32, and float16 with bfloat16 gives float32.
 
     Raises:
         ArgumentTypeError: for a type that only files may hold (int16, uint16, uint32, uint64).
@@ -145,6 +147,7 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     found = _PROMOTION.get((a, b))
     if found is None:
         raise ArgumentTypeError(
-            f"promotion: expected computing types, got {a.name} and {b.name}; cast one of them first"
+            f"promotion: expected computing types, got {a.name} and {b.name}; "
+            "cast one of them first"
         )
     return found

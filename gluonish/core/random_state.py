@@ -1,7 +1,8 @@
 """Where random numbers come from: one seed, and a counter for each device.
 
-An operator that draws numbers gets a key, the pair of a seed and a counter that no other call shares. What it draws is a pure
-function of the key (counter-based generation), so a result depends on neither thread nor device type.
+An operator that draws numbers gets a key, the pair of a seed and a counter that no other call
+shares. What it draws is a pure function of the key (counter-based generation), so a result depends
+on neither thread nor device type.
 """
 
 import os
@@ -12,7 +13,8 @@ from gluonish.core.context import Context
 __all__ = ["next_key", "seed"]
 
 _MASK = (1 << 64) - 1
-_GOLDEN = 0x9E3779B97F4A7C15  # 2**64 / golden ratio: spreads neighbouring device numbers over the key space
+# 2**64 / golden ratio: spreads neighbouring device numbers over the key space.
+_GOLDEN = 0x9E3779B97F4A7C15
 
 _lock = threading.Lock()  # guards the two dicts below
 _seeds: dict[Context | None, int] = {None: int.from_bytes(os.urandom(8), "little")}

@@ -1,6 +1,7 @@
-"""Typed attributes of operators: parsed from Python values and from the strings of a Symbol file, printed back.
+"""Typed attributes of operators: parsed from Python values or a Symbol file's text, printed back.
 
-A `Schema` maps attribute names to `Attribute`s. Every parsed value is hashable, because it is part of cache keys.
+A `Schema` maps attribute names to `Attribute`s. Every parsed value is hashable, because it is part
+of cache keys.
 """
 
 import ast
@@ -36,14 +37,16 @@ class _Required:
 
 REQUIRED = _Required()
 
-AttrValue = Any  # int, float, bool, str, tuple, np.dtype or None: whatever the attribute's parser gives
+# int, float, bool, str, tuple, np.dtype or None: whatever the attribute's parser gives.
+AttrValue = Any
 
 
 class Attribute:
     """One attribute: how it is parsed, what it is when left out, and how it reads in a signature.
 
     Args:
-        parse: Turns a Python value or a string into the hashable value; raises ValueError or TypeError.
+        parse: Turns a Python value or a string into the hashable value; raises ValueError or
+            TypeError.
         expected: What the parser takes, for messages: ``"an int"``.
         default: The parsed value when left out, or `REQUIRED`.
     """
@@ -180,7 +183,8 @@ class Schema:
         """Return all attributes, parsed and with defaults filled in.
 
         Raises:
-            OperatorError: for an unknown name, a missing required one, or a value that does not parse.
+            OperatorError: for an unknown name, a missing required one, or a value that does not
+                parse.
         """
         parsed = dict(self.defaults)
         for name, value in given.items():
@@ -204,13 +208,12 @@ class Schema:
         return {
             name: format_attribute(attrs[name])
             for name in self.attributes
-            if name in attrs
-            and (name not in self.defaults or attrs[name] != self.defaults[name])
+            if name in attrs and (name not in self.defaults or attrs[name] != self.defaults[name])
         }
 
 
 def format_attribute(value: AttrValue) -> str:
-    """Return one parsed value as the text that MXNet's files hold: ``(3, 3)``, ``True``, ``float32``."""
+    """Return a parsed value as the text that MXNet's files hold: ``(3, 3)``, ``float32``."""
     if isinstance(value, np.dtype):
         return value.name
     if isinstance(value, float) and math.isfinite(value):

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from gluonish_engine import Var
 
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.core.spec import Spec
 from gluonish.ndarray import NDArray
+from gluonish_engine import Var
 
 __all__ = ["ArrayPlace", "Segment", "lay_out", "map_arrays", "new_file", "write_arrays"]
 

@@ -1,9 +1,14 @@
 """Gluon, under the names that programs import: Blocks, layers, losses, data, Trainer, model zoo."""
 
-from gluonish import data, loss, model_zoo, nn, parameter, trainer
+import gluonish.data as data
+import gluonish.loss as loss
+import gluonish.model_zoo as model_zoo
+import gluonish.nn as nn
+import gluonish.parameter as parameter
+import gluonish.trainer as trainer
 from gluonish.block import Block
+from gluonish.gluon import block, utils
 from gluonish.gluon import names as _names
-from gluonish.gluon import utils
 from gluonish.hybrid_block import HybridBlock
 from gluonish.parameter import Constant, Parameter, ParameterDict
 from gluonish.symbol_block import SymbolBlock
@@ -17,6 +22,7 @@ __all__ = [
     "ParameterDict",
     "SymbolBlock",
     "Trainer",
+    "block",
     "data",
     "loss",
     "model_zoo",

@@ -3,13 +3,17 @@
 import sys
 from types import ModuleType
 
-from gluonish import data, hybrid_block, loss, metric, model_zoo, nn, parameter, trainer
-from gluonish.block import block
+import gluonish.data as data
+import gluonish.loss as loss
+import gluonish.metric as metric
+import gluonish.model_zoo as model_zoo
+import gluonish.nn as nn
+import gluonish.parameter as parameter
+import gluonish.trainer as trainer
 
 __all__ = ["GLUON_MODULES"]
 
 GLUON_MODULES: dict[str, ModuleType] = {
-    "block": block,
     "data": data,
     "loss": loss,
     "metric": metric,
@@ -31,4 +35,3 @@ def _register(name: str, module: ModuleType) -> None:
 
 for _name, _module in GLUON_MODULES.items():
     _register(f"gluonish.gluon.{_name}", _module)
-_register("gluonish.gluon.hybrid_block", hybrid_block)

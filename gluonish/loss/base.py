@@ -6,7 +6,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.hybrid_block import HybridBlock
-from gluonish.ops.registry import V
+from gluonish.nn.tensor import Tensor
 
 __all__ = ["Loss"]
 
@@ -36,8 +36,8 @@ class Loss(HybridBlock):
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
 
     def _weighted(
-        self, F: ModuleType, loss: V, sample_weight: V | None, weight: float | None = None
-    ) -> V:
+        self, F: ModuleType, loss: Tensor, sample_weight: Tensor | None, weight: float | None = None
+    ) -> Any:
         """Return the loss times ``sample_weight``, which broadcasts to it, and times the weight.
 
         Args:
@@ -51,7 +51,7 @@ class Loss(HybridBlock):
         weight = self._weight if weight is None else weight
         return loss if weight is None else loss * weight
 
-    def _mean(self, F: ModuleType, loss: V) -> V:
+    def _mean(self, F: ModuleType, loss: Tensor) -> Any:
         """Return the mean over all axes but the batch's."""
-        mean: V = F.mean(loss, axis=self._batch_axis, exclude=True)
+        mean: Tensor = F.mean(loss, axis=self._batch_axis, exclude=True)
         return mean

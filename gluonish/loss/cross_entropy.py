@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.loss.base import Loss
-from gluonish.ops.registry import V
+from gluonish.nn.tensor import Tensor
 
 __all__ = [
     "SigmoidBCELoss",
@@ -52,7 +52,9 @@ class SoftmaxCrossEntropyLoss(Loss):
         self._sparse_label = sparse_label
         self._from_logits = from_logits
 
-    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
+    def hybrid_forward(
+        self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
+    ) -> Any:
         """Compute the loss with the functions of ``F``."""
         if not self._from_logits:
             pred = F.log_softmax(pred, axis=self._axis)
@@ -97,34 +99,35 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     def hybrid_forward(
         self,
         F: ModuleType,
-        pred: V,
-        label: V,
-        sample_weight: V | None = None,
-        pos_weight: V | None = None,
-    ) -> V:
+        pred: Tensor,
+        label: Tensor,
+        sample_weight: Tensor | None = None,
+        pos_weight: Tensor | None = None,
+    ) -> Any:
         """Compute the loss with the functions of ``F``."""
         label = F.reshape_like(label, pred)
         compute = self._of_probability if self._from_sigmoid else self._of_score
         loss = compute(F, pred, label, pos_weight)
         return self._mean(F, self._weighted(F, loss, sample_weight))
 
-    def _of_score(self, F: ModuleType, pred: V, label: V, pos_weight: V | None) -> V:
+    def _of_score(
+        self, F: ModuleType, pred: Tensor, label: Tensor, pos_weight: Tensor | None
+    ) -> Any:
         # log(1 + exp(-|x|)) is the part of -log sigmoid that cannot overflow.
         rest = F.Activation(-F.abs(pred), act_type="softrelu")
         if pos_weight is None:
-            loss = F.relu(pred) - pred * label + rest
-            return loss
+            return F.relu(pred) - pred * label + rest
         factor = 1 + F.broadcast_mul(label, pos_weight - 1)
-        loss = pred - pred * label + factor * (rest + F.relu(-pred))
-        return loss
+        return pred - pred * label + factor * (rest + F.relu(-pred))
 
-    def _of_probability(self, F: ModuleType, pred: V, label: V, pos_weight: V | None) -> V:
+    def _of_probability(
+        self, F: ModuleType, pred: Tensor, label: Tensor, pos_weight: Tensor | None
+    ) -> Any:
         positive = F.log(pred + _EPSILON) * label
         if pos_weight is not None:
             positive = F.broadcast_mul(positive, pos_weight)
         negative = F.log(1.0 - pred + _EPSILON) * (1.0 - label)
-        loss = -(positive + negative)
-        return loss
+        return -(positive + negative)
 
 
 SoftmaxCELoss = SoftmaxCrossEntropyLoss

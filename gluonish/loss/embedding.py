@@ -3,9 +3,11 @@
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.errors import NotSupportedError
 from gluonish.loss.base import Loss
 from gluonish.loss.likelihood import KLDivLoss
-from gluonish.ops.registry import V
+from gluonish.ndarray import NDArray
+from gluonish.nn.tensor import Tensor
 
 __all__ = ["CosineEmbeddingLoss", "SDMLLoss", "TripletLoss"]
 
@@ -34,7 +36,9 @@ class TripletLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def hybrid_forward(self, F: ModuleType, pred: V, positive: V, negative: V) -> V:
+    def hybrid_forward(
+        self, F: ModuleType, pred: Tensor, positive: Tensor, negative: Tensor
+    ) -> Any:
         """Compute the loss with the functions of ``F``."""
         near = F.square(F.reshape_like(positive, pred) - pred)
         far = F.square(F.reshape_like(negative, pred) - pred)
@@ -68,8 +72,13 @@ class CosineEmbeddingLoss(Loss):
         self._margin = margin
 
     def hybrid_forward(
-        self, F: ModuleType, input1: V, input2: V, label: V, sample_weight: V | None = None
-    ) -> V:
+        self,
+        F: ModuleType,
+        input1: Tensor,
+        input2: Tensor,
+        label: Tensor,
+        sample_weight: Tensor | None = None,
+    ) -> Any:
         """Compute the loss with the functions of ``F``."""
         input1 = F.reshape_like(input1, input2)
         label = F.reshape(label, shape=(-1, 1))
@@ -83,10 +92,12 @@ class CosineEmbeddingLoss(Loss):
 class SDMLLoss(Loss):
     """Smoothed deep metric learning: vectors of a pair are nearest to each other in the batch.
 
+    It cannot be hybridized.
+
     Args:
         smoothing_parameter: Probability given away to the wrong partners.
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        weight: Accepted as everywhere, and without effect, as in MXNet.
+        batch_axis: Accepted as everywhere.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
@@ -96,8 +107,11 @@ class SDMLLoss(Loss):
     Outputs:
         loss: (N,).
 
+    Raises:
+        NotSupportedError: at the call, with Symbols.
+
     References:
-        J. Bonadiman, A. Kumar, A. Mittal, Large scale question paraphrase retrieval with smoothed
+        D. Bonadiman, A. Kumar, A. Mittal, Large scale question paraphrase retrieval with smoothed
         deep metric learning, 2019.
     """
 
@@ -112,15 +126,17 @@ class SDMLLoss(Loss):
         self.kl_loss = KLDivLoss(from_logits=True)
         self.smoothing_parameter = smoothing_parameter
 
-    def hybrid_forward(self, F: ModuleType, x1: V, x2: V) -> V:
+    def hybrid_forward(self, F: ModuleType, x1: Tensor, x2: Tensor) -> Any:
         """Compute the loss with the functions of ``F``."""
+        if not isinstance(x1, NDArray):
+            raise NotSupportedError(
+                "SDMLLoss: expected NDArrays, because it needs the batch size, got a Symbol; "
+                "do not hybridize it"
+            )
+        count = x1.shape[0]
         difference = F.broadcast_sub(F.expand_dims(x1, axis=1), F.expand_dims(x2, axis=0))
         log_probability = F.log_softmax(-F.sum(F.square(difference), axis=2), axis=1)
-        # One's partner is on the diagonal, found without asking for the batch size.
-        index = F.contrib.arange_like(x1, axis=0)
-        right = F.broadcast_equal(F.expand_dims(index, axis=1), F.expand_dims(index, axis=0))
-        others = F.broadcast_sub(F.sum(right, axis=(0, 1), keepdims=True), F.ones_like(right))
-        wrong = F.broadcast_div((1 - right) * self.smoothing_parameter, others)
-        labels = right * (1 - self.smoothing_parameter) + wrong
-        loss: V = self.kl_loss(log_probability, labels)
-        return loss
+        right = F.eye(count, ctx=x1.context, dtype=x1.dtype)
+        share = self.smoothing_parameter / max(1, count - 1)
+        labels = right * (1 - self.smoothing_parameter - share) + share
+        return self.kl_loss(log_probability, labels)

@@ -5,13 +5,13 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.loss.base import Loss
-from gluonish.ops.registry import V
+from gluonish.nn.tensor import Tensor
 
 __all__ = ["KLDivLoss", "PoissonNLLLoss"]
 
 
 class KLDivLoss(Loss):
-    """Kullback-Leibler divergence: the mean of ``label * (log label - pred)``.
+    """Kullback-Leibler divergence: the sum of ``label * (log label - pred)``.
 
     Args:
         from_logits: Whether ``pred`` is a log-probability; else its log-softmax is taken.
@@ -26,7 +26,7 @@ class KLDivLoss(Loss):
         sample_weight: broadcasts to ``pred``; may be left out.
 
     Outputs:
-        loss: (batch,), the mean over the other axes.
+        loss: (batch,), the sum over the other axes.
     """
 
     def __init__(
@@ -41,12 +41,15 @@ class KLDivLoss(Loss):
         self._from_logits = from_logits
         self._axis = axis
 
-    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
+    def hybrid_forward(
+        self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
+    ) -> Any:
         """Compute the loss with the functions of ``F``."""
         if not self._from_logits:
             pred = F.log_softmax(pred, self._axis)
         loss = label * (F.log(label + 1e-12) - pred)
-        return self._mean(F, self._weighted(F, loss, sample_weight))
+        weighted = self._weighted(F, loss, sample_weight)
+        return F.sum(weighted, axis=self._batch_axis, exclude=True)
 
 
 class PoissonNLLLoss(Loss):
@@ -87,11 +90,11 @@ class PoissonNLLLoss(Loss):
     def hybrid_forward(
         self,
         F: ModuleType,
-        pred: V,
-        target: V,
-        sample_weight: V | None = None,
+        pred: Tensor,
+        target: Tensor,
+        sample_weight: Tensor | None = None,
         epsilon: float = 1e-08,
-    ) -> V:
+    ) -> Any:
         """Compute the loss with the functions of ``F``."""
         target = F.reshape_like(target, pred)
         if self._from_logits:
@@ -99,7 +102,8 @@ class PoissonNLLLoss(Loss):
         else:
             loss = pred - target * F.log(pred + epsilon)
         if self._compute_full:
-            stirling = target * F.log(target) - target + 0.5 * F.log(2 * target * math.pi)
-            loss = loss + F.where(target > 1, stirling, F.zeros_like(target))
-        mean: V = F.mean(self._weighted(F, loss, sample_weight))
+            above = F.where(target > 1, target, F.ones_like(target))
+            stirling = above * F.log(above) - above + 0.5 * F.log(2 * math.pi * above)
+            loss = loss + (target > 1) * stirling
+        mean: Tensor = F.mean(self._weighted(F, loss, sample_weight))
         return mean

@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.loss.base import Loss
-from gluonish.ops.registry import V
+from gluonish.nn.tensor import Tensor
 
 __all__ = ["HingeLoss", "LogisticLoss", "SquaredHingeLoss"]
 
@@ -34,7 +34,9 @@ class HingeLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
+    def hybrid_forward(
+        self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
+    ) -> Any:
         """Compute the loss with the functions of ``F``."""
         loss = F.relu(self._margin - pred * F.reshape_like(label, pred))
         return self._mean(F, self._weighted(F, loss, sample_weight))
@@ -64,7 +66,9 @@ class SquaredHingeLoss(Loss):
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
+    def hybrid_forward(
+        self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
+    ) -> Any:
         """Compute the loss with the functions of ``F``."""
         loss = F.square(F.relu(self._margin - pred * F.reshape_like(label, pred)))
         return self._mean(F, self._weighted(F, loss, sample_weight))
@@ -105,7 +109,9 @@ class LogisticLoss(Loss):
             )
         self._label_format = label_format
 
-    def hybrid_forward(self, F: ModuleType, pred: V, label: V, sample_weight: V | None = None) -> V:
+    def hybrid_forward(
+        self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
+    ) -> Any:
         """Compute the loss with the functions of ``F``."""
         label = F.reshape_like(label, pred)
         if self._label_format == "signed":

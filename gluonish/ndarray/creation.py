@@ -35,8 +35,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     Args:
         source_array: NDArray, NumPy array, number or nested sequence.
         ctx: Device; the current context by default.
-        dtype: Element type; by default that of a source NDArray, and float32 for anything else, also a NumPy array of
-            another dtype.
+        dtype: Element type; by default that of a source NDArray, and float32 for anything else,
+            also a NumPy array of another dtype.
 
     Raises:
         ArgumentTypeError: if the source is not an array of numbers.
@@ -72,7 +72,11 @@ def _check_stype(stype: str | None, what: str) -> None:
 
 
 def full(
-    shape: Extents, val: float, ctx: Context | None = None, dtype: Any = FLOAT32, out: NDArray | None = None
+    shape: Extents,
+    val: float,
+    ctx: Context | None = None,
+    dtype: Any = FLOAT32,
+    out: NDArray | None = None,
 ) -> NDArray:
     """Return an array with ``val`` everywhere, or fill ``out`` with it."""
     op = find_operator("_full")
@@ -84,7 +88,11 @@ def full(
 
 
 def zeros(
-    shape: Extents, ctx: Context | None = None, dtype: Any = None, stype: str | None = None, **kwargs: Any
+    shape: Extents,
+    ctx: Context | None = None,
+    dtype: Any = None,
+    stype: str | None = None,
+    **kwargs: Any,
 ) -> NDArray:
     """Return an array of zeros, float32 unless told otherwise."""
     _check_stype(stype, "zeros")
@@ -144,7 +152,9 @@ def eye(
     return from_host(np.eye(N, M or None, k), ctx, FLOAT32 if dtype is None else dtype)
 
 
-def from_numpy(ndarray: np.ndarray[Any, Any], zero_copy: bool = True, array_cls: Any = NDArray) -> NDArray:
+def from_numpy(
+    ndarray: np.ndarray[Any, Any], zero_copy: bool = True, array_cls: Any = NDArray
+) -> NDArray:
     """Return an array over a NumPy array's values.
 
     Args:

@@ -1,6 +1,7 @@
 """The eager path: infer, allocate, push, and lay down a tape node while recording.
 
-`invoke` is what every operator call on NDArrays comes to, so nothing on it may be slow (STYLE.md, "The hot path").
+`invoke` is what every operator call on NDArrays comes to, so nothing on it may be slow (STYLE.md,
+"The hot path").
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,8 @@ from gluonish.ops.registry import Attrs, Operator
 
 __all__ = ["invoke", "record_call", "run", "runtime_attrs", "source"]
 
-# The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as convolutions.
+# The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as
+# convolutions.
 HEAVY_INLINE_SIZE = 1 << 12
 
 
@@ -51,8 +53,7 @@ def invoke(
         attrs = runtime_attrs(op, attrs, flags, device)
     if out is None:
         results = [
-            NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var())
-            for spec in out_specs
+            NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var()) for spec in out_specs
         ]
     else:
         results = _given_outputs(op, out, inputs, out_specs, device)
@@ -67,9 +68,12 @@ def invoke(
     return shown[0] if len(shown) == 1 else shown
 
 
-
 def run(
-    op: Operator, inputs: Sequence[NDArray], attrs: Attrs, results: Sequence[NDArray], device: Device
+    op: Operator,
+    inputs: Sequence[NDArray],
+    attrs: Attrs,
+    results: Sequence[NDArray],
+    device: Device,
 ) -> None:
     """Push the kernel of an operator that fills ``results``, which are allocated."""
     kernel = op.kernel
@@ -177,7 +181,8 @@ def _mixed_devices(op: Operator, inputs: Sequence[NDArray]) -> DeviceError:
 def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | None = None) -> Any:
     """Run an operator without inputs on a device: creation and random numbers.
 
-    While a `forward` is traced, random numbers become part of the graph, so that each call of it draws anew.
+    While a `forward` is traced, random numbers become part of the graph, so that each call of it
+    draws anew.
     """
     tracer = recording.tracer.get()
     if tracer is not None and op.random and out is None:

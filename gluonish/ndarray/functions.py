@@ -43,7 +43,9 @@ __all__ = [
 def _function(row: Row, name: str) -> Callable[[Any, Any], Any]:
     def function(lhs: Any, rhs: Any) -> Any:
         if isinstance(lhs, int | float) and isinstance(rhs, int | float):
-            raise ArgumentTypeError(f"{name}: expected an array on at least one side, got two numbers")
+            raise ArgumentTypeError(
+                f"{name}: expected an array on at least one side, got two numbers"
+            )
         return row(lhs, rhs)
 
     function.__name__ = function.__qualname__ = name
@@ -85,7 +87,10 @@ def waitall() -> None:
 
 
 def split_v2(
-    ary: NDArray, indices_or_sections: int | Sequence[int], axis: int = 0, squeeze_axis: bool = False
+    ary: NDArray,
+    indices_or_sections: int | Sequence[int],
+    axis: int = 0,
+    squeeze_axis: bool = False,
 ) -> Any:
     """Return the parts of an array along an axis.
 

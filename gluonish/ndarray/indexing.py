@@ -1,8 +1,8 @@
 """``x[key]`` and ``x[key] = value`` on arrays.
 
-Without recording, NumPy's (or CuPy's) own indexing does the work: basic keys that select contiguous memory give views, others copies.
-While recording, the same key becomes operators, so that gradients flow: basic keys a `slice` and a `reshape`, all others a
-`take` of flat positions.
+Without recording, NumPy's (or CuPy's) own indexing does the work: basic keys that select contiguous
+memory give views, others copies. While recording, the same key becomes operators, so that gradients
+flow: basic keys a `slice` and a `reshape`, all others a `take` of flat positions.
 """
 
 from typing import Any
@@ -184,4 +184,3 @@ def _check_assignable(x: NDArray, key: Any, shape: Shape) -> None:
 
 def _set(out: Any, key: Any, source: Any) -> None:
     out[key] = source
-

@@ -24,8 +24,8 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
     """Return a view of another shape on the same memory.
 
     Args:
-        *shape: Extents, or one tuple of them. 0 keeps the extent at its place, -1 is found from the size, -2 keeps all remaining
-            ones, -3 joins two, -4 splits one into the next two.
+        *shape: Extents, or one tuple of them. 0 keeps the extent at its place, -1 is found from the
+            size, -2 keeps all remaining ones, -3 joins two, -4 splits one into the next two.
         **kwargs: ``shape`` by name; ``reverse``: match special extents from the right.
 
     Raises:

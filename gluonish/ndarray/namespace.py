@@ -30,7 +30,9 @@ def operator_function(name: str) -> Callable[..., Any]:
     made = _made.get(name)
     if made is None:
         if not catalog.has(name):
-            raise AttributeError(f"ndarray: expected the name of a function or an operator, got {name!r}")
+            raise AttributeError(
+                f"ndarray: expected the name of a function or an operator, got {name!r}"
+            )
         made = _made.setdefault(name, _make(find_operator(name), name))
     return made
 
@@ -57,7 +59,11 @@ def _function(op: Operator) -> Callable[..., Any]:
                 missing = op.input_names(attrs)[i]
                 raise OperatorError(f"{op.name}: expected an array for {missing}, got none")
         if out is None:
-            return apply(op, inputs, attrs) if hasattr(inputs[0], "__apply__") else invoke(op, inputs, attrs)
+            return (
+                apply(op, inputs, attrs)
+                if hasattr(inputs[0], "__apply__")
+                else invoke(op, inputs, attrs)
+            )
         return invoke(op, inputs, attrs, out)
 
     return function

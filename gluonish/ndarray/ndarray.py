@@ -1,8 +1,9 @@
 """NDArray: an array on a device whose values the engine may still be computing.
 
-An NDArray is a handle: raw memory (always C-contiguous), its Spec, the device it lies on, and the engine's variable that orders
-reads and writes of that memory. Views share memory and variable. Its operators run in `gluonish.ndarray.eager`, its indexing in
-`gluonish.ndarray.indexing`; `gluonish.ndarray.methods` makes them methods of the class.
+An NDArray is a handle: raw memory (always C-contiguous), its Spec, the device it lies on, and the
+engine's variable that orders reads and writes of that memory. Views share memory and variable. Its
+operators run in `gluonish.ndarray.eager`, its indexing in `gluonish.ndarray.indexing`;
+`gluonish.ndarray.methods` makes them methods of the class.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,8 +25,8 @@ from gluonish.ops.fluent import Fluent
 
 __all__ = ["LIGHT_INLINE_SIZE", "NDArray", "assign", "empty_like_spec", "from_host", "lift"]
 
-# Below this many elements, read or written, an operator runs in the calling thread: handing over to a worker costs tens of
-# microseconds.
+# Below this many elements, read or written, an operator runs in the calling thread: handing over to
+# a worker costs tens of microseconds.
 LIGHT_INLINE_SIZE = 1 << 16
 
 Link = tuple[Node | Leaf, int]
@@ -290,7 +291,6 @@ def assign(source: "NDArray", out: Any) -> None:
 def empty_like_spec(spec: Spec, device: Device) -> NDArray:
     """Return a new NDArray of undefined values."""
     return NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var())
-
 
 
 def lift(value: Any, like: NDArray) -> NDArray:

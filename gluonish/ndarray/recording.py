@@ -1,7 +1,8 @@
 """What a recorded call leaves behind: the tape's nodes, and the thread's recording and training mode.
 
-A node is made by the call it stands for and hangs on the output arrays; nothing else refers to it, so that a tape goes when its
-outputs go. `gluonish.autograd` walks the nodes; this module only lays them down.
+A node is made by the call it stands for and hangs on the output arrays; nothing else refers to it,
+so that a tape goes when its outputs go. `gluonish.autograd` walks the nodes; this module only lays
+them down.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,17 @@ from gluonish.ops.registry import Attrs, Operator
 if TYPE_CHECKING:
     from gluonish.ndarray.ndarray import NDArray
 
-__all__ = ["NOTHING", "RECORDING", "TRAINING", "Leaf", "Node", "OperatorNode", "Tracer", "mode", "tracer"]
+__all__ = [
+    "NOTHING",
+    "RECORDING",
+    "TRAINING",
+    "Leaf",
+    "Node",
+    "OperatorNode",
+    "Tracer",
+    "mode",
+    "tracer",
+]
 
 # The mode is one int, so that the eager path reads one variable: 0, or a sum of these.
 NOTHING = 0
@@ -43,7 +54,8 @@ class Node(Protocol):
     """One recorded call.
 
     Attributes:
-        parents: For each input, the node that it came from and which of its outputs it is; None for a constant.
+        parents: For each input, the node that it came from and which of its outputs it is; None for
+            a constant.
         output_count: How many outputs it has, those included that its caller did not see.
     """
 
@@ -102,9 +114,7 @@ class OperatorNode:
                 f"backward: expected a recorded graph, got one that an earlier backward freed at {self.op.name}; "
                 "pass retain_graph=True to the earlier one"
             )
-        inputs = [
-            x.connected(parent) for x, parent in zip(self.inputs, self.parents, strict=True)
-        ]
+        inputs = [x.connected(parent) for x, parent in zip(self.inputs, self.parents, strict=True)]
         outputs = [y.connected((self, i)) for i, y in enumerate(self.outputs)]
         wanted = [parent is not None for parent in self.parents]
         return input_gradients(self.op, grads, inputs, outputs, self.attrs, wanted)

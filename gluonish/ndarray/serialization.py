@@ -43,7 +43,8 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
     if any(not isinstance(name, str) for name in names):
         raise ArgumentTypeError(f"save: expected str names, got {names!r}")
     records: list[ArrayRecord] = [DenseRecord(array.asnumpy()) for array in arrays]
-    # Only the newer record version can tell an array without axes or without elements from an undefined one.
+    # Only the newer record version can tell an array without axes or without elements from an
+    # undefined one.
     numpy_shape = any(0 in array.shape or not array.shape for array in arrays)
     write_array_list(fname, records, names, numpy_shape=numpy_shape)
 
@@ -54,7 +55,8 @@ def load(fname: str | os.PathLike[str]) -> Loaded:
     Sparse arrays come back dense.
 
     Raises:
-        FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not have.
+        FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not
+            have.
         OSError: if it cannot be read.
     """
     return _arrays(*read_array_list(fname))

@@ -21,6 +21,7 @@ from gluonish.nn.global_pooling import (
 from gluonish.nn.layer_norm import LayerNorm
 from gluonish.nn.leaky_relu import ELU, GELU, SELU, LeakyReLU, PReLU
 from gluonish.nn.pooling import AvgPool1D, AvgPool2D, AvgPool3D, MaxPool1D, MaxPool2D, MaxPool3D
+from gluonish.nn.reflection_pad import ReflectionPad2D
 from gluonish.nn.sequential import HybridSequential, Sequential
 from gluonish.nn.swish import Swish
 from gluonish.symbol_block import SymbolBlock
@@ -58,6 +59,7 @@ __all__ = [
     "MaxPool2D",
     "MaxPool3D",
     "PReLU",
+    "ReflectionPad2D",
     "Sequential",
     "Swish",
     "SymbolBlock",

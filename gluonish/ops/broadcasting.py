@@ -1,4 +1,4 @@
-"""What operators on several arrays share: broadcast shapes, one dtype, and undoing a broadcast in gradients."""
+"""What operators on several arrays share: broadcast shapes, one dtype, shapes filled in."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def check_same_dtype(operator: str, a: Spec, b: Spec) -> None:
 
 
 def infer_broadcast(operator: str, a: Spec, b: Spec) -> Spec:
-    """Return the spec of an operation on two arrays that broadcast; ``a`` itself if both are alike."""
+    """Return the spec of an operation on two arrays that broadcast; ``a`` if both are alike."""
     if a == b:
         return a
     check_same_dtype(operator, a, b)

@@ -1,5 +1,7 @@
 """All operators: importing this module registers every one."""
 
+import warnings
+
 from gluonish.ops import (  # noqa: F401  # imported for what they register
     activation,
     add_n,
@@ -34,7 +36,7 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     reshape,
     reverse,
     sequence,
-    slice,
+    slice,  # noqa: A004  # the module is named after its operator
     softmax,
     softmax_output,
     split,
@@ -53,3 +55,9 @@ __all__ = ["has"]
 def has(name: str) -> bool:
     """Whether an operator of this registry name or alias is there."""
     return name in all_names()
+
+
+# The logarithm of 0 is -inf and 0 / 0 is nan, as in MXNet, without a word. NumPy would warn at
+# each; a filter for its calls from these modules costs nothing where nothing is wrong, and leaves
+# the user's own NumPy alone.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gluonish\.ops\.")

@@ -17,7 +17,7 @@ __all__ = ["composite_gradient", "evaluate", "input_gradients"]
 
 
 def evaluate(entry: Any) -> Any:
-    """Return the gradient that a rule's entry stands for: the value, None, or what its function makes."""
+    """Return what a rule's entry stands for: the value, None, or what its function makes."""
     return entry() if callable(entry) else entry
 
 
@@ -46,7 +46,9 @@ def input_gradients(
         AutogradError: if the operator has no gradient.
     """
     if op.gradient is None:
-        raise AutogradError(f"{op.name}: expected a differentiable operator, got one without gradient")
+        raise AutogradError(
+            f"{op.name}: expected a differentiable operator, got one without gradient"
+        )
     g = grads[0] if op.single else tuple(grads)
     values = (*inputs, *outputs) if op.gradient_uses_output else inputs
     entries = op.gradient(g, *values, **attrs)

@@ -42,8 +42,9 @@ class Fluent(Arithmetic):
 
     def broadcast_to(self, shape: tuple[int, ...]) -> Any:
         """Stretch the axes of extent 1 to ``shape``; 0 keeps an axis."""
-        return apply(_BROADCAST_TO, (self,), _BROADCAST_TO.schema.parse("broadcast_to", {"shape":
-        shape}))
+        return apply(
+            _BROADCAST_TO, (self,), _BROADCAST_TO.schema.parse("broadcast_to", {"shape": shape})
+        )
 
     def flatten(self, inplace: bool = False) -> Any:
         """Return the values with all axes behind the first joined: (N, features)."""

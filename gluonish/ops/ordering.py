@@ -11,7 +11,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, dtype_attr, integer, optional
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
-from gluonish.ops.pick import along_grid, add_along
+from gluonish.ops.pick import add_along, along_grid
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape

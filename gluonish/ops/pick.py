@@ -12,7 +12,7 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.take import whole_positions
 
-__all__ = ["BATCH_TAKE", "PICK", "along_grid", "pick", "add_along", "take_along"]
+__all__ = ["BATCH_TAKE", "PICK", "add_along", "along_grid", "pick", "take_along"]
 
 _MODE = choice("clip", "wrap", default="clip")
 

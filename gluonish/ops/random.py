@@ -86,7 +86,7 @@ def _gamma(
         x = normal(xp, _substream(key, number), missing.shape, FLOAT64)
         u = uniform(xp, _substream(key, number + 1), missing.shape, FLOAT64)
         number += 2
-        v = xp.maximum(1 + c * x, 1e-300) ** 3
+        v = xp.maximum(1 + c * x, 1e-100) ** 3
         accepted = (1 + c * x > 0) & (xp.log1p(-u) < 0.5 * x * x + d - d * v + d * xp.log(v))
         out[missing[accepted]] = d * v[accepted]
         missing = missing[~accepted]

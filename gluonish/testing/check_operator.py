@@ -93,12 +93,9 @@ class _Check:
 
     def run(self, inputs: Arrays, kernel: Callable[..., None] | None = None) -> list[Any]:
         """Return all outputs; inputs that the operator overwrites are copied first."""
-        given = [x.copy() if i in self.mutated() else x for i, x in enumerate(inputs)]
+        mutated = self.op.mutated_inputs(self.attrs)
+        given = [x.copy() if i in mutated else x for i, x in enumerate(inputs)]
         return run_kernel(self.op, kernel or self.op.kernel, given, self.attrs, self.runtime)
-
-    def mutated(self) -> Sequence[int]:
-        """Return the positions of inputs that the kernel overwrites."""
-        return self.op.mutated_inputs(self.attrs)
 
     def close(self, got: Any, want: Any, what: str, rtol: float, atol: float) -> None:
         """Compare two arrays in shape and value."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+import gluonish.autograd as autograd
 import gluonish.ndarray as nd
-from gluonish import autograd, nn
+import gluonish.nn as nn
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.data import ArrayDataset, DataLoader
@@ -221,6 +222,12 @@ def main(arguments: argparse.Namespace) -> int:
     Returns:
         0 if the promised accuracy was reached and the imported model predicts the same; else 1.
     """
+    for name in ("epochs", "batch_size"):
+        if getattr(arguments, name) < 1:
+            option = name.replace("_", "-")
+            raise ArgumentError(
+                f"--{option}: expected at least 1, got {getattr(arguments, name)}"
+            )
     contexts = parse_contexts(arguments.ctx)
     output = Path(arguments.output)
     output.mkdir(parents=True, exist_ok=True)

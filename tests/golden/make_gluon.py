@@ -56,12 +56,14 @@ LAYERS = {
     "nn.ELU(2.0)": (2, 4),
     "nn.SELU()": (2, 4),
     "nn.GELU()": (2, 4),
-    "nn.Swish(2)": (2, 4),
+    "nn.Swish(1.5)": (2, 4),
     "nn.Embedding(10, 4)": None,
     "nn.LayerNorm()": (2, 3, 4),
     "nn.LayerNorm(axis=1, epsilon=0.01, scale=False, in_channels=3)": (2, 3, 4),
     "nn.Lambda('relu')": (2, 4),
     "nn.HybridLambda('tanh')": (2, 4),
+    "nn.ReflectionPad2D(2)": (1, 2, 4, 5),
+    "nn.ReflectionPad2D((0, 0, 0, 0, 1, 2, 3, 0))": (1, 2, 4, 5),
 }
 
 RESNETS = {

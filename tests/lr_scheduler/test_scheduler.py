@@ -47,7 +47,7 @@ def test_wrong_warmup_is_refused(arguments: tuple[object, ...], message: str) ->
 
 
 def test_fractional_warmup_is_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="int warmup_steps, got 2.5"):
+    with pytest.raises(ArgumentTypeError, match=r"int warmup_steps, got 2\.5"):
         LRScheduler(0.1, 2.5)  # type: ignore[arg-type]
 
 

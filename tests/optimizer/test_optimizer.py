@@ -120,7 +120,7 @@ def test_counts_go_per_device() -> None:
 
 
 def test_unknown_optimizer_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="adam.*sgd.*'sgdd'"):
+    with pytest.raises(ArgumentError, match=r"adam.*sgd.*'sgdd'"):
         create("sgdd")
 
 

@@ -27,6 +27,9 @@ def conv3x3(channels: int, stride: int, in_channels: int) -> Conv2D:
 class _UnitV1(HybridBlock):
     """A version 1 unit: ``relu(body(x) + x)``, where ``x`` may pass a projection."""
 
+    # The order of the sum in MXNet's exported graphs, which differs between the two units.
+    _input_first = True
+
     body: HybridSequential
     downsample: HybridSequential | None
 
@@ -46,7 +49,8 @@ class _UnitV1(HybridBlock):
         x = self.body(x)
         if self.downsample is not None:
             residual = self.downsample(residual)
-        return F.Activation(residual + x, act_type="relu")
+        total = residual + x if self._input_first else x + residual
+        return F.Activation(total, act_type="relu")
 
 
 class BasicBlockV1(_UnitV1):
@@ -102,6 +106,8 @@ class BottleneckV1(_UnitV1):
     Outputs:
         y: (N, channels, H / stride, W / stride).
     """
+
+    _input_first = False
 
     def __init__(
         self,

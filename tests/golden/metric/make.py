@@ -97,7 +97,6 @@ def run(name, arguments, batches):
         "arguments": arguments,
         "batches": batches,
         "config": config,
-        "text": str(metric),
         "get": metric.get(),
         "get_global": metric.get_global(),
     }

@@ -32,7 +32,7 @@ def train(updater, weights, grads, indices, dtype):
     weights = [mx.nd.array(w, dtype=dtype) for w in weights]
     history = []
     for step in grads:
-        for i, w, g in zip(indices, weights, step):
+        for i, w, g in zip(indices, weights, step, strict=True):
             updater(i, mx.nd.array(g, dtype=dtype), w)
         history.append([w.asnumpy() for w in weights])
     return history
@@ -51,7 +51,11 @@ def optimizers():
         optimizer.set_wd_mult(case.get("wd_mult", {}))
         weights, grads = inputs(0, 5, CASES["shapes"])
         history = train(
-            mx.optimizer.get_updater(optimizer), weights, grads, range(3), case.get("dtype", "float32")
+            mx.optimizer.get_updater(optimizer),
+            weights,
+            grads,
+            range(3),
+            case.get("dtype", "float32"),
         )
         for i in range(3):
             result[f"{name}/{i}"] = np.stack([step[i] for step in history])
@@ -78,7 +82,7 @@ def resumed():
         weights, grads = inputs(1, 4, [x.shape for x in leaves])
         dtype = "float16" if name == "sgd_fp16" else "float32"
         history = train(updater, weights, grads, indices, dtype)
-        for i, w in zip(indices, history[-1]):
+        for i, w in zip(indices, history[-1], strict=True):
             result[f"{name}/{i}"] = w
     return result
 

@@ -1,0 +1,40 @@
+"""ReflectionPad2D: enlarge images by their mirror images."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Extents, Tensor
+
+__all__ = ["ReflectionPad2D"]
+
+
+class ReflectionPad2D(HybridBlock):
+    """Pad height and width with the elements inside the border, mirrored at it.
+
+    Args:
+        padding: Elements on each side; or 8 numbers, before and after each of the 4 axes, of which
+            the first 4 are 0.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W), H and W above the padding.
+
+    Outputs:
+        y: (N, C, H + 2 * padding, W + 2 * padding).
+
+    Raises:
+        ArgumentError: if ``padding`` is neither.
+    """
+
+    def __init__(self, padding: Extents = 0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        widths = (0, 0, 0, 0, *[padding] * 4) if isinstance(padding, int) else tuple(padding)
+        if len(widths) != 8:
+            raise ArgumentError(f"ReflectionPad2D: expected a number or 8 of them, got {padding}")
+        self._padding = widths
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Pad."""
+        return F.pad(x, mode="reflect", pad_width=self._padding)

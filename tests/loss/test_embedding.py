@@ -1,0 +1,17 @@
+import pytest
+
+import gluonish.ndarray as nd
+from gluonish.core.errors import NotSupportedError
+from gluonish.loss import CosineEmbeddingLoss, SDMLLoss
+from gluonish.symbol import var
+
+
+def test_zero_vectors_have_cosine_zero() -> None:
+    zeros = nd.zeros((2, 3))
+    result = CosineEmbeddingLoss()(zeros, zeros, nd.array([1, -1]))
+    assert result.asnumpy().tolist() == [[1], [0]]
+
+
+def test_smoothed_metric_learning_needs_arrays() -> None:
+    with pytest.raises(NotSupportedError, match="do not hybridize"):
+        SDMLLoss()(var("a"), var("b"))

@@ -1,0 +1,24 @@
+import pytest
+
+from gluonish.core.errors import ArgumentError
+from gluonish.model_zoo.registry import get_model, model_names, register_model
+from gluonish.model_zoo.vision import ResNetV1
+
+
+def test_name_counts_in_any_case() -> None:
+    assert isinstance(get_model("ResNet18_v1", classes=2), ResNetV1)
+
+
+def test_unknown_name_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ArgumentError, match=r"got 'resnet18v1' \(nearest: resnet18_v1"):
+        get_model("resnet18v1")
+
+
+def test_name_is_taken_once() -> None:
+    with pytest.raises(ArgumentError, match="'resnet18_v1', which is taken"):
+        register_model("resnet18_v1")(ResNetV1)
+
+
+def test_all_residual_networks_are_there() -> None:
+    depths = (18, 34, 50, 101, 152)
+    assert {f"resnet{n}_v{v}" for n in depths for v in (1, 2)} <= set(model_names())

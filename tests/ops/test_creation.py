@@ -1,0 +1,47 @@
+"""Facts of MXNet 1.9.1, found by running it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gluonish.ops.creation  # noqa: F401  # registers the operators
+from gluonish.core.errors import OperatorError
+from gluonish.testing import run_operator
+
+
+@pytest.mark.parametrize(
+    ("attrs", "expected"),
+    [
+        ({"start": 3}, [0, 1, 2]),
+        ({"start": 5, "stop": 0, "step": -2}, [5, 3, 1]),
+        ({"start": 0, "stop": 1, "step": 0.3}, [0, 0.3, 0.6, 0.9]),
+        ({"start": 1, "stop": 3, "repeat": 2}, [1, 1, 2, 2]),
+    ],
+)
+def test_arange(attrs: dict[str, Any], expected: list[float]) -> None:
+    np.testing.assert_allclose(run_operator("_arange", **attrs), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("attrs", [{"start": 5, "stop": 0}, {"start": 0, "stop": 0}])
+def test_arange_that_leads_nowhere_is_refused(attrs: dict[str, Any]) -> None:
+    with pytest.raises(OperatorError, match="lead from start to stop"):
+        run_operator("_arange", **attrs)
+
+
+def test_linspace_leaves_the_end_out_on_request() -> None:
+    result = run_operator("_linspace", start=0, stop=1, num=5, endpoint=False)
+    np.testing.assert_allclose(result, [0, 0.2, 0.4, 0.6, 0.8], rtol=1e-6)
+
+
+def test_eye_has_ones_on_a_diagonal() -> None:
+    result = run_operator("_eye", N=2, M=3, k=-1, dtype="int32")
+    assert result.tolist() == [[0, 0, 0], [1, 0, 0]]
+
+
+def test_full_cuts_its_value_for_integers() -> None:
+    assert run_operator("_full", shape=(2,), value=2.7, dtype="int32").tolist() == [2, 2]
+
+
+def test_device_is_accepted() -> None:
+    assert run_operator("_zeros", shape=(2,), ctx="cpu(0)", dtype="bfloat16").shape == (2,)

@@ -1,0 +1,52 @@
+import math
+
+import numpy as np
+import pytest
+
+from gluonish.clipping import clip_global_norm
+from gluonish.core.context import cpu
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray import NDArray, full
+
+NORM = math.sqrt(4 * 9 + 2 * 16)
+
+
+def arrays() -> list[NDArray]:
+    return [full((2, 2), 3), full((2,), 4, ctx=cpu(1))]
+
+
+def test_norm_becomes_the_bound() -> None:
+    clipped = arrays()
+    assert clip_global_norm(clipped, 1.0) == pytest.approx(NORM)
+    np.testing.assert_allclose(clipped[0].asnumpy(), np.full((2, 2), 3 / NORM), rtol=1e-6)
+    np.testing.assert_allclose(clipped[1].asnumpy(), np.full(2, 4 / NORM), rtol=1e-6)
+
+
+def test_smaller_norm_stays() -> None:
+    kept = arrays()
+    clip_global_norm(kept, 100.0)
+    assert kept[0].asnumpy().tolist() == [[3, 3], [3, 3]]
+
+
+def test_norm_may_be_left_on_its_way() -> None:
+    norm = clip_global_norm(arrays(), 1.0, check_isfinite=False)
+    assert isinstance(norm, NDArray)
+    assert norm.asscalar() == pytest.approx(NORM)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_infinite_norm_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="finite norm, got inf"):
+        assert math.isinf(float(clip_global_norm([full((2,), math.inf)], 1.0)))
+
+
+def test_half_precision_does_not_overflow() -> None:
+    clipped = [full((4,), 300, dtype="float16")]
+    assert clip_global_norm(clipped, 1.0) == pytest.approx(600)
+    assert clipped[0].dtype == np.float16
+    np.testing.assert_allclose(clipped[0].asnumpy(), np.full(4, 0.5), rtol=1e-3)
+
+
+def test_nothing_to_clip_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="at least one array"):
+        clip_global_norm([], 1.0)

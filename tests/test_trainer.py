@@ -1,0 +1,511 @@
+"""Trainer: one device and several, with and without updates in the store, states, errors."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish.autograd import backward as run_backward
+from gluonish.autograd import record
+from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DeferredInitializationError,
+    FileFormatError,
+    NotSupportedError,
+    ParameterError,
+)
+from gluonish.initializer import Constant
+from gluonish.kvstore import KVStore, KVStoreBase
+from gluonish.lr_scheduler import FactorScheduler
+from gluonish.ndarray import NDArray, array
+from gluonish.optimizer import SGD, Adam
+from gluonish.parameter import Parameter, ParameterDict
+from gluonish.trainer import StaleGradientError, Trainer
+
+ONE = [cpu(0)]
+TWO = [cpu(0), cpu(1)]
+
+
+def parameters(contexts: list[Context], **shapes: Any) -> ParameterDict:
+    made = ParameterDict()
+    for name, shape in (shapes or {"w": (2, 3), "b": (2,)}).items():
+        made.get(name, shape=shape, init=Constant(0.5), allow_deferred_init=True)
+    made.initialize(ctx=contexts)
+    return made
+
+
+def backward(params: ParameterDict, batches: list[np.ndarray], names: str = "wb") -> None:
+    """Leave gradients of sum((x w + b)^2); ``names`` says what the loss depends on."""
+    for context, batch in zip(params["w"].list_ctx(), batches, strict=False):
+        x = array(batch, ctx=context)
+        with record():
+            w, b = params["w"].data(context), params["b"].data(context)
+            scaled = x * w.sum(axis=0) if "w" in names else x
+            y = scaled.sum(axis=1, keepdims=True)
+            z = y + b.reshape((1, 2)) if "b" in names else y
+            loss = (z * z).sum()
+        run_backward([loss])
+
+
+def batches(count: int, split: int = 1) -> list[list[np.ndarray]]:
+    rng = np.random.default_rng(7)
+    return [np.split(rng.uniform(-1, 1, (4, 3)).astype("float32"), split) for _ in range(count)]
+
+
+def train(contexts: list[Context], steps: int = 3, **kwargs: Any) -> dict[str, np.ndarray]:
+    params = parameters(contexts)
+    arguments = {"optimizer": "sgd", "optimizer_params": {"learning_rate": 0.05, "momentum": 0.9}}
+    trainer = Trainer(params, **{**arguments, **kwargs})
+    for parts in batches(steps, len(contexts)):
+        backward(params, parts)
+        trainer.step(4)
+    for param in params.values():
+        first, *others = [x.asnumpy() for x in param.list_data()]
+        for other in others:
+            np.testing.assert_array_equal(first, other)
+    return {name: param.data(contexts[0]).asnumpy() for name, param in params.items()}
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "nag"])
+@pytest.mark.parametrize("kvstore", ["device", "local"])
+@pytest.mark.parametrize("update_on_kvstore", [True, False])
+def test_two_devices_equal_one(optimizer: str, kvstore: str, update_on_kvstore: bool) -> None:
+    kwargs = {"optimizer": optimizer, "optimizer_params": {"learning_rate": 0.05, "wd": 0.01}}
+    one = train(ONE, **kwargs)
+    two = train(TWO, kvstore=kvstore, update_on_kvstore=update_on_kvstore, **kwargs)
+    for name, value in one.items():
+        np.testing.assert_allclose(two[name], value, rtol=1e-5, atol=1e-6)
+
+
+def test_runs_repeat_exactly() -> None:
+    first, second = train(TWO), train(TWO)
+    for name, value in first.items():
+        np.testing.assert_array_equal(second[name], value)
+
+
+def test_step_divides_by_the_batch_size() -> None:
+    params = parameters(ONE, w=(1,))
+    trainer = Trainer(params, "sgd", {"learning_rate": 1.0, "rescale_grad": 2.0})
+    with record():
+        loss = params["w"].data() * 8.0
+    run_backward([loss])
+    trainer.step(4)
+    assert trainer.optimizer.rescale_grad == 0.5
+    assert params["w"].data().asnumpy()[0] == 0.5 - 4.0
+
+
+def test_parameters_of_a_dict_are_sorted_by_name() -> None:
+    params = parameters(ONE, z=(1,), a=(2,), m=(3,))
+    names = [param.name for param in Trainer(params, "sgd")._params]
+    assert names == ["a", "m", "z"]
+    assert [p.name for p in Trainer(dict(params.items()), "sgd")._params] == names
+    assert [p.name for p in Trainer(list(params.values()), "sgd")._params] == ["z", "a", "m"]
+
+
+def test_shared_parameter_is_updated_once() -> None:
+    params = parameters(ONE)
+    twice = [params["w"], params["b"], params["w"]]
+    trainer = Trainer(twice, "sgd", {"learning_rate": 1.0})
+    (parts,) = batches(1)
+    backward(params, parts)
+    trainer.step(1)
+    assert trainer.optimizer._index_update_count == {0: 1, 1: 1}
+
+
+def test_parameters_with_one_name_are_kept_apart() -> None:
+    same = [Parameter("w", shape=(1,)), Parameter("w", shape=(1,))]
+    for param in same:
+        param.initialize(Constant(1.0))
+    trainer = Trainer(same, "sgd", {"learning_rate": 1.0})
+    with record():
+        loss = same[0].data() * 2.0 + same[1].data() * 3.0
+    run_backward([loss])
+    trainer.step(1)
+    assert [p.data().asnumpy()[0] for p in same] == [-1.0, -2.0]
+
+
+def test_states_skip_parameters_without_gradient() -> None:
+    params = parameters(ONE)
+    params["b"].grad_req = "null"
+    trainer = Trainer(params, "sgd", {"momentum": 0.9})
+    (parts,) = batches(1)
+    backward(params, parts)
+    trainer.step(1)
+    assert set(trainer._updaters[0].states) == {1}
+    assert params["b"].data().asnumpy().tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+def test_parameters_bring_their_multipliers(contexts: list[Context]) -> None:
+    params = parameters(contexts)
+    params["w"].lr_mult = 0.0
+    trainer = Trainer(params, "sgd", {"learning_rate": 0.5})
+    (parts,) = batches(1, len(contexts))
+    backward(params, parts)
+    trainer.step(1)
+    assert (params["w"].data(cpu(0)).asnumpy() == 0.5).all()
+    assert (params["b"].data(cpu(0)).asnumpy() != 0.5).all()
+
+
+# -- stores ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("contexts", "kvstore", "update", "made", "updates"),
+    [
+        (ONE, "device", None, None, False),
+        (ONE, "nccl", None, None, False),
+        (ONE, None, None, None, False),
+        (ONE, "device", True, "device", True),
+        (TWO, "device", None, "device", True),
+        (TWO, "local", False, "local", False),
+        (TWO, None, None, None, False),
+    ],
+)
+def test_store_is_made_where_it_is_needed(
+    contexts: list[Context],
+    kvstore: str | None,
+    update: bool | None,
+    made: str | None,
+    updates: bool,
+) -> None:
+    params = parameters(contexts)
+    trainer = Trainer(params, "sgd", kvstore=kvstore, update_on_kvstore=update)
+    assert not trainer._kv_initialized
+    (parts,) = batches(1, len(contexts))
+    backward(params, parts)
+    trainer.step(1)
+    assert (trainer._kvstore.type if trainer._kvstore else None) == made
+    assert trainer._update_on_kvstore is updates
+
+
+def test_environment_decides_where_the_caller_does_not() -> None:
+    params = parameters(TWO)
+    trainer = Trainer(params, "sgd")
+    with MXNET_UPDATE_ON_KVSTORE.override(False):
+        trainer.allreduce_grads()
+    assert trainer._update_on_kvstore is False
+
+
+def test_store_may_be_given() -> None:
+    store = KVStore("local")
+    params = parameters(ONE)
+    trainer = Trainer(params, "sgd", kvstore=store)
+    (parts,) = batches(1)
+    backward(params, parts)
+    trainer.step(1)
+    assert trainer._kvstore is store
+    assert trainer._update_on_kvstore
+    assert set(store._stored) == {0, 1}
+
+
+def test_two_trainers_do_not_share_keys() -> None:
+    first, second = train(TWO, steps=1), train(TWO, steps=1)
+    np.testing.assert_array_equal(first["w"], second["w"])
+
+
+class Recording(KVStoreBase):
+    """A store that adds up and cannot update."""
+
+    type, rank, num_workers = "recording", 0, 1  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    @staticmethod
+    def is_capable(capability: str) -> bool:
+        return False
+
+    def broadcast(self, key: Any, value: NDArray, out: list[NDArray], priority: int = 0) -> None:
+        self.calls.append(("broadcast", key, priority))
+
+    def pushpull(self, key: Any, value: list[NDArray], out: Any = None, priority: int = 0) -> None:
+        self.calls.append(("pushpull", key, priority))
+        total = sum(x.as_in_context(cpu(0)) for x in value)
+        for target in value if out is None else out:
+            total.copyto(target)
+
+
+def test_store_of_ones_own_adds_up() -> None:
+    store = Recording()
+    own = train(TWO, steps=1, kvstore=store)
+    assert store.calls == [
+        ("broadcast", 0, 0),
+        ("broadcast", 1, 0),
+        ("pushpull", 0, 0),
+        ("pushpull", 1, -1),
+    ]
+    np.testing.assert_allclose(own["w"], train(ONE, steps=1)["w"], rtol=1e-5)
+
+
+def test_store_that_cannot_update_is_not_asked_to() -> None:
+    trainer = Trainer(parameters(ONE), "sgd", kvstore=Recording(), update_on_kvstore=True)
+    with pytest.raises(ArgumentError, match="Recording, which cannot update"):
+        trainer.allreduce_grads()
+
+
+def test_update_on_no_store_is_refused() -> None:
+    trainer = Trainer(parameters(ONE), "sgd", kvstore=None, update_on_kvstore=True)
+    with pytest.raises(ArgumentError, match="no kvstore"):
+        trainer.allreduce_grads()
+
+
+def test_missing_store_is_refused_when_it_is_needed() -> None:
+    with pytest.raises(NotSupportedError, match="nccl"):
+        Trainer(parameters(TWO), "sgd", kvstore="nccl").allreduce_grads()
+
+
+def test_what_is_no_store_is_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match="kvstore or its name, got float"):
+        Trainer(parameters(ONE), "sgd", kvstore=1.0).allreduce_grads()  # type: ignore[arg-type]
+
+
+def test_compression_reaches_the_store() -> None:
+    params = parameters(TWO)
+    trainer = Trainer(params, "sgd", compression_params={"type": "2bit", "threshold": 0.25})
+    (parts,) = batches(1, 2)
+    backward(params, parts)
+    trainer.step(1)
+    moved = (0.5 - params["b"].data(cpu(0)).asnumpy()) / 0.01
+    np.testing.assert_allclose(moved, [0.5, 0.5], rtol=1e-4)
+
+
+def test_values_set_by_hand_reach_the_store() -> None:
+    params = parameters(TWO)
+    trainer = Trainer(params, "sgd", {"learning_rate": 0.0})
+    for _ in range(2):
+        (parts,) = batches(1, 2)
+        backward(params, parts)
+        trainer.step(1)
+        params["w"].set_data(array(np.full((2, 3), 9.0)))
+    backward(params, parts)
+    trainer.step(1)
+    for context in TWO:
+        assert (params["w"].data(context).asnumpy() == 9.0).all()
+
+
+# -- gradients ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+def test_allreduce_and_update_are_a_step(contexts: list[Context]) -> None:
+    params = parameters(contexts)
+    trainer = Trainer(params, "sgd", {"learning_rate": 0.05}, update_on_kvstore=False)
+    (parts,) = batches(1, len(contexts))
+    backward(params, parts)
+    trainer.allreduce_grads()
+    sums = [g.asnumpy() for g in params["w"].list_grad()]
+    np.testing.assert_array_equal(sums[0], sums[-1])
+    trainer.update(4)
+    expected = 0.5 - 0.05 * sums[0] / 4
+    np.testing.assert_allclose(params["w"].data(cpu(0)).asnumpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("call", ["allreduce_grads", "update"])
+def test_halves_of_a_step_are_refused_with_update_on_kvstore(call: str) -> None:
+    trainer = Trainer(parameters(TWO), "sgd")
+    with pytest.raises(ArgumentError, match=f"{call}: .*update_on_kvstore=False"):
+        getattr(trainer, call)(*([1] if call == "update" else []))
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+def test_stale_gradient_is_refused_and_nothing_is_updated(contexts: list[Context]) -> None:
+    params = parameters(contexts)
+    trainer = Trainer(params, "sgd")
+    (parts,) = batches(1, len(contexts))
+    backward(params, parts, names="b")
+    with pytest.raises(StaleGradientError, match=r"Parameter w on cpu\(0\).*ignore_stale_grad"):
+        trainer.step(1)
+    assert (params["b"].data(cpu(0)).asnumpy() == 0.5).all()
+    with pytest.raises(UserWarning):
+        trainer.step(1)
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+def test_gradient_is_stale_after_its_step(contexts: list[Context]) -> None:
+    params = parameters(contexts)
+    trainer = Trainer(params, "sgd")
+    (parts,) = batches(1, len(contexts))
+    backward(params, parts)
+    trainer.step(1)
+    with pytest.raises(StaleGradientError):
+        trainer.step(1)
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+@pytest.mark.parametrize("update", [None, False])
+def test_stale_parameters_can_be_skipped(contexts: list[Context], update: bool | None) -> None:
+    params = parameters(contexts)
+    trainer = Trainer(params, "sgd", {"learning_rate": 0.1, "wd": 0.5}, update_on_kvstore=update)
+    (parts,) = batches(1, len(contexts))
+    backward(params, parts, names="b")
+    trainer.step(1, ignore_stale_grad=True)
+    assert (params["w"].data(cpu(0)).asnumpy() == 0.5).all()
+    assert (params["b"].data(cpu(0)).asnumpy() != 0.5).all()
+
+
+@pytest.mark.parametrize("update", [True, False])
+def test_gradient_of_one_device_updates_all(update: bool) -> None:
+    params = parameters(TWO)
+    trainer = Trainer(params, "sgd", {"learning_rate": 0.1}, update_on_kvstore=update)
+    for (part,) in batches(2):
+        backward(params, [part])
+        trainer.step(1, ignore_stale_grad=True)
+    alone = parameters(ONE)
+    single = Trainer(alone, "sgd", {"learning_rate": 0.1})
+    for (part,) in batches(2):
+        backward(alone, [part])
+        single.step(1)
+    for context in TWO:
+        for name in "wb":
+            np.testing.assert_allclose(
+                params[name].data(context).asnumpy(), alone[name].data().asnumpy(), rtol=1e-6
+            )
+
+
+def test_batch_size_zero_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="step: expected batch_size above 0, got 0"):
+        Trainer(parameters(ONE), "sgd").step(0)
+
+
+# -- settings ----------------------------------------------------------------------------------
+
+
+def test_learning_rate_can_be_set() -> None:
+    trainer = Trainer(parameters(ONE), "sgd", {"learning_rate": 0.5})
+    trainer.set_learning_rate(0.25)
+    assert trainer.learning_rate == trainer.optimizer.learning_rate == 0.25
+
+
+def test_learning_rate_of_a_scheduler_cannot_be_set() -> None:
+    scheduler = FactorScheduler(1, 0.5, base_lr=0.5)
+    trainer = Trainer(parameters(ONE), "sgd", {"lr_scheduler": scheduler})
+    assert trainer.learning_rate == 0.5
+    with pytest.raises(UserWarning, match="base_lr"):
+        trainer.set_learning_rate(1.0)
+
+
+def test_learning_rate_set_between_steps_reaches_the_store() -> None:
+    params = parameters(TWO)
+    trainer = Trainer(params, "sgd", {"learning_rate": 0.1})
+    (parts,) = batches(1, 2)
+    backward(params, parts)
+    trainer.step(1)
+    before = params["w"].data(cpu(0)).asnumpy()
+    trainer.set_learning_rate(0.0)
+    backward(params, parts)
+    trainer.step(1)
+    np.testing.assert_array_equal(params["w"].data(cpu(0)).asnumpy(), before)
+
+
+def test_optimizer_may_be_given() -> None:
+    optimizer = Adam()
+    params = parameters(ONE)
+    assert Trainer(params, optimizer).optimizer is optimizer
+    assert optimizer.param_dict == {0: params["b"], 1: params["w"]}
+    with pytest.raises(ArgumentError, match="optimizer_params None"):
+        Trainer(params, optimizer, {"learning_rate": 1.0})
+
+
+def test_optimizer_of_the_wrong_name_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="'sgdd'"):
+        Trainer(parameters(ONE), "sgdd")
+
+
+@pytest.mark.parametrize("params", [None, [1, 2], {"a": 3}, "w"])
+def test_what_are_no_parameters_is_refused(params: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match="Parameters"):
+        Trainer(params, "sgd")
+
+
+def test_parameters_on_different_devices_are_refused() -> None:
+    params = [parameters(ONE, a=(1,))["a"], parameters(TWO, b=(1,))["b"]]
+    with pytest.raises(ArgumentError, match=r"on \[cpu\(0\)\], got b on \[cpu\(0\), cpu\(1\)\]"):
+        Trainer(params, "sgd")
+
+
+def test_uninitialized_parameter_is_refused() -> None:
+    with pytest.raises(ParameterError, match="Parameter a"):
+        Trainer([Parameter("a", shape=(1,))], "sgd")
+
+
+# -- deferred parameters and states -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+def test_deferred_parameter_joins_when_it_is_there(contexts: list[Context]) -> None:
+    params = parameters(contexts, w=(2, 0), b=(2,))
+    trainer = Trainer(params, "sgd")
+    with pytest.raises(DeferredInitializationError):
+        trainer.step(1)
+    params["w"].shape = (2, 3)
+    params["w"]._finish_deferred_init()
+    (parts,) = batches(1, len(contexts))
+    backward(params, parts)
+    trainer.step(1)
+    assert (params["w"].data(cpu(0)).asnumpy() != 0.5).any()
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+@pytest.mark.parametrize("update", [None, False])
+def test_training_goes_on_after_states_are_loaded(
+    optimizer: str, contexts: list[Context], update: bool | None, tmp_path: Path
+) -> None:
+    settings = {"learning_rate": 0.05, **({"momentum": 0.9} if optimizer == "sgd" else {})}
+    params = parameters(contexts)
+    trainer = Trainer(params, optimizer, settings, update_on_kvstore=update)
+    parts = batches(4, len(contexts))
+    for part in parts[:2]:
+        backward(params, part)
+        trainer.step(4)
+    trainer.save_states(tmp_path / "t.states")
+    other_params = parameters(contexts)
+    for name, param in params.items():
+        other_params[name].set_data(param.data(cpu(0)))
+    other = Trainer(other_params, optimizer, update_on_kvstore=update)
+    other.load_states(tmp_path / "t.states")
+    assert other.learning_rate == 0.05
+    for part in parts[2:]:
+        for each, owner in ((params, trainer), (other_params, other)):
+            backward(each, part)
+            owner.step(4)
+    for name, param in params.items():
+        for context in contexts:
+            np.testing.assert_array_equal(
+                other_params[name].data(context).asnumpy(), param.data(context).asnumpy()
+            )
+
+
+def test_states_pass_between_one_device_and_two(tmp_path: Path) -> None:
+    params = parameters(ONE)
+    trainer = Trainer(params, "adam")
+    (parts,) = batches(1)
+    backward(params, parts)
+    trainer.step(4)
+    trainer.save_states(str(tmp_path / "t.states"))
+    two = Trainer(parameters(TWO), "sgd")
+    two.load_states(str(tmp_path / "t.states"))
+    assert type(two.optimizer) is Adam
+    assert two.optimizer.num_update == 1
+    assert set(two.optimizer.param_dict) == {0, 1}
+
+
+def test_broken_states_change_nothing(tmp_path: Path) -> None:
+    (tmp_path / "t.states").write_bytes(b"nonsense")
+    optimizer = SGD()
+    trainer = Trainer(parameters(ONE), optimizer)
+    with pytest.raises(FileFormatError):
+        trainer.load_states(tmp_path / "t.states")
+    assert trainer.optimizer is optimizer
+
+
+def test_states_of_deferred_parameters_are_refused_with_update_on_kvstore(tmp_path: Path) -> None:
+    trainer = Trainer(parameters(TWO, w=(2, 0)), "sgd")
+    with pytest.raises(DeferredInitializationError):
+        trainer.save_states(tmp_path / "t.states")
+    assert not list(tmp_path.iterdir())
