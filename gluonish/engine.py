@@ -5,8 +5,7 @@ after the import.
 """
 
 import threading
-
-from gluonish_engine import Engine, create_engine
+import weakref
 
 from gluonish.core.config import (
     DMLC_LOG_STACK_TRACE_DEPTH,
@@ -14,12 +13,18 @@ from gluonish.core.config import (
     MXNET_CPU_WORKER_NTHREADS,
     MXNET_ENGINE_TYPE,
 )
+from gluonish.core.device import Device, Lane, watch_devices
 from gluonish.core.errors import OperatorError
+from gluonish_engine import Engine, Stream, create_engine
 
 __all__ = ["bulk", "current_engine", "set_bulk_size", "use_engine"]
 
 _lock = threading.Lock()  # guards the creation of the engine
 _engine: Engine | None = None
+
+_streams_lock = threading.Lock()  # guards the two below
+_streams: dict[Lane, Stream] = {}
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
 def current_engine() -> Engine:
@@ -36,14 +41,31 @@ def _create() -> Engine:
 
 
 def make_engine(kind: str) -> Engine:
-    """Return a new engine of the given type with the environment's thread counts."""
-    return create_engine(
+    """Return a new engine with the environment's thread counts and the devices' streams."""
+    engine = create_engine(
         kind,
         cpu_workers=MXNET_CPU_WORKER_NTHREADS.value,
         priority_workers=MXNET_CPU_PRIORITY_NTHREADS.value,
         stack_trace_depth=DMLC_LOG_STACK_TRACE_DEPTH.value,
         error_type=OperatorError,
     )
+    with _streams_lock:
+        _engines.add(engine)
+        for lane, stream in _streams.items():
+            engine.register_stream_lane(lane, stream)
+    return engine
+
+
+def _add_streams(device: Device) -> None:
+    """Give a device's stream lanes to every engine, those that another replaces for a while too."""
+    with _streams_lock:
+        _streams.update(device.streams)
+        for engine in _engines:
+            for lane, stream in device.streams.items():
+                engine.register_stream_lane(lane, stream)
+
+
+watch_devices(_add_streams)
 
 
 class use_engine:

@@ -9,7 +9,7 @@ without numbers. `gluonish.hybrid_graph` does both.
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
@@ -23,18 +23,16 @@ from gluonish.core.errors import (
 )
 from gluonish.graph.ir import Value
 from gluonish.graph.structure import flatten
-from gluonish.hybrid_graph import HybridGraph, HybridOptions, infer_parameters
-from gluonish.ndarray import NDArray
+from gluonish.hybrid_graph import HybridGraph, HybridOptions, infer_parameters, is_symbolic
+from gluonish.ndarray import NDArray, recording
 from gluonish.symbol import Symbol
 
 __all__ = ["HybridBlock"]
 
-_KNOWN_BACKENDS = (
-    None,
-    "MKLDNN",
-    "ONEDNN",
-)  # oneDNN's kernels are used wherever they fit, so these change nothing
+# oneDNN's kernels are used wherever they fit, so these change nothing.
+_KNOWN_BACKENDS = (None, "MKLDNN", "ONEDNN")
 _MAX_GRAPHS = 32  # traces kept for blocks in the style of 2.0, which have one for each signature
+_ONE_ARRAY = (tuple, (None,))  # what `flatten` finds in a call with one array
 
 
 def _is_array(value: Any) -> bool:
@@ -63,14 +61,22 @@ class HybridBlock(Block):
         params: As of `Block`.
     """
 
+    # Whether the class computes by hybrid_forward, in the style of MXNet 1.x.
+    has_hybrid_forward: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "has_hybrid_forward" not in cls.__dict__:
+            cls.has_hybrid_forward = cls.forward is HybridBlock.forward
+
     def __init__(self, prefix: str | None = None, params: Any = None) -> None:
         super().__init__(prefix, params)
         self._active = False
         self._options = HybridOptions()
         self._graphs: dict[Any, HybridGraph] = {}
-        self._lock = (
-            threading.RLock()
-        )  # guards tracing: two threads must not trace one block at once
+        self._is_symbolic: bool | None = None
+        # Guards tracing: two threads must not trace one block at once.
+        self._lock = threading.RLock()
         self._op_hook: tuple[Callable[..., Any], bool] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -96,8 +102,9 @@ class HybridBlock(Block):
         """
         if not isinstance(block, HybridBlock):
             raise ArgumentTypeError(
-                f"{type(self).__name__}: expected children to be HybridBlocks, got {type(block).__name__}; "
-                "derive it from HybridBlock, or use Sequential in place of HybridSequential"
+                f"{type(self).__name__}: expected children to be HybridBlocks, got "
+                f"{type(block).__name__}; derive it from HybridBlock, or use Sequential in place "
+                "of HybridSequential"
             )
         super().register_child(block, name)
         self._clear_graphs()
@@ -126,23 +133,30 @@ class HybridBlock(Block):
             inline_limit: Accepted; graphs are always inlined.
             forward_bulk_size: Most operators in one engine job of the forward pass.
             backward_bulk_size: The same of the backward pass.
-            **kwargs: Accepted for back ends.
+            **kwargs: Options of the back end, which are accepted where one is named.
 
         Raises:
-            ArgumentError: for ``static_shape`` without ``static_alloc``.
+            ArgumentError: for ``static_shape`` without ``static_alloc``, or an unknown option.
             NotSupportedError: for another back end.
         """
         if static_shape and not static_alloc:
             raise ArgumentError(
-                f"{self.name}.hybridize: expected static_alloc=True with static_shape=True, got static_alloc=False"
+                f"{self.name}.hybridize: expected static_alloc=True with static_shape=True, got "
+                "static_alloc=False"
             )
         if backend not in _KNOWN_BACKENDS:
             raise NotSupportedError(
-                f"{self.name}.hybridize: expected backend None, 'MKLDNN' or 'ONEDNN', got {backend!r}; leave it out"
+                f"{self.name}.hybridize: expected backend None, 'MKLDNN' or 'ONEDNN', got "
+                f"{backend!r}; leave it out"
+            )
+        if kwargs and backend is None:
+            raise ArgumentError(
+                f"{self.name}.hybridize: expected flags static_alloc, static_shape, inline_limit, "
+                f"forward_bulk_size and backward_bulk_size, got {', '.join(sorted(kwargs))}"
             )
         self._active = active
         self._options = HybridOptions(
-            static_alloc, static_shape, forward_bulk_size, backward_bulk_size
+            static_alloc, forward_bulk_size, backward_bulk_size
         )
         if clear:
             self._clear_graphs()
@@ -173,6 +187,7 @@ class HybridBlock(Block):
     def _clear_graphs(self) -> None:
         if "_graphs" in self.__dict__:
             self._graphs = {}
+            self._is_symbolic = None
 
     def cast(self, dtype: Any) -> None:
         """Convert all parameters, and the computation, to another element type."""
@@ -183,26 +198,40 @@ class HybridBlock(Block):
 
     def __call__(self, *args: Any) -> Any:
         """Compute, as a graph if hybridized, with the hooks around it."""
-        forward = self._call_graph if self._active else self.forward
+        forward = self._call_graph if self._active else self._call_forward
         if self._hooks:
             return self._call_with_hooks(args, forward)
         return forward(*args)
 
     def _call_graph(self, *args: Any) -> Any:
         """Run the graph of a call, tracing it if it is the first of its kind."""
-        arrays, structure = flatten(args, _is_array)
+        if len(args) == 1 and type(args[0]) is NDArray:
+            arrays, structure = list(args), _ONE_ARRAY
+        else:
+            arrays, structure = flatten(args, _is_array)
+        if recording.tracer.get() is not None or not all(type(x) is NDArray for x in arrays):
+            return self._call_forward(*args)  # here this block is a part of a larger graph
         if not arrays:
-            raise ArgumentTypeError(f"{self.name}: expected NDArrays, got {args!r}")
-        for array in arrays:
-            if not isinstance(
-                array, NDArray
-            ):  # inside a trace this block is a part of a larger graph
-                return self.forward(*args)
-        key = HybridGraph.key(self, structure, arrays)
-        graph = self._graphs.get(key)
+            kinds = ", ".join(type(arg).__name__ for arg in args)
+            raise ArgumentTypeError(f"{self.name}: expected an NDArray among the inputs, got {kinds or 'none'}")
+        key = structure
+        if not self._symbolic:  # such a forward may compute with shapes, and ask for the mode
+            key = structure, tuple([x._spec for x in arrays]), recording.mode.get()
+        try:
+            graph = self._graphs.get(key)
+        except TypeError:
+            raise ArgumentTypeError(
+                f"{self.name}: expected arguments that are arrays or hashable, got {args!r}"
+            ) from None
         if graph is None:
             graph = self._trace(key, structure, arrays)
         return graph(arrays, self._op_hook)
+
+    @property
+    def _symbolic(self) -> bool:
+        if self._is_symbolic is None:
+            self._is_symbolic = is_symbolic(self)
+        return self._is_symbolic
 
     def _trace(self, key: Any, structure: Any, arrays: list[NDArray]) -> HybridGraph:
         with self._lock:
@@ -214,10 +243,26 @@ class HybridBlock(Block):
                 self._graphs[key] = graph
             return graph
 
-    @property
-    def has_hybrid_forward(self) -> bool:
-        """Whether the computation is a ``hybrid_forward``, in the style of MXNet 1.x."""
-        return type(self).forward is HybridBlock.forward
+    def _call_forward(self, *args: Any) -> Any:
+        """Run ``forward`` where its arguments are: on a device, or in a trace."""
+        if self.has_hybrid_forward:
+            return self.forward(*args)
+        first = next(iter(flatten(args, _is_array)[0]), None)
+        if not isinstance(first, NDArray):
+            with self.name_scope():
+                return self._settled_forward(*args)
+        with first.context:  # so that Parameter.data() is the one on this device
+            return self._settled_forward(*args)
+
+    def _settled_forward(self, *args: Any) -> Any:
+        """Run a ``forward`` in the style of 2.0, settling the shapes of own parameters."""
+        try:
+            return self.forward(*args)
+        except DeferredInitializationError:
+            self.infer_shape(*args)
+            for parameter in self._reg_params.values():
+                parameter._finish_deferred_init()
+            return self.forward(*args)
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Compute by ``hybrid_forward``, on arrays at once or on Symbols to be part of a graph.
@@ -227,25 +272,27 @@ class HybridBlock(Block):
             *args: The others.
         """
         first = x if _is_array(x) else next(iter(flatten((x, *args), _is_array)[0]), None)
-        if isinstance(first, Symbol):
-            values = {name: parameter.var() for name, parameter in self._reg_params.items()}
-            with self.name_scope():
-                return self.hybrid_forward(sym, x, *args, **values)
         if first is None:
             raise ArgumentTypeError(
                 f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
             )
-        ctx = first.context if isinstance(first, NDArray) else None
+        if isinstance(first, Symbol):
+            values = {name: parameter.var() for name, parameter in self._reg_params.items()}
+            with self.name_scope():
+                return self.hybrid_forward(sym, x, *args, **values)
         try:
-            arrays = {name: p.data(ctx) for name, p in self._reg_params.items()}
+            arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         except DeferredInitializationError:
             self.infer_shape(x, *args)
             for parameter in self.collect_params().values():
                 parameter._finish_deferred_init()
-            arrays = {name: p.data(ctx) for name, p in self._reg_params.items()}
+            arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
+        if isinstance(first, Value):
+            with self.name_scope():
+                return self.hybrid_forward(nd, x, *args, **arrays)
         return self.hybrid_forward(nd, x, *args, **arrays)
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # Gluon's name
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; a subclass defines it (or ``forward``).
 
         Args:
@@ -258,8 +305,8 @@ class HybridBlock(Block):
             NotSupportedError: if the class does not define it.
         """
         raise NotSupportedError(
-            f"{type(self).__name__}: expected a class that defines hybrid_forward(self, F, x, ...) or forward(self, x, ...), "
-            "got one that defines neither"
+            f"{type(self).__name__}: expected a class that defines hybrid_forward(self, F, x, ...) "
+            "or forward(self, x, ...), got one that defines neither"
         )
 
     # -- inference -----------------------------------------------------------------------------
@@ -305,8 +352,8 @@ class HybridBlock(Block):
         """
         if not self._graphs:
             raise GraphError(
-                f"{self.name}.export: expected a block that was hybridized and run once, got one without a graph; call "
-                "hybridize() and then the block on an input"
+                f"{self.name}.export: expected a block that was hybridized and run once, got one "
+                "without a graph; call hybridize() and then the block on an input"
             )
         graph = list(self._graphs.values())[-1]
         symbol_file = f"{os.fspath(path)}-symbol.json"

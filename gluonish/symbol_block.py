@@ -6,8 +6,10 @@ from typing import Any
 
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.graph.ir import Value
+from gluonish.graph.rewrite import replay
 from gluonish.hybrid_block import HybridBlock
-from gluonish.ndarray import NDArray
+from gluonish.ndarray import NDArray, recording
 from gluonish.parameter import ParameterDict
 from gluonish.symbol import Group, Symbol
 from gluonish.symbol.shapes import declared, to_public
@@ -26,6 +28,8 @@ class SymbolBlock(HybridBlock):
     Raises:
         ArgumentError: if an input is not a variable.
     """
+
+    has_hybrid_forward = True  # its graph is composed from Symbols
 
     def __init__(
         self,
@@ -112,14 +116,18 @@ class SymbolBlock(HybridBlock):
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Compute the outputs, on arrays or as part of a larger graph."""
-        if isinstance(x, NDArray):
-            return self._call_graph(x, *args)
-        return super().forward(x, *args)
+        if isinstance(x, Symbol):
+            return super().forward(x, *args)
+        if recording.tracer.get() is not None:
+            return self._replay((x, *args))
+        return self._call_graph(x, *args)
 
-    @property
-    def has_hybrid_forward(self) -> bool:
-        """True: the graph is composed from Symbols."""
-        return True
+    def _replay(self, args: Sequence[Value | NDArray]) -> Any:
+        """Append the graph to the trace of a larger one."""
+        given = dict(zip(self._input_names, args, strict=True))
+        values: dict[str, Any] = {name: p.data() for name, p in self._reg_params.items()}
+        outputs = replay(self._symbol._values, values | given)
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # Gluon's name
         """Return the graph with the inputs in place of its data variables.

@@ -8,14 +8,14 @@ stores and states are positions in the trainer's list.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
-from gluonish.core.files import atomic_write
+from gluonish.core.files import atomic_write, open_to_read
 from gluonish.kvstore import KVStore, KVStoreBase
+from gluonish.kvstore import check_name
 from gluonish.kvstore import create as create_store
 from gluonish.ndarray import NDArray, zeros
 from gluonish.optimizer import Optimizer, get_updater
@@ -66,6 +66,8 @@ class Trainer:
         self._optimizer = self._make_optimizer(optimizer, optimizer_params)
         self._updaters = [get_updater(self._optimizer) for _ in self._contexts]
         self._scale = self._optimizer.rescale_grad
+        if isinstance(kvstore, str):
+            check_name(kvstore)
         self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
         self._kv_initialized = False
         self._kvstore: KVStoreBase | None = None
@@ -319,9 +321,10 @@ class Trainer:
             updater = getattr(self._kvstore, "_updater", None)
             self._optimizer = getattr(updater, "optimizer", self._optimizer)
         else:
-            data = Path(fname).read_bytes()
+            with open_to_read(fname, "Trainer.load_states") as file:
+                data = file.read()
             for updater in self._updaters:
-                updater.set_states(data)
+                updater.set_states(data, os.fspath(fname))
                 updater.optimizer = self._updaters[0].optimizer
             self._optimizer = self._updaters[0].optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))

@@ -509,3 +509,10 @@ def test_states_of_deferred_parameters_are_refused_with_update_on_kvstore(tmp_pa
     with pytest.raises(DeferredInitializationError):
         trainer.save_states(tmp_path / "t.states")
     assert not list(tmp_path.iterdir())
+
+
+def test_unknown_kvstore_is_refused_before_training() -> None:
+    parameter = Parameter("w", shape=(2,))
+    parameter.initialize()
+    with pytest.raises(ArgumentError, match="kvstore: expected one of device, local, got 'foo'"):
+        Trainer([parameter], "sgd", kvstore="foo")

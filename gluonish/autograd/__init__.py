@@ -1,4 +1,4 @@
-"""Automatic differentiation: recording scopes, backward, grad, and functions with gradients of the user's own."""
+"""Automatic differentiation: recording, backward, grad, and functions with own gradients."""
 
 from gluonish.autograd.function import Function
 from gluonish.autograd.gradient import backward, grad, mark_variables

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.autograd.scopes import is_recording, is_training, pause
-from gluonish.core.errors import ArgumentError, AutogradError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+from gluonish.ndarray import zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf, Node
 
@@ -15,7 +16,8 @@ class Function:
     """A differentiable function defined by the user; subclasses give ``forward`` and ``backward``.
 
     ``forward`` computes from NDArrays outside recording; ``backward`` gets the gradients of the
-    outputs and returns those of the inputs, one each. An instance is for one call.
+    outputs, zeros for those that nothing used, and returns those of the inputs, one each. An
+    instance is for one call.
 
     Example:
         >>> class Scale(Function):
@@ -44,20 +46,21 @@ class Function:
         Raises:
             AutogradError: if the instance was called before.
         """
+        name = type(self).__name__
         if self._used:
             raise AutogradError(
-                f"{type(self).__name__}: expected one call of each instance, got a second; make a new instance"
+                f"{name}: expected one call of each instance, got a second; make a new instance"
             )
         self._used = True
         with pause(train_mode=is_training()):
             result = self.forward(*inputs)
-        outputs = [result] if isinstance(result, NDArray) else list(result)
+        outputs = _listed(result, f"{name}.forward")
         if is_recording() and any(x._link is not None for x in inputs):
             outputs = [y.detach() for y in outputs]
-            node = _FunctionNode(self, [x._link for x in inputs], len(outputs))
+            node = _FunctionNode(self, inputs, outputs)
             for i, output in enumerate(outputs):
                 output._link = (node, i)
-        return outputs[0] if isinstance(result, NDArray) else outputs
+        return outputs[0] if isinstance(result, NDArray) else tuple(outputs)
 
     def forward(self, *inputs: NDArray) -> Any:
         """Compute the outputs."""
@@ -68,20 +71,28 @@ class Function:
         raise NotImplementedError
 
 
+def _listed(result: Any, what: str) -> list[NDArray]:
+    listed = [result] if isinstance(result, NDArray) else result
+    if not isinstance(listed, list | tuple) or not all(isinstance(y, NDArray) for y in listed):
+        raise ArgumentTypeError(
+            f"{what}: expected to return an NDArray or several, got {type(result).__name__}"
+        )
+    return list(listed)
+
+
 class _FunctionNode:
     """The call of one Function on the tape."""
 
-    __slots__ = ("function", "output_count", "parents")
+    __slots__ = ("function", "input_shapes", "output_count", "output_kinds", "parents")
 
     def __init__(
-        self,
-        function: Function,
-        parents: Sequence[tuple[Node | Leaf, int] | None],
-        output_count: int,
+        self, function: Function, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
     ) -> None:
         self.function: Function | None = function
-        self.parents = parents
-        self.output_count = output_count
+        self.parents: Sequence[tuple[Node | Leaf, int] | None] = [x._link for x in inputs]
+        self.input_shapes = [x.shape for x in inputs]
+        self.output_kinds = [(y.shape, y.context, y.dtype) for y in outputs]
+        self.output_count = len(outputs)
 
     def backward(self, grads: Sequence[NDArray | None]) -> Sequence[NDArray | None]:
         """Return what the user's ``backward`` gives."""
@@ -91,16 +102,15 @@ class _FunctionNode:
                 "pass retain_graph=True to the earlier one"
             )
         name = type(self.function).__name__
-        missing = [i for i, gradient in enumerate(grads) if gradient is None]
-        if missing:
-            raise AutogradError(
-                f"{name}: expected gradients of all outputs, got none for outputs {missing}; use every output"
-            )
-        result = self.function.backward(*[g for g in grads if g is not None])
-        found = [result] if isinstance(result, NDArray) or result is None else list(result)
-        if len(found) != len(self.parents):
+        filled = [
+            zeros(*kind) if g is None else g
+            for g, kind in zip(grads, self.output_kinds, strict=True)
+        ]
+        found = _listed(self.function.backward(*filled), f"{name}.backward")
+        if [g.shape for g in found] != self.input_shapes:
             raise ArgumentError(
-                f"{name}: expected backward to return {len(self.parents)} gradients, one for each input, got {len(found)}"
+                f"{name}: expected backward to return a gradient for each input, of shapes "
+                f"{self.input_shapes}, got {[g.shape for g in found]}"
             )
         return found
 

@@ -10,6 +10,7 @@ from gluonish.ndarray.recording import Leaf
 __all__ = ["backward", "grad", "mark_variables"]
 
 Arrays = NDArray | Sequence[NDArray]
+HeadGrads = NDArray | Sequence[NDArray | None] | None
 
 
 def _as_list(arrays: Arrays, what: str) -> list[NDArray]:
@@ -20,14 +21,18 @@ def _as_list(arrays: Arrays, what: str) -> list[NDArray]:
     return listed
 
 
-def _head_grads(
-    heads: Sequence[NDArray], given: NDArray | Sequence[NDArray | None] | None, what: str
-) -> list[NDArray | None]:
+def _head_grads(heads: Sequence[NDArray], given: HeadGrads, what: str) -> list[NDArray | None]:
     if given is None:
         return [None] * len(heads)
-    listed = [given] if isinstance(given, NDArray) else list(given)
+    listed: list[NDArray | None] = [given] if isinstance(given, NDArray) else [*given]
     if len(listed) != len(heads):
         raise ArgumentError(f"{what}: expected {len(heads)} head gradients, got {len(listed)}")
+    for head, head_grad in zip(heads, listed, strict=True):
+        if head_grad is not None and head_grad._spec != head._spec:
+            raise ArgumentError(
+                f"{what}: expected a head gradient like its head, {head._spec}, "
+                f"got {head_grad._spec}"
+            )
     return listed
 
 
@@ -50,37 +55,38 @@ def mark_variables(
     reqs = [grad_reqs] * len(arrays) if isinstance(grad_reqs, str) else list(grad_reqs)
     if not len(arrays) == len(buffers) == len(reqs):
         raise ArgumentError(
-            f"mark_variables: expected lists of one length, got {len(arrays)} variables, {len(buffers)} gradients "
-            f"and {len(reqs)} grad_reqs"
+            f"mark_variables: expected lists of one length, got {len(arrays)} variables, "
+            f"{len(buffers)} gradients and {len(reqs)} grad_reqs"
         )
     for array, buffer, req in zip(arrays, buffers, reqs, strict=True):
         if req not in ("write", "add", "null"):
             raise ArgumentError(
-                f"mark_variables: expected grad_req write, add or null, got {req!r}"
+                f"mark_variables: expected grad_req 'write', 'add' or 'null', got {req!r}"
             )
         if buffer.shape != array.shape:
             raise ArgumentError(
                 f"mark_variables: expected a gradient of shape {array.shape}, got {buffer.shape}"
             )
-        array._link = (Leaf(None if req == "null" else buffer, req), 0)
+        array._link = (Leaf(buffer, req), 0)
 
 
 def backward(
     heads: Arrays,
-    head_grads: NDArray | Sequence[NDArray | None] | None = None,
+    head_grads: HeadGrads = None,
     retain_graph: bool = False,
     train_mode: bool = True,
 ) -> None:
-    """Compute gradients of the heads and leave them in the ``grad`` of every array that asked for one.
+    """Compute gradients of the heads and leave them in the arrays that asked for them.
 
     Args:
         heads: Recorded arrays.
-        head_grads: Gradients of the heads; ones by default.
+        head_grads: Gradients of the heads, like them in shape and dtype; ones by default.
         retain_graph: Keep the recorded graph for another backward pass.
         train_mode: Whether the gradients' operators behave as in training.
 
     Raises:
         AutogradError: if a head was not recorded or its graph is gone.
+        ArgumentError: if a head gradient does not fit.
     """
     arrays = _as_list(heads, "backward")
     grads = _head_grads(arrays, head_grads, "backward")
@@ -91,17 +97,17 @@ def backward(
 def grad(
     heads: Arrays,
     variables: Arrays,
-    head_grads: NDArray | Sequence[NDArray | None] | None = None,
+    head_grads: HeadGrads = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     train_mode: bool = True,
-) -> NDArray | list[NDArray]:
+) -> list[NDArray]:
     """Return gradients of the heads with respect to the variables, as new arrays.
 
     Args:
         heads: Recorded arrays.
-        variables: Arrays with `attach_grad`; one gives one gradient, a list gives a list.
-        head_grads: Gradients of the heads; ones by default.
+        variables: Arrays with `attach_grad`; the gradients come as a list even for a single one.
+        head_grads: Gradients of the heads, like them in shape and dtype; ones by default.
         retain_graph: Keep the recorded graph; by default only with ``create_graph``.
         create_graph: Record the computation of the gradients, so that they can be differentiated
             again.
@@ -109,6 +115,7 @@ def grad(
 
     Raises:
         AutogradError: if a head was not recorded, or does not depend on a variable.
+        ArgumentError: if a head gradient does not fit.
     """
     arrays = _as_list(heads, "grad")
     wanted = _as_list(variables, "grad")
@@ -117,5 +124,30 @@ def grad(
     grads = _head_grads(arrays, head_grads, "grad")
     retain = create_graph if retain_graph is None else retain_graph
     with GradientMode(create_graph=create_graph, train_mode=train_mode):
-        found = gradients_of(arrays, wanted, grads, retain_graph=retain)
-    return found[0] if isinstance(variables, NDArray) else found
+        return gradients_of(arrays, wanted, grads, retain_graph=retain)
+
+
+def _backward(
+    self: NDArray,
+    out_grad: NDArray | None = None,
+    retain_graph: bool = False,
+    train_mode: bool = True,
+) -> None:
+    """Compute gradients of this array and leave them in the arrays that asked for them.
+
+    Args:
+        self: The recorded array.
+        out_grad: Its gradient, like it in shape and dtype; ones by default.
+        retain_graph: Keep the recorded graph for another backward pass.
+        train_mode: Whether the gradients' operators behave as in training.
+
+    Raises:
+        AutogradError: if the array was not recorded or its graph is gone.
+        ArgumentError: if the gradient does not fit.
+    """
+    backward(self, out_grad, retain_graph, train_mode)
+
+
+_backward.__name__ = "backward"
+# The class cannot import what walks its tape.
+NDArray.backward = _backward  # type: ignore[attr-defined]

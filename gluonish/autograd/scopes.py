@@ -40,12 +40,12 @@ class ModeScope:
 
 
 def record(train_mode: bool = True) -> ModeScope:
-    """Return a scope that records operators for `backward`, in training mode unless told otherwise."""
+    """Return a scope that records operators for `backward`, in training mode by default."""
     return ModeScope(RECORDING | TRAINING, RECORDING | (TRAINING if train_mode else 0))
 
 
 def pause(train_mode: bool = False) -> ModeScope:
-    """Return a scope inside `record` in which nothing is recorded, in prediction mode unless told otherwise."""
+    """Return a scope in which nothing is recorded, in prediction mode unless told otherwise."""
     return ModeScope(RECORDING | TRAINING, TRAINING if train_mode else 0)
 
 

@@ -1,11 +1,12 @@
-"""The backward walk: from the arrays that a gradient starts at, through the tape, to the arrays that asked for one."""
+"""The backward walk: from the heads, through the tape, to the arrays that asked for gradients."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from gluonish.core.errors import ArgumentError, AutogradError
+from gluonish.core.errors import AutogradError
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import NDArray, empty_like_spec
+from gluonish.ndarray.ndarray import NDArray, assign, empty_like_spec
 from gluonish.ndarray.recording import Leaf, Node
 
 __all__ = ["GradientMode", "gradients_of", "run_backward"]
@@ -15,14 +16,20 @@ Grads = dict[tuple[int, int], NDArray]  # (id of node or leaf, output) -> gradie
 
 
 def run_backward(heads: Heads, head_grads: Sequence[NDArray | None], *, retain_graph: bool) -> None:
-    """Compute the gradients of the heads and store them in the leaves' ``grad`` arrays, as their ``grad_req`` says.
+    """Compute gradients of the heads and store them in the leaves, as their ``grad_req`` says.
 
     Raises:
-        AutogradError: if a head was not recorded, or its graph was already freed.
+        AutogradError: if a head was not recorded, its graph was already freed, or no array behind
+            it asked for a gradient.
     """
-    leaves = _walk(heads, head_grads, retain_graph=retain_graph)
-    for leaf, gradient in leaves:
-        store(leaf, gradient)
+    leaves, grads = _walk(heads, head_grads, retain_graph=retain_graph)
+    if all(leaf.req == "null" for leaf in leaves):
+        raise AutogradError(
+            "backward: expected heads computed from arrays that ask for a gradient, got none; "
+            "call attach_grad before recording"
+        )
+    for leaf in leaves:
+        store(leaf, grads.get((id(leaf), 0)))
 
 
 def gradients_of(
@@ -32,59 +39,67 @@ def gradients_of(
     *,
     retain_graph: bool,
 ) -> list[NDArray]:
-    """Return the gradients of the heads with respect to ``variables``; the ``grad`` arrays stay as they are.
+    """Return gradients of the heads with respect to ``variables``, whose ``grad`` stays as it is.
 
     Raises:
         AutogradError: if a head or a variable is not part of the recorded graph.
     """
-    found = _walk(heads, head_grads, retain_graph=retain_graph)
-    by_leaf = {id(leaf): gradient for leaf, gradient in found}
+    leaves, grads = _walk(heads, head_grads, retain_graph=retain_graph)
+    reached = {id(leaf) for leaf in leaves}
     result = []
     for i, variable in enumerate(variables):
         leaf = None if variable._link is None else variable._link[0]
-        gradient = by_leaf.get(id(leaf))
-        if gradient is None:
+        if id(leaf) not in reached:
             raise AutogradError(
-                f"grad: expected variables that the heads depend on, got variable {i} of shape {variable.shape} that "
-                "they do not; call attach_grad before recording"
+                f"grad: expected variables that the heads depend on, got variable {i} of shape "
+                f"{variable.shape} that they do not; call attach_grad before recording"
             )
-        result.append(gradient)
+        gradient = grads.get((id(leaf), 0))
+        result.append(filled_like(variable, 0) if gradient is None else gradient)
     return result
 
 
-def store(leaf: Leaf, gradient: NDArray) -> None:
-    """Write or add a finished gradient into a leaf's buffer."""
+def store(leaf: Leaf, gradient: NDArray | None) -> None:
+    """Write or add a finished gradient, None for zero, into a leaf's buffer."""
     grad = leaf.grad
-    if grad is None or leaf.req == "null":
+    if leaf.req == "null":
         return
-    if leaf.req == "add":
+    leaf.fresh = True
+    if gradient is None:
+        if leaf.req == "write":
+            grad._write(lambda out: out.fill(0), name="_grad_zero")
+    elif leaf.req == "add":
         grad._write(lambda out: _accumulate(out, gradient._data), [gradient], "_grad_add")
     else:
-        grad._write(lambda out: _assign(out, gradient._data), [gradient], "_grad_write")
-    leaf.fresh = True
-
-
-def _assign(out: Any, value: Any) -> None:
-    out[...] = value
+        grad._write(partial(assign, gradient), [gradient], "_grad_write")
 
 
 def _accumulate(out: Any, value: Any) -> None:
     out += value
 
 
+def filled_like(array: NDArray, value: float) -> NDArray:
+    """Return a new array like another, with one value everywhere."""
+    filled = empty_like_spec(array._spec, array._device)
+    filled._write(lambda out: out.fill(value), name="_fill")
+    return filled
+
+
 def _walk(
     heads: Heads, head_grads: Sequence[NDArray | None], *, retain_graph: bool
-) -> list[tuple[Leaf, NDArray]]:
+) -> tuple[list[Leaf], Grads]:
+    """Return the leaves behind the heads, and the gradients of those that got any."""
     grads: Grads = {}
     starts = []
-    for head, head_grad in zip(heads, head_grads, strict=True):
+    for head, given in zip(heads, head_grads, strict=True):
         if head._link is None:
             raise AutogradError(
-                f"backward: expected an array that autograd recorded, got one of shape {head.shape} that it did not; "
-                "compute it inside autograd.record() from arrays with attach_grad"
+                "backward: expected an array that autograd recorded, got one of shape "
+                f"{head.shape} that it did not; compute it inside autograd.record() from arrays "
+                "with attach_grad"
             )
         node, index = head._link
-        _add(grads, (id(node), index), _head_gradient(head, head_grad))
+        _add(grads, (id(node), index), filled_like(head, 1) if given is None else given)
         starts.append(node)
     order, leaves = _topological(starts)
     for node in reversed(order):
@@ -95,19 +110,7 @@ def _walk(
                     _add(grads, (id(parent[0]), parent[1]), gradient)
         if not retain_graph:
             node.free()
-    return [(leaf, grads[id(leaf), 0]) for leaf in leaves if (id(leaf), 0) in grads]
-
-
-def _head_gradient(head: NDArray, given: NDArray | None) -> NDArray:
-    if given is None:
-        ones = empty_like_spec(head._spec, head._device)
-        ones._write(lambda out: out.fill(1), name="_ones")
-        return ones
-    if given.shape != head.shape:
-        raise ArgumentError(
-            f"backward: expected a head gradient of shape {head.shape}, got {given.shape}"
-        )
-    return given
+    return leaves, grads
 
 
 def _add(grads: Grads, key: tuple[int, int], gradient: NDArray) -> None:
@@ -138,7 +141,7 @@ def _topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], list[Leaf]]
 
 
 class GradientMode:
-    """Scope for the gradient's own operators: recorded if they are to be differentiated again, training as asked."""
+    """Scope for the gradient's own operators: recorded to be differentiated again, or not."""
 
     __slots__ = ("_flags", "_token")
 

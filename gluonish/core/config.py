@@ -32,7 +32,6 @@ __all__ = [
     "MXNET_MKLDNN_CACHE_NUM",
     "MXNET_MKLDNN_ENABLED",
     "MXNET_OPTIMIZER_AGGREGATION_SIZE",
-    "MXNET_SAFE_ACCUMULATION",
     "MXNET_UPDATE_ON_KVSTORE",
     "NNVM_EXEC_MATCH_RANGE",
     "Flag",
@@ -308,12 +307,6 @@ MXNET_UPDATE_ON_KVSTORE = Flag(
     _boolean(),
     True,
     "Let the Trainer update weights in the kvstore where its caller leaves that open.",
-)
-MXNET_SAFE_ACCUMULATION = Flag(
-    "MXNET_SAFE_ACCUMULATION",
-    _boolean(),
-    False,
-    "Accumulate reductions in a wider type than that of the input.",
 )
 MXNET_GLUON_REPO = Flag(
     "MXNET_GLUON_REPO",

@@ -5,8 +5,11 @@ the common case. Several ``cpu(i)`` are separate devices with engine lanes of th
 same memory, which is how every path for several devices runs on a machine without a GPU.
 """
 
+from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import ClassVar
+
+import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
@@ -25,6 +28,7 @@ class Context:
 
     Raises:
         ArgumentError: for an unknown device type or a negative number.
+        ArgumentTypeError: for a number that is no int.
     """
 
     __slots__ = ("_hash", "_tokens", "device_id", "device_type")
@@ -37,15 +41,18 @@ class Context:
 
     def __init__(self, device_type: "str | Context", device_id: int = 0) -> None:
         if isinstance(device_type, Context):
-            device_type, device_id = device_type.device_type, device_type.device_id
+            device_id = device_type.device_id
+            device_type = device_type.device_type
         if device_type not in self.devstr2type:
             raise ArgumentError(
                 f"Context: expected device_type in {sorted(self.devstr2type)}, got {device_type!r}"
             )
+        if isinstance(device_id, bool) or not isinstance(device_id, int | np.integer):
+            raise ArgumentTypeError(f"Context: expected an int device_id, got {device_id!r}")
         if device_id < 0:
             raise ArgumentError(f"Context: expected device_id of at least 0, got {device_id}")
         self.device_type = device_type
-        self.device_id = device_id
+        self.device_id = int(device_id)
         self._hash = hash((device_type, device_id))
         self._tokens: list[Token[Context]] = []
 
@@ -82,6 +89,18 @@ class Context:
         """Whether arrays here are CuPy's."""
         return self.device_type == "gpu"
 
+    def empty_cache(self) -> None:
+        """Give memory that the device keeps for later arrays back to the driver; a CPU keeps none.
+
+        Raises:
+            DeviceError: if a GPU is asked for and CuPy or the device is missing.
+        """
+        for release in cache_owners:
+            release(self)
+
+
+# Filled by `gluonish.core.device`, which needs the class above.
+cache_owners: list[Callable[[Context], None]] = []
 
 _interned: dict[tuple[str, int], Context] = {}
 
@@ -89,8 +108,6 @@ _interned: dict[tuple[str, int], Context] = {}
 def _context(device_type: str, device_id: int) -> Context:
     found = _interned.get((device_type, device_id))
     if found is None:
-        if isinstance(device_id, bool) or not isinstance(device_id, int):
-            raise ArgumentTypeError(f"{device_type}: expected an int device_id, got {device_id!r}")
         found = _interned.setdefault((device_type, device_id), Context(device_type, device_id))
     return found
 

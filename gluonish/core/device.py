@@ -2,26 +2,36 @@
 
 Every context has one `Device`, found by `device_of`. The CPU's arrays are NumPy's; a GPU's are
 CuPy's and its module is imported at the first use of a ``gpu`` context.
+
+``_lock`` guards the making of devices and the list of watchers; devices already made are read
+without it.
 """
 
+import threading
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 
-from gluonish.core.context import Context
+from gluonish.core.context import Context, cache_owners
 from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
+from gluonish_engine import Stream
 
 __all__ = [
     "CPUDevice",
     "Device",
     "GPUSupport",
+    "Lane",
     "device_of",
     "gpu_count",
     "gpu_memory",
     "register_gpu_support",
+    "watch_devices",
 ]
+
+Lane = tuple[str, int, str]
 
 
 class Device(Protocol):
@@ -33,50 +43,70 @@ class Device(Protocol):
         xp_name: ``"numpy"`` or ``"cupy"``.
         lane: Engine lane of its compute work.
         copy_lane: Engine lane of copies that end here.
+        streams: The lanes of it that launch on a stream, with the stream; none for a CPU.
     """
 
     context: Context
     xp: ModuleType
     xp_name: str
-    lane: tuple[str, int, str]
-    copy_lane: tuple[str, int, str]
+    lane: Lane
+    copy_lane: Lane
+    streams: Mapping[Lane, Stream]
 
     def empty(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
         """Return an array of undefined values here."""
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
-        """Copy a host array into ``out``, which lies here, converting its dtype."""
+        """Copy a host array into ``out``, which lies here, converting its dtype.
+
+        On a device with streams this belongs into an engine operation; ``source`` may change when
+        it returns.
+        """
+
+    def from_peer(self, source: Any, out: Any) -> None:
+        """Copy an array of this device, or one of its kind, into ``out``, converting its dtype."""
 
     def to_host(self, source: Any) -> np.ndarray[Any, Any]:
-        """Return a copy on the host of an array that lies here."""
+        """Return a copy on the host of an array here whose values the engine has waited for."""
+
+    def empty_cache(self) -> None:
+        """Give memory that is kept for later arrays back to the driver."""
 
 
 class CPUDevice:
     """A CPU context: NumPy arrays in ordinary memory."""
 
-    __slots__ = ("context", "copy_lane", "lane", "xp", "xp_name")
+    __slots__ = ("context", "copy_lane", "empty", "lane", "streams", "xp", "xp_name")
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self.xp: ModuleType = np
         self.xp_name = "numpy"
+        # Not a method around it: every operator's call comes here.
+        self.empty: Callable[[Shape, np.dtype[Any]], Any] = np.empty
         self.lane = ("cpu", context.device_id, "compute")
         self.copy_lane = ("cpu", context.device_id, "copy")
-
-    def empty(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
-        """Return an array of undefined values."""
-        return np.empty(shape, dtype)
+        self.streams: Mapping[Lane, Stream] = {}
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
         """Copy ``source`` into ``out``, converting its dtype."""
         np.copyto(out, source, casting="unsafe")
 
+    def from_peer(self, source: Any, out: Any) -> None:
+        """Copy ``source`` into ``out``, converting its dtype."""
+        out[...] = source
+
     def to_host(self, source: Any) -> np.ndarray[Any, Any]:
         """Return a copy of ``source``."""
         return np.array(source, order="C")
 
+    def empty_cache(self) -> None:
+        """Nothing is kept."""
 
+
+_lock = threading.RLock()
 _devices: dict[Context, Device] = {}
+_watchers: list[Callable[[Device], None]] = []
 
 
 def device_of(context: Context) -> Device:
@@ -87,10 +117,27 @@ def device_of(context: Context) -> Device:
             to install.
     """
     found = _devices.get(context)
-    if found is None:
-        found = _make_device(context)
-        found = _devices.setdefault(context, found)
+    return _add_device(context) if found is None else found
+
+
+def _add_device(context: Context) -> Device:
+    """Make the device of a context; who watches hears of it before anybody uses it."""
+    with _lock:
+        found = _devices.get(context)
+        if found is None:
+            found = _make_device(context)
+            for watcher in _watchers:
+                watcher(found)
+            _devices[context] = found
     return found
+
+
+def watch_devices(watcher: Callable[[Device], None]) -> None:
+    """Call ``watcher`` with every device: now those there are, later new ones before their use."""
+    with _lock:
+        _watchers.append(watcher)
+        for device in _devices.values():
+            watcher(device)
 
 
 class GPUSupport(Protocol):
@@ -138,3 +185,10 @@ def gpu_memory(device_id: int) -> tuple[int, int]:
 
 def _make_device(context: Context) -> Device:
     return _support().make_device(context) if context.is_gpu else CPUDevice(context)
+
+
+def _empty_cache(context: Context) -> None:
+    device_of(context).empty_cache()
+
+
+cache_owners.append(_empty_cache)

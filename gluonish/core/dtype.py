@@ -73,6 +73,7 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
     """
     if dtype is None:
         return FLOAT32
+    found: np.dtype[Any] | None
     if isinstance(dtype, str):
         found = _BY_NAME.get(dtype)
         if found is not None:
@@ -81,7 +82,7 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
         found = np.dtype(dtype)  # type: ignore[call-overload]  # any object may come from the user
     except TypeError:
         found = None
-    if found not in DTYPE_FLAGS:
+    if found is None or found not in DTYPE_FLAGS:
         raise ArgumentTypeError(
             f"dtype: expected one of {', '.join(_BY_NAME)}, got {dtype!r}; convert the data first"
         )

@@ -1,7 +1,8 @@
 """Every error that gluonish raises on purpose.
 
-All derive from `GluonishError`, which programs written for MXNet know as `MXNetError`, and each also from the built-in
-class that a Python reader expects, so that ``except ValueError`` keeps working.
+All derive from `GluonishError`, which programs written for MXNet know as `MXNetError`, and each
+also from the built-in class that a Python reader expects, so that ``except ValueError`` keeps
+working.
 """
 
 __all__ = [
@@ -13,16 +14,21 @@ __all__ = [
     "DeviceError",
     "DownloadError",
     "FileFormatError",
+    "FolderPathError",
     "GluonishError",
     "GraphError",
+    "MissingFileError",
     "NotSupportedError",
     "OperatorError",
     "ParameterError",
 ]
 
 
-class GluonishError(Exception):
-    """Base of all errors of this package; ``mx.MXNetError`` is another name for it."""
+class GluonishError(RuntimeError):
+    """Base of all errors of this package; ``mx.MXNetError`` is another name for it.
+
+    A RuntimeError, as MXNetError is, because programs catch it as one.
+    """
 
 
 class ArgumentError(GluonishError, ValueError):
@@ -57,8 +63,16 @@ class FileFormatError(GluonishError, ValueError):
     """A file is truncated, corrupt, hostile, or of another kind than expected."""
 
 
+class FolderPathError(GluonishError, IsADirectoryError):
+    """A path is that of a folder where a file is needed."""
+
+
 class GraphError(GluonishError, RuntimeError):
     """A graph is malformed, cannot be traced, or misses a shape, a dtype or a variable."""
+
+
+class MissingFileError(GluonishError, FileNotFoundError):
+    """A file to read, or the folder of a file to write, does not exist."""
 
 
 class NotSupportedError(GluonishError, NotImplementedError):

@@ -1,4 +1,4 @@
-"""Writing a file as a whole or not at all.
+"""Opening a file to read, and writing one as a whole or not at all.
 
 A reader sees the old content or the new one, never a part: the new content goes to a temporary file
 in the target's folder, reaches the disk, and only then takes the target's name.
@@ -12,7 +12,38 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["atomic_write"]
+from gluonish.core.errors import FolderPathError, GluonishError, MissingFileError
+
+__all__ = ["atomic_write", "open_to_read"]
+
+
+def open_to_read(path: str | os.PathLike[str], reader: str) -> BinaryIO:
+    """Open a file for reading bytes.
+
+    Args:
+        path: The file.
+        reader: What wants to read it, to begin an error message with.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FolderPathError: It is a folder.
+        OSError: It cannot be opened.
+    """
+    try:
+        return open(path, "rb")
+    except FileNotFoundError as error:
+        raise _with_errno(
+            MissingFileError(f"{reader}: expected an existing file, got {os.fspath(path)!r}"), error
+        ) from None
+    except IsADirectoryError as error:
+        raise _with_errno(
+            FolderPathError(f"{reader}: expected a file, got the folder {os.fspath(path)!r}"), error
+        ) from None
+
+
+def _with_errno(error: OSError, cause: OSError) -> OSError:
+    error.errno = cause.errno
+    return error
 
 
 @contextmanager
@@ -27,11 +58,15 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         path: The file to write; its folder must exist.
 
     Raises:
-        OSError: The folder is missing or closed to us, or the disk is full; names ``path``.
+        MissingFileError: The folder is missing.
+        FolderPathError: ``path`` is a folder.
+        OSError: The folder is closed to us, or the disk is full; names ``path``.
     """
     target = Path(os.path.realpath(path))
     mode = _existing_mode(target)
-    if mode is not None and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+    if mode is not None and stat.S_ISDIR(mode):
+        raise FolderPathError(f"write: expected the path of a file, got the folder {str(target)!r}")
+    if mode is not None and not stat.S_ISREG(mode):
         with target.open("wb") as file:
             yield file
         return
@@ -47,10 +82,17 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None and error.errno is not None:
-            error.filename = str(target)
+        _name_file(error, target)
         raise
     _sync_folder(target.parent)
+
+
+def _name_file(error: BaseException, target: Path) -> None:
+    """Let an error of the system, such as a full disk, say which file it was about."""
+    if not isinstance(error, OSError) or isinstance(error, GluonishError):
+        return
+    if error.filename is None and error.errno is not None:
+        error.filename = str(target)
 
 
 def _existing_mode(target: Path) -> int | None:
@@ -65,6 +107,14 @@ def _create(temporary: Path, target: Path) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(temporary, flags, 0o666)
+    except FileNotFoundError as error:
+        raise _with_errno(
+            MissingFileError(
+                f"write: expected a path in an existing folder, got {str(target)!r}; make the "
+                "folder first"
+            ),
+            error,
+        ) from None
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
     return os.fdopen(descriptor, "wb")

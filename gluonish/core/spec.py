@@ -37,7 +37,7 @@ class Spec(NamedTuple):
 
 
 class PartialSpec(NamedTuple):
-    """What is known of an array so far: ``shape`` None or with `UNKNOWN` extents, ``dtype`` None."""
+    """What is known of an array so far: ``shape`` None or with `UNKNOWN` extents; ``dtype``."""
 
     shape: Shape | None = None
     dtype: np.dtype[Any] | None = None

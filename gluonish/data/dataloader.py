@@ -14,6 +14,7 @@ from gluonish.core.context import cpu_pinned
 from gluonish.core.errors import ArgumentError
 from gluonish.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from gluonish.data.shared_batch import is_sequence, rebuilt
 from gluonish.data.thread_pool import ThreadPool
 from gluonish.data.worker_pool import WorkerPool, pack
 from gluonish.data.worker_process import load_batch
@@ -167,8 +168,8 @@ class DataLoader:
             return batch.as_in_context(cpu_pinned(self._pin_device_id))
         if isinstance(batch, dict):
             return {name: self._pinned(part) for name, part in batch.items()}
-        if type(batch) in (list, tuple):
-            return type(batch)(self._pinned(part) for part in batch)
+        if is_sequence(batch):
+            return rebuilt(batch, [self._pinned(part) for part in batch])
         return batch
 
 

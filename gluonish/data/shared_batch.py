@@ -22,13 +22,23 @@ from gluonish.core.spec import Spec
 from gluonish.ndarray import NDArray
 from gluonish_engine import Var
 
-__all__ = ["ArrayPlace", "Segment", "lay_out", "map_arrays", "new_file", "write_arrays"]
+__all__ = [
+    "ArrayPlace",
+    "Segment",
+    "is_sequence",
+    "lay_out",
+    "map_arrays",
+    "new_file",
+    "over",
+    "rebuilt",
+    "write_arrays",
+]
 
 # oneDNN's fastest kernels want their arrays on cache lines.
 _ALIGNMENT = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ArrayPlace:
     """Where an array of a batch lies in its segment, in bytes from the start."""
 
@@ -39,7 +49,7 @@ class ArrayPlace:
 
 
 class Segment:
-    """Memory over an open file, which is closed.
+    """Memory over an open file, which is closed; while it lives it keeps a descriptor, though.
 
     Args:
         descriptor: The file.
@@ -82,27 +92,26 @@ def lay_out(batch: Any, as_ndarrays: bool = False) -> tuple[Any, list[Any], int]
         and the bytes needed.
     """
     arrays: list[Any] = []
+    described = _place(batch, as_ndarrays, arrays)
     end = 0
+    for place, values in zip(_places(described), arrays, strict=True):
+        place.offset = -(-end // _ALIGNMENT) * _ALIGNMENT
+        end = place.offset + values.nbytes
+    return described, arrays, end
 
-    def place(item: Any) -> Any:
-        nonlocal end
-        if isinstance(item, dict):
-            return {name: place(part) for name, part in item.items()}
-        if type(item) in (list, tuple):
-            return type(item)(place(part) for part in item)
-        if isinstance(item, NDArray):
-            values = item.asnumpy()
-        elif type(item) is np.ndarray and not item.dtype.hasobject:
-            values = item
-        else:
-            return item
-        start = -(-end // _ALIGNMENT) * _ALIGNMENT
-        end = start + values.nbytes
-        arrays.append(values)
-        is_ndarray = as_ndarrays or isinstance(item, NDArray)
-        return ArrayPlace(start, values.shape, values.dtype, is_ndarray)
 
-    return place(batch), arrays, end
+def _place(item: Any, as_ndarrays: bool, arrays: list[Any]) -> Any:
+    """Return a batch with places whose offsets are not set, and collect its arrays."""
+    if isinstance(item, dict):
+        return {name: _place(part, as_ndarrays, arrays) for name, part in item.items()}
+    if is_sequence(item):
+        return rebuilt(item, [_place(part, as_ndarrays, arrays) for part in item])
+    is_ndarray = isinstance(item, NDArray)
+    if not is_ndarray and (type(item) is not np.ndarray or item.dtype.hasobject):
+        return item
+    values = item.asnumpy() if is_ndarray else item
+    arrays.append(values)
+    return ArrayPlace(0, values.shape, values.dtype, is_ndarray or as_ndarrays)
 
 
 def write_arrays(segment: Segment, described: Any, arrays: list[Any]) -> None:
@@ -116,12 +125,14 @@ def _places(described: Any) -> list[ArrayPlace]:
         return [described]
     if isinstance(described, dict):
         described = described.values()
-    elif type(described) not in (list, tuple):
+    elif not is_sequence(described):
         return []
     return [place for part in described for place in _places(part)]
 
 
-def map_arrays(segment: Segment, described: Any, release: Callable[[], object]) -> Any:
+def map_arrays(
+    segment: Segment, described: Any, release: Callable[[], object], copy: bool = False
+) -> Any:
     """Return a batch whose arrays lie in the segment.
 
     Args:
@@ -129,22 +140,33 @@ def map_arrays(segment: Segment, described: Any, release: Callable[[], object]) 
         described: The batch as `lay_out` described it.
         release: Called once none of the arrays, nor a view of one, is alive any more; from any
             thread, so it may not wait for a lock.
+        copy: Whether to give the arrays memory of their own instead.
     """
     lease = (ctypes.c_ubyte * segment.nbytes).from_buffer(segment.memory)
     weakref.finalize(lease, release).atexit = False
-    memory: Any = lease  # NumPy takes every buffer, and keeps this one alive; its stubs know few
+    return _build(described, lease, copy)
 
-    def build(item: Any) -> Any:
-        if isinstance(item, ArrayPlace):
-            raw: Any = np.ndarray(item.shape, item.dtype, memory, item.offset)
-            return over(raw) if item.is_ndarray else raw
-        if isinstance(item, dict):
-            return {name: build(part) for name, part in item.items()}
-        if type(item) in (list, tuple):
-            return type(item)(build(part) for part in item)
-        return item
 
-    return build(described)
+def _build(item: Any, lease: Any, copy: bool) -> Any:
+    if isinstance(item, ArrayPlace):
+        raw = np.ndarray(item.shape, item.dtype, lease, item.offset)
+        raw = raw.copy() if copy else raw
+        return over(raw) if item.is_ndarray else raw
+    if isinstance(item, dict):
+        return {name: _build(part, lease, copy) for name, part in item.items()}
+    if is_sequence(item):
+        return rebuilt(item, [_build(part, lease, copy) for part in item])
+    return item
+
+
+def is_sequence(item: object) -> bool:
+    """Whether parts of a batch are looked for inside: in lists, tuples and named tuples."""
+    return type(item) in (list, tuple) or (isinstance(item, tuple) and hasattr(item, "_fields"))
+
+
+def rebuilt(item: Any, parts: list[Any]) -> Any:
+    """Return a sequence of the same type with other parts."""
+    return type(item)(*parts) if hasattr(item, "_fields") else type(item)(parts)
 
 
 def over(raw: np.ndarray[Any, Any]) -> NDArray:

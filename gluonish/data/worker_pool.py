@@ -43,6 +43,8 @@ main(int(sys.argv[1]))
 """
 # How long a worker may take to end after its channel closed, in seconds; then it is killed.
 _END_TIMEOUT_S = 2.0
+# Every mapping keeps a descriptor open: a user who keeps more batches than this gets copies.
+_MAX_MAPPED = 32
 # How long one thread waits for messages before it lets another thread look, in seconds.
 _SLICE_S = 0.2
 
@@ -76,7 +78,7 @@ def pack(dataset: Any, batchify_fn: Callable[..., Any]) -> Payload:
 class _Worker:
     """One process, the channel to it, and its segments that are mapped here."""
 
-    def __init__(self, payload: bytes, arrays: int) -> None:
+    def __init__(self, places: list[tuple[int, int]], file: int) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             self.process = subprocess.Popen(
@@ -89,7 +91,7 @@ class _Worker:
         self.freed: deque[int] = deque()
         self.waiting: set[int] = set()
         self.started = False
-        self.channel.send(payload, arrays)
+        self.channel.send(places, file)
 
     def drain_freed(self) -> tuple[int, ...]:
         """Return the segments that were freed since the last call."""
@@ -116,7 +118,7 @@ class WorkerPool:
 
     def __init__(self, payload: Payload, num_workers: int) -> None:
         pickled, buffers = payload
-        places, arrays = _write_buffers(buffers)
+        places, file = _write_file([pickled, *(buffer.raw() for buffer in buffers)])
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
         self._finalizer = weakref.finalize(self, _stop, os.getpid(), self._workers)
@@ -125,12 +127,14 @@ class WorkerPool:
         self._results: dict[int, Done | Failed] = {}
         self._forgotten: set[int] = set()
         self._count = 0
-        start = pickle.dumps((pickled, places), protocol=5)
         try:
             for _ in range(num_workers):
-                self._workers.append(_Worker(start, arrays))
+                self._workers.append(_Worker(places, file))
+        except OSError as error:
+            self.close()
+            raise WorkerError(f"DataLoader: expected to start {num_workers} processes") from error
         finally:
-            os.close(arrays)
+            os.close(file)
 
     @property
     def closed(self) -> bool:
@@ -242,7 +246,8 @@ class WorkerPool:
             return result.described
         # The callback holds the queue alone: a batch that the user keeps must not keep the pool.
         release = partial(worker.freed.append, result.segment)
-        return map_arrays(worker.segments[result.segment], result.described, release)
+        copy = len(worker.segments) > _MAX_MAPPED
+        return map_arrays(worker.segments[result.segment], result.described, release, copy)
 
     def _dead(self, worker: _Worker) -> WorkerError:
         how = worker.end_of()
@@ -266,19 +271,22 @@ class WorkerPool:
         )
 
 
-def _write_buffers(buffers: Sequence[pickle.PickleBuffer]) -> tuple[list[tuple[int, int]], int]:
-    """Write the arrays of a dataset into one file, once for all workers."""
-    raws = [buffer.raw() for buffer in buffers]
+def _write_file(parts: Sequence[bytes | memoryview]) -> tuple[list[tuple[int, int]], int]:
+    """Write pickle and arrays of a dataset into one file, once for all workers.
+
+    Returns:
+        Start and size of each part, in bytes, and the file's descriptor.
+    """
     places: list[tuple[int, int]] = []
     end = 0
-    for raw in raws:
+    for part in parts:
         start = -(-end // 64) * 64
-        places.append((start, raw.nbytes))
-        end = start + raw.nbytes
+        places.append((start, len(part)))
+        end = start + len(part)
     descriptor = new_file(end)
-    memory = Segment(os.dup(descriptor)).memory
-    for (start, nbytes), raw in zip(places, raws, strict=True):
-        np.frombuffer(memory, np.uint8)[start : start + nbytes] = np.frombuffer(raw, np.uint8)
+    memory = np.frombuffer(Segment(os.dup(descriptor)).memory, np.uint8)
+    for (start, nbytes), part in zip(places, parts, strict=True):
+        memory[start : start + nbytes] = np.frombuffer(part, np.uint8)
     return places, descriptor
 
 

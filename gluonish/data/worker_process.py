@@ -73,7 +73,8 @@ def load_batch(dataset: Any, indices: Sequence[Any], batchify_fn: Callable[..., 
     try:
         return batchify_fn(samples)
     except Exception as error:
-        error.add_note(f"DataLoader: raised by batchify_fn for dataset indices {list(indices)}")
+        shown = ", ".join(map(str, indices))
+        error.add_note(f"DataLoader: raised by batchify_fn for dataset indices [{shown}]")
         raise
 
 
@@ -132,11 +133,11 @@ def main(descriptor: int) -> None:
 
 
 def _receive_dataset(channel: Channel) -> tuple[Any, Callable[..., Any]]:
-    (pickled, places), descriptor = channel.receive()
+    places, descriptor = channel.receive()
     if descriptor is None:
-        raise EOFError("expected a file of arrays with the dataset, got none")
+        raise EOFError("expected a file with the dataset, got none")
     memory = memoryview(Segment(descriptor, private=True).memory)
-    buffers = [memory[start : start + nbytes] for start, nbytes in places]
+    pickled, *buffers = (memory[start : start + nbytes] for start, nbytes in places)
     made: tuple[Any, Callable[..., Any]] = pickle.loads(pickled, buffers=buffers)
     return made
 

@@ -1,12 +1,11 @@
-"""CachedGraph: what a hybridized block calls. Traced once, planned once for each signature,
-recorded as one tape node.
+"""CachedGraph: what a hybridized block calls.
 
-A signature is what a plan depends on: specs and device of the inputs, training mode, and which
-inputs want a gradient. While recording, the forward plan also delivers what the backward plan will
-read, into a *state* that goes back to a pool when the tape node is freed.
+Traced once, planned once for each signature, recorded as one tape node. A signature is what a plan
+depends on: specs and device of the inputs, training mode, and which inputs want a gradient. While
+recording, the forward plan also delivers what the backward plan will read, into a *state* that goes
+back to a pool when the tape node is freed.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,20 +20,21 @@ from gluonish.core.errors import AutogradError, DeviceError, GraphError
 from gluonish.core.spec import Spec
 from gluonish.graph import interpreter
 from gluonish.graph.executable import Executable
-from gluonish.graph.gradient import differentiate
 from gluonish.graph.inference import specialize
-from gluonish.graph.ir import Graph, Node, Value, topological_order
+from gluonish.graph.ir import Node, Value
+from gluonish.graph.partition import Partition
 from gluonish.graph.pipeline import optimize
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import NDArray, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf
+from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
+from gluonish.ndarray.recording import RECORDING, TRAINING
 
 __all__ = ["CachedGraph"]
 
-_MAX_PLANS = 64  # signatures kept; the least recently used plan goes first
+_MAX_PLANS = 64  # signatures kept; the oldest plan goes first
+_MAX_IDLE_STATES = 2
 _WHOLE = 1 << 30  # segment size that never cuts
 
-Signature = tuple[Any, ...]
+Links = Sequence[Link | None]
 
 
 class CachedGraph:
@@ -44,7 +44,6 @@ class CachedGraph:
         inputs: Variables, in call order: data, parameters and auxiliary states.
         outputs: Values of the traced graph.
         static_alloc: Keep memory between calls.
-        static_shape: Accepted with ``static_alloc``; on a CPU nothing follows from it.
         forward_bulk_size: Most operators in one engine job of the forward pass; None as the
             environment says.
         backward_bulk_size: The same of the backward pass.
@@ -57,7 +56,6 @@ class CachedGraph:
         outputs: Sequence[Value],
         *,
         static_alloc: bool = False,
-        static_shape: bool = False,
         forward_bulk_size: int | None = None,
         backward_bulk_size: int | None = None,
         name: str = "graph",
@@ -65,16 +63,17 @@ class CachedGraph:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.name = name
-        self._static_alloc = static_alloc
+        self.static_alloc = static_alloc
         self._forward_bulk_size = forward_bulk_size
         self._backward_bulk_size = backward_bulk_size
-        self._plans: OrderedDict[Signature, _Plan] = OrderedDict()
+        self._plans: dict[Any, _Plan] = {}
+        self._last: _Plan | None = None
 
-    def __call__(self, *inputs: NDArray) -> list[NDArray]:
+    def __call__(self, inputs: Sequence[NDArray]) -> list[NDArray]:
         """Compute the outputs.
 
         Args:
-            *inputs: One array for each variable, all on one device.
+            inputs: One array for each variable, all on one device.
 
         Returns:
             New arrays, one for each output.
@@ -84,51 +83,69 @@ class CachedGraph:
             DeviceError: if they lie on several devices.
             OperatorError: if an operator refuses the shapes or dtypes; the message names its node.
         """
+        device = inputs[0]._device
+        for x in inputs:
+            if x._device is not device:
+                raise self._mixed_devices(inputs)
         flags = recording.mode.get()
-        links = [x._link for x in inputs] if flags & RECORDING else ()
-        wanted = tuple([i for i, link in enumerate(links) if link is not None])
-        signature = (tuple([x._spec for x in inputs]), inputs[0]._device, flags & TRAINING, wanted)
-        plan = self._plans.get(signature)
-        if plan is None:
-            plan = self._add_plan(signature, inputs)
+        specs = [x._spec for x in inputs]
+        links: Links = [x._link for x in inputs] if flags & RECORDING else ()
+        wanted = [link is not None for link in links]
+        if True not in wanted:
+            wanted = []
+        # The plan of the call before is found by comparing lists: cheaper than hashing them.
+        plan = self._last
+        if (
+            plan is None
+            or plan.specs != specs
+            or plan.device is not device
+            or plan.training != flags & TRAINING
+            or plan.wanted != wanted
+        ):
+            plan = self._last = self._find_plan(specs, device, flags & TRAINING, wanted)
         return plan(inputs, links)
 
-    def _add_plan(self, signature: Signature, inputs: Sequence[NDArray]) -> "_Plan":
-        if len(inputs) != len(self.inputs):
-            raise GraphError(f"{self.name}: expected {len(self.inputs)} inputs, got {len(inputs)}")
-        specs, device, training, wanted = signature
-        for node, x in zip(self.inputs, inputs, strict=True):
-            if x._device is not device:
-                raise DeviceError(
-                    f"{self.name}: expected all arrays on {device.context}, got {node.name} on {x.context}; "
-                    "move it with as_in_context, or initialize parameters on both"
-                )
-        plan = _Plan(self, specs, device, wanted, train=bool(training))
+    def _find_plan(
+        self, specs: list[Spec], device: Device, training: int, wanted: list[bool]
+    ) -> "_Plan":
+        signature = (tuple(specs), device, training, tuple(wanted))
+        plan = self._plans.get(signature)
+        if plan is not None:
+            return plan
+        if len(specs) != len(self.inputs):
+            raise GraphError(f"{self.name}: expected {len(self.inputs)} inputs, got {len(specs)}")
+        plan = _Plan(self, specs, device, training, wanted)
         self._plans[signature] = plan
         if len(self._plans) > _MAX_PLANS:
-            self._plans.popitem(last=False)
+            self._plans.pop(next(iter(self._plans)), None)
         return plan
+
+    def _mixed_devices(self, inputs: Sequence[NDArray]) -> DeviceError:
+        device = inputs[0]._device
+        node, x = next(
+            (node, x)
+            for node, x in zip(self.inputs, inputs, strict=True)
+            if x._device is not device
+        )
+        return DeviceError(
+            f"{self.name}: expected all arrays on {device.context}, got {node.name} on "
+            f"{x.context}; move it with as_in_context, or initialize parameters on both"
+        )
 
     def segment_sizes(self, *, train: bool) -> tuple[int, int]:
         """Return the most operators in one engine job, forward and backward."""
         if not train:
-            bulk = MXNET_EXEC_BULK_EXEC_INFERENCE.value
-            return self._forward_bulk_size or (_WHOLE if bulk else 1), 1
-        if not MXNET_EXEC_BULK_EXEC_TRAIN.value:
-            return self._forward_bulk_size or 1, self._backward_bulk_size or 1
+            forward = _WHOLE if MXNET_EXEC_BULK_EXEC_INFERENCE.value else 1
+            backward = 1
+        elif not MXNET_EXEC_BULK_EXEC_TRAIN.value:
+            forward = backward = 1
+        else:
+            forward = MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD.value
+            backward = MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD.value
         return (
-            self._forward_bulk_size or MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD.value,
-            self._backward_bulk_size or MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD.value,
+            max(1, self._forward_bulk_size or forward),
+            max(1, self._backward_bulk_size or backward),
         )
-
-
-class _State:
-    """What one recorded call keeps for its backward pass: an array for each kept value."""
-
-    __slots__ = ("arrays",)
-
-    def __init__(self, specs: Sequence[Spec], device: Device) -> None:
-        self.arrays = [empty_like_spec(spec, device) for spec in specs]
 
 
 class _Plan:
@@ -137,139 +154,77 @@ class _Plan:
     def __init__(
         self,
         owner: CachedGraph,
-        specs: Sequence[Spec],
+        specs: list[Spec],
         device: Device,
-        wanted: Sequence[int],
-        *,
-        train: bool,
+        training: int,
+        wanted: list[bool],
     ) -> None:
+        self.specs = specs
         self.device = device
+        self.training = training
         self.wanted = wanted
-        self.graph = optimize(specialize(owner.inputs, owner.outputs, specs, train=train))
-        self._static_alloc = owner._static_alloc
-        self._idle: list[_State] = []
-        forward_size, backward_size = owner.segment_sizes(train=train or bool(wanted))
-        joint, output_count = self._joint_graph(wanted)
-        forward_nodes, backward_nodes = self._split(joint, output_count)
-        outputs = joint.outputs[:output_count]
-        gradients = joint.outputs[output_count:]
-        self.kept = _crossing(forward_nodes, backward_nodes, joint, outputs, gradients)
-        self.output_specs = [value.spec for value in outputs]
-        self.gradient_specs = [value.spec for value in gradients]
-        inputs = [Value(node) for node in joint.inputs[: len(specs)]]
-        heads = [Value(node) for node in joint.inputs[len(specs) :]]
-        # Outputs that the backward pass reads are handed over as they are, everything else it reads
-        # is kept.
+        self.wanted_positions = [i for i, want in enumerate(wanted) if want]
+        self.graph = optimize(
+            specialize(owner.inputs, owner.outputs, specs, train=bool(training))
+        )
+        self._static_alloc = owner.static_alloc
+        self._idle: list[list[NDArray]] = []
+        sizes = owner.segment_sizes(train=bool(training or self.wanted_positions))
+        parts = self.parts = Partition(self.graph, self.wanted_positions)
+        self.output_specs = [value.spec for value in parts.outputs]
+        self.gradient_specs = [value.spec for value in parts.gradients]
+        self._kept_specs = [value.spec for value in parts.kept]
         self.forward = Executable(
-            forward_nodes,
-            inputs,
-            [*outputs, *self.kept],
+            parts.forward,
+            parts.inputs,
+            [*parts.outputs, *parts.kept],
             device,
-            static_alloc=owner._static_alloc,
-            segment_size=forward_size,
+            static_alloc=owner.static_alloc,
+            segment_size=sizes[0],
             name=owner.name,
         )
         self.backward: Executable | None = None
-        if wanted:
+        if self.wanted_positions:
             self.backward = Executable(
-                backward_nodes,
-                [*heads, *inputs, *_distinct(outputs), *self.kept],
-                gradients,
+                parts.backward,
+                [
+                    *parts.heads,
+                    *[parts.inputs[i] for i in parts.read_inputs],
+                    *[parts.outputs[i] for i in parts.read_outputs],
+                    *parts.kept,
+                ],
+                parts.gradients,
                 device,
-                static_alloc=owner._static_alloc,
-                segment_size=backward_size,
+                static_alloc=owner.static_alloc,
+                segment_size=sizes[1],
                 name=f"{owner.name}_backward",
             )
-        self.output_choice = _distinct_positions(outputs)
 
-    def _joint_graph(self, wanted: Sequence[int]) -> tuple[Graph, int]:
-        """Return the optimized forward and backward graph in one, and how many of its outputs are
-        forward's."""
-        count = len(self.graph.outputs)
-        if not wanted:
-            self.gradient_positions: list[int] = []
-            return self.graph, count
-        found = differentiate(self.graph, wanted)
-        gradients = [g for g in found.gradients if g is not None]
-        self.gradient_positions = [
-            i for i, g in zip(sorted(wanted), found.gradients, strict=True) if g is not None
-        ]
-        outputs = [*self.graph.outputs, *gradients]
-        order = [*self.graph.nodes]
-        known = {id(node) for node in order}
-        order += [node for node in topological_order(outputs) if id(node) not in known]
-        heads = [head.node for head in found.heads]
-        return optimize(Graph([*self.graph.inputs, *heads], outputs, order)), count
-
-    def _split(self, joint: Graph, output_count: int) -> tuple[list[Node], list[Node]]:
-        """Part the operators into those that the outputs need and the rest, which is the backward
-        pass."""
-        forward = {id(n) for n in topological_order(joint.outputs[:output_count])}
-        operators = [node for node in joint.nodes if node.op is not None]
-        return (
-            [node for node in operators if id(node) in forward],
-            [node for node in operators if id(node) not in forward],
-        )
-
-    def __call__(self, inputs: Sequence[NDArray], links: Sequence[Any]) -> list[NDArray]:
+    def __call__(self, inputs: Sequence[NDArray], links: Links) -> list[NDArray]:
         outputs = [empty_like_spec(spec, self.device) for spec in self.output_specs]
         if self.backward is None:
             self.forward(inputs, outputs)
             return outputs
         state = self._take_state()
-        key = self.forward(inputs, [*outputs, *state.arrays])
-        node = _GraphNode(self, inputs, [y.detach() for y in outputs], state, links, key)
-        for i, output in enumerate(outputs):
-            output._link = (node, i)
+        key = self.forward(inputs, [*outputs, *state])
+        _GraphNode(self, inputs, outputs, state, links, key)
         return outputs
 
-    def _take_state(self) -> _State:
+    def _take_state(self) -> list[NDArray]:
+        """Return an array for each value that the backward pass needs besides the call's own."""
         try:
             return self._idle.pop()
         except IndexError:
-            return _State([value.spec for value in self.kept], self.device)
+            return [empty_like_spec(spec, self.device) for spec in self._kept_specs]
 
-    def return_state(self, state: _State) -> None:
-        """Keep a state's memory for the next recorded call; its variables order that call's
-        writes."""
-        if self._static_alloc and len(self._idle) < 2:
+    def return_state(self, state: list[NDArray]) -> None:
+        """Keep a state's memory for the next recorded call; its variables order the writes."""
+        if self._static_alloc and len(self._idle) < _MAX_IDLE_STATES:
             self._idle.append(state)
 
 
-def _crossing(
-    forward: Sequence[Node],
-    backward: Sequence[Node],
-    joint: Graph,
-    outputs: Sequence[Value],
-    gradients: Sequence[Value],
-) -> list[Value]:
-    """Return forward values, other than the outputs, that the backward nodes read or deliver."""
-    inside = {id(node) for node in forward}
-    delivered = {value.key for value in outputs}
-    kept: dict[tuple[int, int], Value] = {}
-    reads = [value for node in backward for value in node.inputs]
-    for value in [*reads, *gradients]:
-        if id(value.node) in inside and value.key not in delivered:
-            kept.setdefault(value.key, value)
-    return list(kept.values())
-
-
-def _distinct_positions(values: Sequence[Value]) -> list[int]:
-    seen: set[tuple[int, int]] = set()
-    positions = []
-    for i, value in enumerate(values):
-        if value.key not in seen and value.node.op is not None:
-            seen.add(value.key)
-            positions.append(i)
-    return positions
-
-
-def _distinct(values: Sequence[Value]) -> list[Value]:
-    return [values[i] for i in _distinct_positions(values)]
-
-
 class _GraphNode:
-    """The recorded call of a CachedGraph."""
+    """The recorded call of a CachedGraph; it links the outputs to itself."""
 
     __slots__ = ("inputs", "key", "output_count", "outputs", "parents", "plan", "state")
 
@@ -278,21 +233,26 @@ class _GraphNode:
         plan: _Plan,
         inputs: Sequence[NDArray],
         outputs: Sequence[NDArray],
-        state: _State,
-        parents: Sequence[tuple[recording.Node | Leaf, int] | None],
+        state: list[NDArray],
+        parents: Links,
         key: tuple[int, int],
     ) -> None:
         self.plan = plan
         self.inputs: Sequence[NDArray] = inputs
-        self.outputs: Sequence[NDArray] = outputs
-        self.state: _State | None = state
+        # Handles of their own: the node must not keep itself alive through its outputs.
+        self.outputs = [outputs[i].detach() for i in plan.parts.read_outputs]
+        self.state: list[NDArray] | None = state
         self.parents = parents
         self.key = key
         self.output_count = len(outputs)
+        for i, output in enumerate(outputs):
+            output._link = (self, i)
 
     def backward(self, grads: Sequence[NDArray | None]) -> Sequence[NDArray | None]:
-        """Return the gradient of every input, by the planned backward graph or, to differentiate
-        again, operator by operator."""
+        """Return the gradient of every input.
+
+        By the planned backward graph; or, to differentiate again, operator by operator.
+        """
         plan = self.plan
         if self.state is None or plan.backward is None:
             raise AutogradError(
@@ -302,28 +262,31 @@ class _GraphNode:
         heads = [self._head(i, gradient) for i, gradient in enumerate(grads)]
         if recording.mode.get() & RECORDING:
             inputs = [x.connected(link) for x, link in zip(self.inputs, self.parents, strict=True)]
-            return interpreter.gradients(plan.graph, inputs, heads, plan.wanted, self.key)
-        found: list[NDArray | None] = [None] * len(self.inputs)
+            return interpreter.gradients(
+                plan.graph, inputs, heads, plan.wanted_positions, self.key
+            )
         results = [empty_like_spec(spec, plan.device) for spec in plan.gradient_specs]
-        outputs = [self.outputs[i] for i in plan.output_choice]
-        plan.backward([*heads, *self.inputs, *outputs, *self.state.arrays], results)
-        for position, result in zip(plan.gradient_positions, results, strict=True):
+        inputs = [self.inputs[i] for i in plan.parts.read_inputs]
+        plan.backward([*heads, *inputs, *self.outputs, *self.state], results)
+        found: list[NDArray | None] = [None] * len(self.inputs)
+        for position, result in zip(plan.parts.gradient_positions, results, strict=True):
             found[position] = result
         return found
 
     def _head(self, index: int, gradient: NDArray | None) -> NDArray:
-        if gradient is not None:
-            return gradient
-        zeros = empty_like_spec(self.plan.output_specs[index], self.plan.device)
-        zeros._write(lambda out: out.fill(0), name="_zeros")
-        return zeros
+        spec = self.plan.output_specs[index]
+        if gradient is None:
+            gradient = empty_like_spec(spec, self.plan.device)
+            gradient._write(lambda out: out.fill(0), name="_zeros")
+        elif gradient._spec != spec or gradient._device is not self.plan.device:
+            gradient = gradient.as_in_context(self.plan.device.context).astype(spec.dtype)
+        return gradient
 
     def free(self) -> None:
         """Give the kept memory back."""
         if self.state is not None:
             self.plan.return_state(self.state)
-        self.inputs = self.outputs = ()
-        self.state = None
+        self.inputs, self.outputs, self.state = (), [], None
 
     def __del__(self) -> None:
         self.free()

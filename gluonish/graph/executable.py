@@ -5,7 +5,8 @@ step runs and go back after its last, so that calls from several threads never m
 call that fails leaves its frame to the garbage collector.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from gluonish_engine import Var
@@ -24,6 +25,7 @@ __all__ = ["Executable"]
 _MAX_IDLE_FRAMES = 8  # more calls at once than this allocate; keeps memory bounded after a burst
 _MAX_INLINE_STEPS = 32
 
+Key = tuple[int, int]
 Steps = Sequence[RunStep | ViewStep]
 
 
@@ -58,13 +60,11 @@ class Executable:
         self._static_alloc = static_alloc
         self._idle: list[Frame] = []
         steps = self.layout.steps
-        self.segments = [
-            _Segment(self.layout, steps[i : i + segment_size])
-            for i in range(0, len(steps), segment_size)
-        ] or [_Segment(self.layout, ())]
-        self.segments[-1].add_outputs(self.layout, [copy for _, copy in self.layout.copies])
+        self.segments: list[Steps] = [
+            steps[i : i + segment_size] for i in range(0, len(steps), segment_size)
+        ] or [()]
 
-    def __call__(self, externals: Sequence[NDArray], outputs: Sequence[NDArray]) -> tuple[int, int]:
+    def __call__(self, externals: Sequence[NDArray], outputs: Sequence[NDArray]) -> Key:
         """Push the steps to the engine.
 
         Args:
@@ -81,29 +81,33 @@ class Executable:
         call = _Call(self, [x._data for x in externals], [y._data for y in outputs], key)
         reads = [x._var for x in externals]
         writes = [y._var for y in outputs]
-        engine = current_engine()
-        if len(self.segments) == 1:
-            if layout.mutated:
-                writes += [reads[i] for i in layout.mutated]
-            engine.push(call.run_all, reads, writes, device.lane, 0, self.name, self.inline)
-            return key
-        # It orders the call's jobs, and an error in one keeps the later ones from running.
+        if layout.mutated:
+            writes += [reads[i] for i in layout.mutated]
+        if len(self.segments) > 1:
+            self._push_segments(call, reads, writes)
+        else:
+            current_engine().push(
+                call.run_all, reads, writes, device.lane, 0, self.name, self.inline
+            )
+        return key
+
+    def _push_segments(self, call: "_Call", reads: list[Var], writes: list[Var]) -> None:
+        # It orders the jobs, and an error in one keeps the later ones from running. The first and
+        # the last job hold the call's arrays: whoever comes later waits for the last.
         frame_var = Var()
-        for i, segment in enumerate(self.segments):
-            engine.push(
-                call.job(i),
-                [frame_var, *[reads[k] for k in segment.reads]],
-                [
-                    frame_var,
-                    *[writes[k] for k in segment.writes],
-                    *[reads[k] for k in segment.mutates],
-                ],
-                device.lane,
+        last = len(self.segments) - 1
+        mutated = writes[len(call.outputs) :]
+        for i in range(last + 1):
+            outer = i in (0, last)
+            current_engine().push(
+                partial(call.run_segment, i),
+                [frame_var, *reads] if outer else [frame_var],
+                [frame_var, *(writes if outer else mutated)],
+                self.device.lane,
                 0,
                 self.name,
                 self.inline,
             )
-        return key
 
     def take_frame(self) -> Frame:
         """Return a frame that no other call uses."""
@@ -120,32 +124,75 @@ class Executable:
             self._idle.append(frame)
 
 
-class _Segment:
-    """The steps of one engine job, and what of the call's arrays they touch.
+class _Call:
+    """One call of an executable, shared by its engine jobs."""
 
-    Attributes:
-        reads: Positions among the externals.
-        writes: Positions among the outputs; an output that a later step of the call reads is
-            ordered by the frame's variable.
-        mutates: Positions among the externals that are overwritten.
-    """
+    __slots__ = ("executable", "externals", "frame", "key", "outputs")
 
-    __slots__ = ("mutates", "reads", "steps", "writes")
+    def __init__(
+        self,
+        executable: Executable,
+        externals: Sequence[Any],
+        outputs: Sequence[Any],
+        key: Key,
+    ) -> None:
+        self.executable = executable
+        self.externals = externals
+        self.outputs = outputs
+        self.key = key
+        self.frame: Frame = []
 
-    def __init__(self, layout: FrameLayout, steps: Steps) -> None:
-        self.steps = steps
-        touched = {place for step in steps for place in step.reads}
-        written = {place for step in steps for place in step.writes}
-        overwritten = {
-            step.reads[i]
-            for step in steps
-            if isinstance(step, RunStep)
-            for i in step.op.mutated_inputs(step.attrs)
-        }
-        self.reads = [i for i, place in enumerate(layout.externals) if place in touched]
-        self.writes = [i for i, place in enumerate(layout.outputs) if place in written]
-        self.mutates = [i for i in layout.mutated if layout.externals[i] in overwritten]
+    def run_all(self) -> None:
+        """Run everything in one job."""
+        self._begin()
+        self._run(self.executable.segments[0])
+        self._end()
 
-    def add_outputs(self, layout: FrameLayout, places: Sequence[int]) -> None:
-        """Count outputs that are copied after the steps as written here."""
-        self.writes += [i for i, place in enumerate(layout.outputs) if place in places]
+    def run_segment(self, index: int) -> None:
+        """Run the job of one segment."""
+        segments = self.executable.segments
+        if index == 0:
+            self._begin()
+        self._run(segments[index])
+        if index == len(segments) - 1:
+            self._end()
+
+    def _begin(self) -> None:
+        """Take a frame and put in what the caller gave."""
+        layout = self.executable.layout
+        self.frame = frame = self.executable.take_frame()
+        for place, raw in zip(layout.externals, self.externals, strict=True):
+            frame[place] = raw
+        for place, raw in zip(layout.outputs, self.outputs, strict=True):
+            frame[place] = raw
+
+    def _run(self, steps: Steps) -> None:
+        xp = self.executable.device.xp
+        frame, key = self.frame, self.key
+        try:
+            for step in steps:
+                step(xp, frame, key)
+        except Exception as error:
+            node = step.node
+            raise OperatorError(f"{node.name}: {node.op} failed: {error}") from error
+
+    def _end(self) -> None:
+        """Make the copies that are left, and give the frame back."""
+        frame = self.frame
+        for source, target in self.executable.layout.copies:
+            frame[target][...] = frame[source]
+        self.executable.return_frame(frame)
+
+
+def _is_light(nodes: Sequence[Node]) -> bool:
+    """Whether the whole call is too little work for a hand-over to another thread."""
+    light = heavy = 0
+    for node in nodes:
+        size = sum(spec.size for spec in node.specs)
+        if node.op is not None and node.op.heavy:
+            heavy += size
+        else:
+            light += size
+    return (
+        light <= LIGHT_INLINE_SIZE and heavy <= HEAVY_INLINE_SIZE and len(nodes) <= _MAX_INLINE_STEPS
+    )

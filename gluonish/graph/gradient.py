@@ -1,13 +1,14 @@
-"""The gradient pass: from a graph to the graph of its gradients, by the operators' own rules."""
+"""Gradients of a graph by its operators' own rules: as a graph, or on any values one likes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from gluonish.core.errors import AutogradError
 from gluonish.graph.ir import Graph, Node, Value, variable
 from gluonish.ops.composite import input_gradients
 
-__all__ = ["GradientGraph", "differentiate"]
+__all__ = ["GradientGraph", "differentiate", "walk_back"]
+
+Grads = dict[tuple[int, int], Any]  # the gradient so far of each value
 
 
 class GradientGraph:
@@ -15,7 +16,7 @@ class GradientGraph:
 
     Attributes:
         heads: Variables for the gradients of the outputs, one each.
-        gradients: For each wanted input its gradient, None where the outputs do not depend on it.
+        gradients: For each wanted input its gradient, None where no gradient flows to it.
     """
 
     __slots__ = ("gradients", "heads")
@@ -26,30 +27,47 @@ class GradientGraph:
 
 
 def differentiate(graph: Graph, wanted: Collection[int]) -> GradientGraph:
-    """Return the gradients of a graph's outputs with respect to some inputs, as values over the
-    same nodes.
+    """Return the gradients of a graph's outputs with respect to some inputs.
 
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
         wanted: Positions among the graph's inputs.
 
     Returns:
-        Gradients in the order of ``sorted(wanted)``; they read the forward nodes' values where the
-        rules need them.
-
-    Raises:
-        AutogradError: if a wanted gradient passes through an operator that has none.
+        Gradients in the order of ``sorted(wanted)``, as values over the same nodes: they read the
+        forward nodes' values where the rules need them.
     """
     heads = [variable(f"head{i}_grad", value.spec) for i, value in enumerate(graph.outputs)]
-    grads: dict[tuple[int, int], Value] = {}
+    return GradientGraph(heads, walk_back(graph, wanted, heads, lambda value: value))
+
+
+def walk_back(
+    graph: Graph,
+    wanted: Collection[int],
+    heads: Sequence[Any],
+    value_of: Callable[[Value], Any],
+) -> list[Any]:
+    """Apply the gradient rules of a graph's operators, from the outputs back to some inputs.
+
+    Args:
+        graph: Specs on every value, training mode on every node that depends on it.
+        wanted: Positions among the graph's inputs.
+        heads: Gradients of the outputs, of the kind that ``value_of`` returns.
+        value_of: What a value of the graph stands for: itself, or an array.
+
+    Returns:
+        Gradients in the order of ``sorted(wanted)``; None where none flows: no operator leads
+        there, or only through one without a gradient.
+    """
+    grads: Grads = {}
     for value, head in zip(graph.outputs, heads, strict=True):
         _add(grads, value.key, head)
     targets = [graph.inputs[i] for i in sorted(wanted)]
     needed = _nodes_behind(graph, targets)
     for node in reversed(graph.nodes):
         if node.op is not None and id(node) in needed:
-            _step_back(node, needed, grads)
-    return GradientGraph(heads, [grads.get((id(node), 0)) for node in targets])
+            _step_back(node, needed, grads, value_of)
+    return [grads.get((id(node), 0)) for node in targets]
 
 
 def _nodes_behind(graph: Graph, targets: Sequence[Node]) -> set[int]:
@@ -61,26 +79,25 @@ def _nodes_behind(graph: Graph, targets: Sequence[Node]) -> set[int]:
     return needed
 
 
-def _step_back(node: Node, needed: set[int], grads: dict[tuple[int, int], Value]) -> None:
+def _step_back(
+    node: Node, needed: set[int], grads: Grads, value_of: Callable[[Value], Any]
+) -> None:
     received = [grads.get((id(node), i)) for i in range(node.num_outputs)]
     op = node.op
-    if op is None or all(g is None for g in received):
-        return
-    wanted = [id(value.node) in needed for value in node.inputs]
-    if op.gradient is None:
-        if any(value.node.op is None for value in node.inputs):
-            raise AutogradError(f"{node.name}: expected a differentiable operator, got {op.name}")
+    if op is None or op.gradient is None or all(g is None for g in received):
         return
     attrs: dict[str, Any] = dict(node.attrs)
     if op.random:
         attrs["key"] = None  # a rule reads what was drawn from the outputs, it never draws again
-    outputs = [Value(node, i) for i in range(node.num_outputs)]
-    found = input_gradients(op, received, node.inputs, outputs, attrs, wanted)
+    outputs = [value_of(Value(node, i)) for i in range(node.num_outputs)]
+    inputs = [value_of(value) for value in node.inputs]
+    wanted = [id(value.node) in needed for value in node.inputs]
+    found = input_gradients(op, received, inputs, outputs, attrs, wanted)
     for value, gradient in zip(node.inputs, found, strict=True):
         if gradient is not None:
             _add(grads, value.key, gradient)
 
 
-def _add(grads: dict[tuple[int, int], Value], key: tuple[int, int], gradient: Value) -> None:
+def _add(grads: Grads, key: tuple[int, int], gradient: Any) -> None:
     present = grads.get(key)
     grads[key] = gradient if present is None else present + gradient

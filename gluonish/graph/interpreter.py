@@ -3,15 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gluonish.core.context import current_context
+from gluonish.core.device import Device, device_of
 from gluonish.core.random_state import next_key
+from gluonish.graph.gradient import walk_back
 from gluonish.graph.ir import Graph, Node
 from gluonish.ndarray.eager import record_call, run
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, mode
-from gluonish.ops.composite import input_gradients
 from gluonish.ops.registry import Operator
 
-__all__ = ["evaluate", "gradients"]
+__all__ = ["Monitor", "evaluate", "gradients"]
 
 Values = dict[tuple[int, int], NDArray]
 Monitor = Callable[[str, str, NDArray], object]
@@ -24,11 +26,12 @@ def evaluate(
 
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
-        inputs: One array for each of the graph's inputs.
+        inputs: One array for each of the graph's inputs; without any, it runs in the current
+            context.
         monitor: Called with name, operator name and array for every output of an operator and, if
             the flag beside it is set, for every input.
     """
-    values = _forward(graph, inputs, None, repeat=False)
+    values = _forward(graph, inputs)
     if monitor is not None:
         _report(graph, values, *monitor)
     return [values[value.key] for value in graph.outputs]
@@ -47,32 +50,43 @@ def _report(graph: Graph, values: Values, callback: Monitor, monitor_all: bool) 
 
 
 def _forward(
-    graph: Graph, inputs: Sequence[NDArray], key: tuple[int, int] | None, *, repeat: bool
+    graph: Graph, inputs: Sequence[NDArray], repeated: tuple[int, int] | None = None
 ) -> Values:
+    """Return every value of a graph.
+
+    Args:
+        graph: The graph.
+        inputs: Its inputs.
+        repeated: The key at which the random numbers of an earlier call started, to repeat it:
+            then moving statistics stay as they are.
+    """
+    device = inputs[0]._device if inputs else device_of(current_context())
     values: Values = {(id(node), 0): x for node, x in zip(graph.inputs, inputs, strict=True)}
     drawn = 0
     for node in graph.nodes:
-        if node.op is None:
+        op = node.op
+        if op is None:
             if node.array is not None:
-                values[id(node), 0] = node.array
+                values[id(node), 0] = node.array.as_in_context(device.context)
             continue
         arrays = [values[value.key] for value in node.inputs]
-        if repeat:  # a repeated call must not update moving statistics once more
-            mutated = node.op.mutated_inputs(node.attrs)
-            arrays = [x.copy() if i in mutated else x for i, x in enumerate(arrays)]
+        if repeated is not None:
+            for i in op.mutated_inputs(node.attrs):
+                arrays[i] = arrays[i].copy()
         attrs: dict[str, Any] = dict(node.attrs)
-        if node.op.random:
-            attrs["key"] = next_key(arrays[0].context) if key is None else (key[0], key[1] + drawn)
+        if op.random:
+            attrs["key"] = (
+                next_key(device.context) if repeated is None else (repeated[0], repeated[1] + drawn)
+            )
             drawn += 1
-        for i, result in enumerate(_run(node.op, node, arrays, attrs)):
+        for i, result in enumerate(_run(op, node, arrays, attrs, device)):
             values[id(node), i] = result
     return values
 
 
 def _run(
-    op: Operator, node: Node, inputs: Sequence[NDArray], attrs: dict[str, Any]
+    op: Operator, node: Node, inputs: Sequence[NDArray], attrs: dict[str, Any], device: Device
 ) -> list[NDArray]:
-    device = inputs[0]._device
     results = [empty_like_spec(spec, device) for spec in node.specs]
     run(op, inputs, attrs, results, device)
     if mode.get() & RECORDING and op.gradient is not None:
@@ -87,43 +101,21 @@ def gradients(
     wanted: Sequence[int],
     key: tuple[int, int],
 ) -> list[NDArray | None]:
-    """Return the gradients of a graph's outputs with respect to some inputs, recorded like any
-    eager computation.
+    """Return the gradients of a graph's outputs, recorded like any eager computation.
 
     Args:
         graph: The graph of a call that was made.
         inputs: What it was called with, linked to the tape.
         heads: Gradients of its outputs.
-        wanted: Positions of the inputs.
+        wanted: Positions of the inputs whose gradient is wanted, ascending.
         key: Where its random numbers started.
 
     Returns:
         One entry for each input; None where no gradient is wanted or flows.
     """
-    values = _forward(graph, inputs, key, repeat=True)
-    grads: Values = {}
-    for value, head in zip(graph.outputs, heads, strict=True):
-        _add(grads, value.key, head)
-    targets = {id(graph.inputs[i]) for i in wanted}
-    needed = set(targets)
-    for node in graph.nodes:
-        if any(id(value.node) in needed for value in node.inputs):
-            needed.add(id(node))
-    for node in reversed(graph.nodes):
-        received = [grads.get((id(node), i)) for i in range(node.num_outputs)]
-        if node.op is None or id(node) not in needed or all(g is None for g in received):
-            continue
-        arrays = [values[value.key] for value in node.inputs]
-        outputs = [values[id(node), i] for i in range(node.num_outputs)]
-        attrs = {**node.attrs, "key": None} if node.op.random else node.attrs
-        flows = [id(value.node) in needed for value in node.inputs]
-        found = input_gradients(node.op, received, arrays, outputs, attrs, flows)
-        for value, gradient in zip(node.inputs, found, strict=True):
-            if gradient is not None:
-                _add(grads, value.key, gradient)
-    return [grads.get((id(node), 0)) if id(node) in targets else None for node in graph.inputs]
-
-
-def _add(grads: Values, key: tuple[int, int], gradient: NDArray) -> None:
-    present = grads.get(key)
-    grads[key] = gradient if present is None else present + gradient
+    values = _forward(graph, inputs, repeated=key)
+    found: list[NDArray | None] = [None] * len(inputs)
+    walked = walk_back(graph, wanted, heads, lambda value: values[value.key])
+    for position, gradient in zip(wanted, walked, strict=True):
+        found[position] = gradient
+    return found

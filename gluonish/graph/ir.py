@@ -6,33 +6,42 @@ Symbol graphs have no specs, all others know them for every value. Nodes are imm
 builds new ones.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import GraphError
+from gluonish.core.context import Context, current_context
+from gluonish.core.errors import GraphError, OperatorError
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.indexing import is_basic, slice_by_key
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.fluent import Fluent
-from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.registry import Attrs, Operator, find_operator
 
 __all__ = [
     "Graph",
+    "Namer",
     "Node",
     "Value",
     "append",
     "constant",
     "infer_specs",
+    "namer",
+    "operator_word",
     "topological_order",
     "variable",
 ]
 
+Namer = Callable[[str], str]
+
+# Gives nodes their names while a forward is traced; nodes of gradients and passes need none.
+namer: ContextVar[Namer | None] = ContextVar("gluonish_namer", default=None)
+
 
 class Node:
-    """One operator application, a variable (``op`` None) or a constant (``op`` None, ``array``
-    there).
+    """One operator application, a variable (no ``op``) or a constant (no ``op``, but ``array``).
 
     Attributes:
         op: The operator.
@@ -126,6 +135,38 @@ class Value(Fluent):
         return self.spec.size
 
     @property
+    def context(self) -> Context:
+        """The device that the graph is traced for."""
+        return current_context()
+
+    ctx = context
+
+    def __len__(self) -> int:
+        return self.spec.shape[0]
+
+    def detach(self) -> Any:
+        """Return the value, with no gradient through it."""
+        return append(find_operator("BlockGrad"), (self,), {})
+
+    def copy(self) -> Any:
+        """Return the value itself: nothing in a graph can be overwritten."""
+        return self
+
+    def as_in_context(self, context: Context) -> Any:
+        """Return the value itself.
+
+        Raises:
+            GraphError: for another device: a graph runs on one.
+        """
+        if context != self.context:
+            raise GraphError(
+                f"as_in_context: expected {self.context}, where the graph is traced, got {context}"
+            )
+        return self
+
+    as_in_ctx = as_in_context
+
+    @property
     def T(self) -> Any:  # as arrays have it
         """The value with its axes in reverse order."""
         return self.transpose()
@@ -138,19 +179,19 @@ class Value(Fluent):
     def __getitem__(self, key: Any) -> Any:
         if not is_basic(key):
             raise GraphError(
-                "index: expected integers, slices, None or Ellipsis in a traced forward, got an array; use take or gather_nd"
+                "index: expected integers, slices, None or Ellipsis in a traced forward, got an "
+                "array; use take or gather_nd"
             )
         return slice_by_key(self, key)
 
     def __bool__(self) -> bool:
         raise GraphError(
-            f"truth value: expected a computation without branches on values, got `if` on {self.node.name} while it was "
-            "traced; use where, or do not hybridize this block"
+            "truth value: expected a computation without branches on values, got `if` on "
+            f"{self.node.name} while it was traced; use where, or do not hybridize this block"
         )
 
-    __iter__ = (
-        None  # a value has no elements while it is traced; without this, iteration would never end
-    )
+    # A value that is traced has no elements; without this, iteration would never end.
+    __iter__ = None
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
         """Refuse: there are no numbers while a graph is traced.
@@ -159,8 +200,8 @@ class Value(Fluent):
             GraphError: always.
         """
         raise GraphError(
-            f"asnumpy: expected a computation without host access, got it on {self.node.name} while it was traced; "
-            "do not hybridize this block"
+            "asnumpy: expected a computation without host access, got it on "
+            f"{self.node.name} while it was traced; do not hybridize this block"
         )
 
 
@@ -181,22 +222,40 @@ def infer_specs(op: Operator, specs: Sequence[Spec], attrs: Attrs) -> tuple[Spec
     return op.infer(*specs, **attrs)
 
 
-def append(op: Operator, inputs: Sequence[Any], attrs: Attrs, name: str | None = None) -> Any:
+def operator_word(op: Operator) -> str:
+    """Return the word that unnamed nodes are called by: ``_plus`` for ``elemwise_add``."""
+    for name in op.aliases:
+        if name[0] == "_" and name[1].isupper():
+            return name.lower()
+    return op.name.lower()
+
+
+def append(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
     """Return the visible outputs of a new node; arrays among the inputs become constants.
 
     Raises:
-        OperatorError: as the operator's inference says.
+        OperatorError: as the operator's inference says; in a traced forward it names the node.
     """
     values = [constant(x) if isinstance(x, NDArray) else x for x in inputs]
-    specs = infer_specs(op, [value.spec for value in values], attrs)
-    node = Node(op, name or op.name.lower().strip("_"), values, attrs, specs)
+    name_node = namer.get()
+    word = operator_word(op)
+    name = word if name_node is None else name_node(word)
+    try:
+        specs = infer_specs(op, [value.spec for value in values], attrs)
+    except OperatorError as error:
+        if name_node is None:
+            raise
+        raise OperatorError(f"{name}: {error}") from error
+    node = Node(op, name, values, attrs, specs)
     outputs = [Value(node, i) for i in range(node.num_visible)]
     return outputs[0] if len(outputs) == 1 else outputs
 
 
 def topological_order(outputs: Iterable[Value]) -> list[Node]:
-    """Return the nodes that the outputs need, each after its inputs, depth first in the order of
-    inputs."""
+    """Return the nodes that the outputs need, each after its inputs.
+
+    Depth first, in the order of inputs.
+    """
     order: list[Node] = []
     seen: set[int] = set()
     stack = [(value.node, False) for value in reversed(list(outputs))]
@@ -212,8 +271,7 @@ def topological_order(outputs: Iterable[Value]) -> list[Node]:
 
 
 class Graph:
-    """Nodes in topological order, the variables that are its inputs, and the values that are its
-    outputs.
+    """Nodes in topological order, the variables that are inputs, the values that are outputs.
 
     Args:
         inputs: Variables, in the order in which a call gives them; also those that no node reads.
@@ -243,16 +301,20 @@ class Graph:
         lines = []
         for i, node in enumerate(self.nodes):
             specs = ", ".join(map(str, node.specs))
-            if node.op is None:
-                kind = "variable" if node.array is None else "constant"
-                body = f"{kind} {node.name}"
-            else:
-                defaults = node.op.schema.defaults
-                attrs = [
-                    f"{k}={v}"
-                    for k, v in node.attrs.items()
-                    if k not in defaults or v != defaults[k]
-                ]
-                body = f"{node.op.name}({', '.join([*map(text, node.inputs), *attrs])})"
+            body = _body(node, [text(value) for value in node.inputs])
             lines.append(f"%{i}: {specs} = {body}" if specs else f"%{i} = {body}")
         return "\n".join([*lines, f"return {', '.join(map(text, self.outputs))}"])
+
+
+def _body(node: Node, inputs: Sequence[str]) -> str:
+    """Return how a node prints: its operator, inputs, and attributes that are not defaults."""
+    if node.op is None:
+        return f"variable {node.name}" if node.array is None else f"constant {node.name}"
+    schema = node.op.schema
+    names = [*schema.attributes, *(name for name in node.attrs if name not in schema.attributes)]
+    attrs = [
+        f"{name}={node.attrs[name]}"
+        for name in names
+        if name not in schema.defaults or node.attrs[name] != schema.defaults[name]
+    ]
+    return f"{node.op.name}({', '.join([*inputs, *attrs])})"

@@ -30,7 +30,8 @@ def lint(graph: Graph) -> Graph:
             expected = infer_specs(node.op, [value.spec for value in node.inputs], node.attrs)
             if tuple(expected) != node.specs:
                 raise GraphError(
-                    f"lint: expected {node.name} to give {[*map(str, expected)]}, got {[*map(str, node.specs)]}"
+                    f"lint: expected {node.name} to give {[*map(str, expected)]}, got "
+                    f"{[*map(str, node.specs)]}"
                 )
         earlier.add(id(node))
     for value in graph.outputs:

@@ -1,10 +1,11 @@
 """Building a new graph from an old one, node by node; what most passes are made of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.ir import Graph, Node, Value, append, topological_order
 
-__all__ = ["Rule", "rebuild"]
+__all__ = ["Rule", "rebuild", "replay"]
 
 Rule = Callable[[Node, Sequence[Value]], Sequence[Value] | None]
 
@@ -65,3 +66,24 @@ def _new_nodes(value: Value, present: set[int]) -> list[Node]:
             stack.append((node, True))
             stack += [(x.node, False) for x in node.inputs]
     return found
+
+
+def replay(outputs: Sequence[Value], variables: Mapping[str, Any]) -> list[Value]:
+    """Return a graph's outputs once more, on other values: a graph becomes a part of another.
+
+    Args:
+        outputs: Values of a graph; it need not have specs.
+        variables: What takes the place of each variable, by name: values or arrays.
+
+    Raises:
+        OperatorError: if an operator refuses what reaches it.
+    """
+    made: dict[tuple[int, int], Any] = {}
+    for node in topological_order(outputs):
+        if node.op is None:
+            made[id(node), 0] = variables[node.name] if node.array is None else node.array
+            continue
+        results = append(node.op, [made[value.key] for value in node.inputs], node.attrs)
+        for i, result in enumerate(results if isinstance(results, list) else [results]):
+            made[id(node), i] = result
+    return [made[value.key] for value in outputs]

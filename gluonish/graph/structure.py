@@ -1,13 +1,20 @@
 """Nested lists and tuples of arrays, taken apart into a flat list and put together again."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["Structure", "flatten", "regroup"]
+__all__ = ["Constant", "Structure", "flatten", "regroup"]
 
-# A leaf is None; everything else is the container's type with the structures inside, or a constant
-# in a one-element tuple.
+# A leaf is None; a container is a pair of its type, list or tuple, and the structures inside;
+# everything else is a Constant.
 Structure = Any
+
+
+class Constant(NamedTuple):
+    """What is no array; its type tells 1 from True and 1.0."""
+
+    kind: type
+    value: Any
 
 
 def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Structure]:
@@ -20,7 +27,7 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Stru
     if is_leaf(value):
         return [value], None
     if not isinstance(value, list | tuple):
-        return [], ("constant", value)
+        return [], Constant(type(value), value)
     leaves: list[Any] = []
     inner = []
     for item in value:
@@ -38,8 +45,8 @@ def regroup(leaves: Sequence[Any], structure: Structure) -> Any:
 def _build(leaves: Iterator[Any], structure: Structure) -> Any:
     if structure is None:
         return next(leaves)
+    if isinstance(structure, Constant):
+        return structure.value
     kind, inner = structure
-    if kind == "constant":
-        return inner
     items = [_build(leaves, part) for part in inner]
     return items if kind is list else tuple(items)

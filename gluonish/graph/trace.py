@@ -1,12 +1,14 @@
-"""Tracing a ``forward(x)`` in the style of MXNet 2.0: it runs once on graph values that have shapes
-but no numbers."""
+"""Tracing a ``forward(x)`` in the style of MXNet 2.0.
+
+It runs once on graph values, which have shapes but no numbers.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gluonish.core.errors import GraphError
 from gluonish.core.spec import Spec
-from gluonish.graph.ir import Node, Value, append, constant, variable
+from gluonish.graph.ir import Namer, Node, Value, append, constant, namer, variable
 from gluonish.graph.structure import Structure, flatten
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
@@ -48,16 +50,19 @@ class Trace:
 class _Tracing:
     """Scope in which parameters and random numbers go into a trace."""
 
-    __slots__ = ("_token", "_trace")
+    __slots__ = ("_namer", "_namer_token", "_trace", "_trace_token")
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, name_node: Namer) -> None:
         self._trace = trace
+        self._namer = name_node
 
     def __enter__(self) -> None:
-        self._token = recording.tracer.set(self._trace)
+        self._trace_token = recording.tracer.set(self._trace)
+        self._namer_token = namer.set(self._namer)
 
     def __exit__(self, *exc_info: object) -> None:
-        recording.tracer.reset(self._token)
+        namer.reset(self._namer_token)
+        recording.tracer.reset(self._trace_token)
 
 
 def trace_forward(
@@ -65,6 +70,7 @@ def trace_forward(
     names: Sequence[str],
     specs: Sequence[Spec],
     regrouped: Callable[[Sequence[Value]], Any],
+    name_node: Namer,
 ) -> Trace:
     """Run ``forward`` once on graph values.
 
@@ -73,15 +79,17 @@ def trace_forward(
         names: Names of the data variables.
         specs: What they are.
         regrouped: Puts the values into the nesting of the call's arguments.
+        name_node: Gives a new node its name, from a word for its operator.
 
     Raises:
-        GraphError: if an output is neither a value of the trace nor an array, or the computation
-            needs numbers.
+        GraphError: if no output is a value of the trace or an array, or the computation needs
+            numbers.
+        OperatorError: if an operator refuses what reaches it; the message names the node.
     """
     trace = Trace()
     values = [variable(name, spec) for name, spec in zip(names, specs, strict=True)]
     trace.data = [value.node for value in values]
-    with _Tracing(trace):
+    with _Tracing(trace, name_node):
         result = forward(*regrouped(values))
     leaves, trace.structure = flatten(result, lambda x: isinstance(x, Value | NDArray))
     trace.outputs = [constant(x) if isinstance(x, NDArray) else x for x in leaves]

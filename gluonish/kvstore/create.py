@@ -4,7 +4,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.kvstore import KINDS, KVStore
 
-__all__ = ["create"]
+__all__ = ["check_name", "create"]
 
 _DISTRIBUTED = ("dist", "dist_sync", "dist_async", "dist_device_sync", "dist_sync_device", "p3")
 _ELSEWHERE = {
@@ -43,5 +43,20 @@ def create(name: str = "local") -> KVStoreBase:
         raise NotSupportedError(
             f"kvstore: expected a store that gluonish has, got {name!r}; {_ELSEWHERE[kind]}"
         )
+    raise _unknown(name)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no store of MXNet's or of the user's has, without making a store.
+
+    Raises:
+        ArgumentError: There is no such store.
+    """
+    names = {*KINDS, *KVStoreBase.kv_registry, *_DISTRIBUTED, *_ELSEWHERE}
+    if name.lower() not in names:
+        raise _unknown(name)
+
+
+def _unknown(name: str) -> ArgumentError:
     known = sorted({*KINDS, *KVStoreBase.kv_registry})
-    raise ArgumentError(f"kvstore: expected one of {', '.join(known)}, got {name!r}")
+    return ArgumentError(f"kvstore: expected one of {', '.join(known)}, got {name!r}")

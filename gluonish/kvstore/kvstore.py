@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NoReturn
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.files import atomic_write
+from gluonish.core.files import atomic_write, open_to_read
 from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import TwoBitCompression, compression_from
 from gluonish.kvstore.transfer import new_array, sum_arrays
@@ -242,7 +241,9 @@ class KVStore(KVStoreBase):
             ArgumentError: No optimizer was set.
             FileFormatError: The file holds no states.
         """
-        self._owned_updater("load_optimizer_states").set_states(Path(fname).read_bytes())
+        updater = self._owned_updater("load_optimizer_states")
+        with open_to_read(fname, "load_optimizer_states") as file:
+            updater.set_states(file.read(), os.fspath(fname))
 
     def _owned_updater(self, what: str) -> Updater:
         if not isinstance(self._updater, Updater):

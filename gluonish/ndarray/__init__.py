@@ -1,7 +1,8 @@
-"""NDArray and the ``nd`` namespace: creation, files, random numbers, and a function for every operator."""
+"""NDArray and the ``nd`` namespace: creation, files, random numbers, a function per operator."""
 
-from gluonish.kernels.onednn import register as _register
-from gluonish.ndarray import methods as _methods
+from gluonish.kernels.cupy import register as _register_gpu  # noqa: F401  # hangs kernels on
+from gluonish.kernels.onednn import register as _register  # noqa: F401  # hangs kernels on
+from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class
 from gluonish.ndarray import random
 from gluonish.ndarray.creation import (
     arange,
@@ -9,18 +10,22 @@ from gluonish.ndarray.creation import (
     concatenate,
     empty,
     eye,
-    from_numpy,
     full,
     linspace,
     moveaxis,
     ones,
     zeros,
 )
+from gluonish.ndarray.dlpack import (
+    from_dlpack,
+    from_numpy,
+    to_dlpack_for_read,
+    to_dlpack_for_write,
+)
 from gluonish.ndarray.functions import (
     add,
     divide,
     equal,
-    from_dlpack,
     greater,
     greater_equal,
     lesser,
@@ -33,15 +38,14 @@ from gluonish.ndarray.functions import (
     modulo,
     multiply,
     not_equal,
+    onehot_encode,
     power,
     split_v2,
     subtract,
-    to_dlpack_for_read,
-    to_dlpack_for_write,
     true_divide,
     waitall,
 )
-from gluonish.ndarray.namespace import operator_function as __getattr__
+from gluonish.ndarray.namespace import operator_function as __getattr__  # noqa: F401  # PEP 562
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.serialization import load, load_frombuffer, save
 
@@ -74,6 +78,7 @@ __all__ = [
     "moveaxis",
     "multiply",
     "not_equal",
+    "onehot_encode",
     "ones",
     "power",
     "random",

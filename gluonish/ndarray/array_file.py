@@ -9,11 +9,10 @@ import io
 import os
 import struct
 from collections.abc import Sequence
-from pathlib import Path
 from typing import BinaryIO
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.files import atomic_write
+from gluonish.core.files import atomic_write, open_to_read
 from gluonish.ndarray.array_record import (
     ArrayRecord,
     ByteReader,
@@ -65,7 +64,7 @@ def read_array_list(source: Source) -> tuple[list[ArrayRecord], list[str]]:
     if isinstance(source, bytes | bytearray):
         return _read_any(io.BytesIO(source), "array file")
     if isinstance(source, str | os.PathLike):
-        with Path(source).open("rb") as file:
+        with open_to_read(source, "load") as file:
             return _read_any(file, os.fspath(source))
     name = str(getattr(source, "name", "array file"))
     if not source.seekable():

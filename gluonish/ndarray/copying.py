@@ -1,6 +1,7 @@
 """Copies between arrays and devices, recorded so that gradients flow back over them."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from gluonish.core.context import Context
 from gluonish.core.device import device_of
@@ -10,22 +11,26 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node
 
-__all__ = ["as_in_context", "copy_into", "copyto"]
+__all__ = ["as_in_context", "copy_into", "copyto", "duplicate"]
 
 
 class _CopyNode:
-    """A copy from one device to another; its gradient is copied back."""
+    """A copy over devices and dtypes; its gradient is copied back."""
 
-    __slots__ = ("output_count", "parents", "source")
+    __slots__ = ("context", "dtype", "output_count", "parents")
 
-    def __init__(self, source: Context, parent: tuple[Node | Leaf, int]) -> None:
-        self.source = source
-        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (parent,)
+    def __init__(self, source: NDArray) -> None:
+        self.context = source.context
+        self.dtype = source.dtype
+        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (source._link,)
         self.output_count = 1
 
     def backward(self, grads: Sequence[NDArray | None]) -> Sequence[NDArray | None]:
-        """Return the gradient on the source's device."""
-        return [None if g is None else as_in_context(g, self.source) for g in grads]
+        """Return the gradient on the source's device and in its dtype."""
+        return [
+            None if g is None else as_in_context(g, self.context).astype(self.dtype, copy=False)
+            for g in grads
+        ]
 
     def free(self) -> None:
         """Nothing was kept."""
@@ -40,7 +45,7 @@ def copy_into(source: NDArray, target: NDArray, priority: int = 0) -> None:
         priority: Higher goes first among what waits on the same lane.
     """
     current_engine().push(
-        lambda: transfer(source, target),
+        partial(transfer, source, target),
         [source._var],
         [target._var],
         target._device.copy_lane if source._device is not target._device else target._device.lane,
@@ -52,8 +57,8 @@ def copy_into(source: NDArray, target: NDArray, priority: int = 0) -> None:
 
 def transfer(source: NDArray, target: NDArray) -> None:
     """Copy values at once, in whatever thread the engine chose."""
-    if source._device.xp is target._device.xp:
-        target._data[...] = source._data
+    if source._device.xp_name == target._device.xp_name:
+        target._device.from_peer(source._data, target._data)
     elif target._device.xp_name == "numpy":
         target._data[...] = source._device.to_host(source._data)
     else:
@@ -84,10 +89,15 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
         )
     copy_into(source, target)
     if source._link is not None and recording.mode.get() & RECORDING:
-        target._link = (_CopyNode(source.context, source._link), 0)
+        target._link = (_CopyNode(source), 0)
     return target
 
 
 def as_in_context(source: NDArray, context: Context) -> NDArray:
     """Return the array itself if it lies on ``context``, else a copy there."""
     return source if source.context == context else copyto(source, context)
+
+
+def duplicate(source: NDArray, memo: object = None) -> NDArray:
+    """Return a copy outside the recorded graph; this is ``copy.copy`` and ``copy.deepcopy``."""
+    return copyto(source.detach(), source.context)

@@ -1,4 +1,4 @@
-"""Arrays from values: array, zeros, ones, full, arange and the like, and joining a list of arrays."""
+"""Arrays from values: array, zeros, full, arange and the like; also joining and moving axes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.context import Context
-from gluonish.core.dtype import FLOAT32, normalize_dtype
+from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray, from_host
@@ -18,7 +18,6 @@ __all__ = [
     "concatenate",
     "empty",
     "eye",
-    "from_numpy",
     "full",
     "linspace",
     "moveaxis",
@@ -48,7 +47,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
         values = np.asarray(source_array)
     except ValueError as error:
         raise ArgumentTypeError(
-            f"array: expected nested sequences of equal lengths, got {type(source_array).__name__} ({error})"
+            "array: expected nested sequences of equal lengths, got "
+            f"{type(source_array).__name__} ({error})"
         ) from error
     if values.dtype.kind not in "biufV":
         raise ArgumentTypeError(
@@ -67,8 +67,23 @@ def _extents(shape: Extents, what: str) -> tuple[int, ...]:
 def _check_stype(stype: str | None, what: str) -> None:
     if stype not in (None, "default"):
         raise NotSupportedError(
-            f"{what}: expected stype 'default', got {stype!r}; sparse arrays are not there yet, use a dense one"
+            f"{what}: expected stype 'default', got {stype!r}; sparse arrays are not there yet, "
+            "use a dense one"
         )
+
+
+def _make(
+    operator: str,
+    given: dict[str, Any],
+    ctx: Context | None,
+    dtype: Any,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Run an operator without inputs on a device."""
+    op = find_operator(operator)
+    given["dtype"] = FLOAT32 if dtype is None else dtype
+    made: NDArray = source(op, op.schema.parse(operator.lstrip("_"), given), ctx, out)
+    return made
 
 
 def full(
@@ -79,12 +94,7 @@ def full(
     out: NDArray | None = None,
 ) -> NDArray:
     """Return an array with ``val`` everywhere, or fill ``out`` with it."""
-    op = find_operator("_full")
-    attrs = op.schema.parse(
-        "full", {"shape": _extents(shape, "full"), "value": val, "dtype": normalize_dtype(dtype)}
-    )
-    result: NDArray = source(op, attrs, ctx, out)
-    return result
+    return _make("_full", {"shape": _extents(shape, "full"), "value": val}, ctx, dtype, out)
 
 
 def zeros(
@@ -96,20 +106,22 @@ def zeros(
 ) -> NDArray:
     """Return an array of zeros, float32 unless told otherwise."""
     _check_stype(stype, "zeros")
-    return full(shape, 0, ctx, dtype, kwargs.get("out"))
+    given = {"shape": _extents(shape, "zeros"), "value": 0}
+    return _make("_full", given, ctx, dtype, kwargs.get("out"))
 
 
 def ones(shape: Extents, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
     """Return an array of ones, float32 unless told otherwise."""
-    return full(shape, 1, ctx, dtype, kwargs.get("out"))
+    given = {"shape": _extents(shape, "ones"), "value": 1}
+    return _make("_full", given, ctx, dtype, kwargs.get("out"))
 
 
 def empty(
     shape: Extents, ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
-    """Return an array of the given shape; its values are zeros, so that nothing depends on old memory."""
+    """Return an array to be filled; it holds zeros, so that nothing depends on old memory."""
     _check_stype(stype, "empty")
-    return zeros(shape, ctx, dtype)
+    return _make("_full", {"shape": _extents(shape, "empty"), "value": 0}, ctx, dtype)
 
 
 def arange(
@@ -121,11 +133,13 @@ def arange(
     ctx: Context | None = None,
     dtype: Any = FLOAT32,
 ) -> NDArray:
-    """Return evenly spaced values in [start, stop), each repeated; a single bound counts from 0."""
-    if stop is None:
-        start, stop = 0, start
-    values = np.repeat(np.arange(start, stop, step), repeat)
-    return from_host(values, ctx, dtype)
+    """Return evenly spaced values in [start, stop), each repeated; one bound alone counts from 0.
+
+    Raises:
+        OperatorError: if the steps do not lead from start to stop.
+    """
+    given = {"start": start, "stop": stop, "step": step, "repeat": repeat}
+    return _make("_arange", given, ctx, dtype)
 
 
 def linspace(
@@ -136,44 +150,25 @@ def linspace(
     ctx: Context | None = None,
     dtype: Any = FLOAT32,
 ) -> NDArray:
-    """Return ``num`` evenly spaced values from start to stop, the latter included unless ``endpoint`` is False."""
-    return from_host(np.linspace(start, stop, num, endpoint=endpoint), ctx, dtype)
+    """Return ``num`` evenly spaced values from start to stop, which ``endpoint`` includes."""
+    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
+    return _make("_linspace", given, ctx, dtype)
 
 
 def eye(
-    N: int,  # noqa: N803  # MXNet's name
-    M: int = 0,  # noqa: N803
+    N: int,
+    M: int = 0,
     k: int = 0,
     ctx: Context | None = None,
     dtype: Any = None,
     **kwargs: Any,
 ) -> NDArray:
     """Return a matrix with ones on diagonal ``k``: (N, N), or (N, M)."""
-    return from_host(np.eye(N, M or None, k), ctx, FLOAT32 if dtype is None else dtype)
-
-
-def from_numpy(
-    ndarray: np.ndarray[Any, Any], zero_copy: bool = True, array_cls: Any = NDArray
-) -> NDArray:
-    """Return an array over a NumPy array's values.
-
-    Args:
-        ndarray: C-contiguous values of a dtype that gluonish has; the dtype is kept.
-        zero_copy: Accepted; the values are copied, so that the engine alone writes its memory.
-        array_cls: Accepted for compatibility.
-
-    Raises:
-        ArgumentError: if the values are not C-contiguous.
-    """
-    if not ndarray.flags.c_contiguous:
-        raise ArgumentError(
-            "from_numpy: expected a C-contiguous array, got one that is not; use numpy.ascontiguousarray"
-        )
-    return from_host(ndarray, None, ndarray.dtype)
+    return _make("_eye", {"N": N, "M": M, "k": k}, ctx, dtype, kwargs.get("out"))
 
 
 def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
-    """Return arrays joined along an axis; a single one comes back as it is unless ``always_copy``."""
+    """Return arrays joined along an axis; a single one as it is unless ``always_copy``."""
     if not arrays:
         raise ArgumentError("concatenate: expected at least one array, got none")
     if len(arrays) == 1 and not always_copy:
@@ -184,15 +179,28 @@ def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = Tr
     return joined
 
 
+def _axes(axes: Extents, rank: int) -> list[int]:
+    listed = [axes] if isinstance(axes, int) else list(axes)
+    for axis in listed:
+        if not -rank <= axis < rank:
+            raise ArgumentError(f"moveaxis: expected axes in [-{rank}, {rank}), got {axis}")
+    found = [axis % rank for axis in listed]
+    if len(set(found)) < len(found):
+        raise ArgumentError(f"moveaxis: expected each axis once, got {listed}")
+    return found
+
+
 def moveaxis(tensor: NDArray, source: Extents, destination: Extents) -> NDArray:
-    """Return the array with some axes moved to new places, the others in order."""
-    sources = [source] if isinstance(source, int) else list(source)
-    targets = [destination] if isinstance(destination, int) else list(destination)
+    """Return the array with some axes moved to new places, the others in order.
+
+    Raises:
+        ArgumentError: if an axis is out of range or named twice, or the counts differ.
+    """
+    sources, targets = _axes(source, tensor.ndim), _axes(destination, tensor.ndim)
     if len(sources) != len(targets):
         raise ArgumentError(f"moveaxis: expected {len(sources)} destinations, got {len(targets)}")
-    sources = [axis % tensor.ndim for axis in sources]
     order = [axis for axis in range(tensor.ndim) if axis not in sources]
-    for target, axis in sorted(zip([t % tensor.ndim for t in targets], sources, strict=True)):
+    for target, axis in sorted(zip(targets, sources, strict=True)):
         order.insert(target, axis)
     moved: NDArray = tensor.transpose(axes=tuple(order))
     return moved

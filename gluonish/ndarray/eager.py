@@ -6,9 +6,9 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import zip_longest
+from operator import attrgetter
 from typing import Any
-
-from gluonish_engine import Var
 
 from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, device_of
@@ -17,9 +17,11 @@ from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, assign, empty_like_spec
+from gluonish.ndarray.copying import copy_into
+from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, OperatorNode
 from gluonish.ops.registry import Attrs, Operator
+from gluonish_engine import Var
 
 __all__ = ["invoke", "record_call", "run", "runtime_attrs", "source"]
 
@@ -27,10 +29,12 @@ __all__ = ["invoke", "record_call", "run", "runtime_attrs", "source"]
 # convolutions.
 HEAVY_INLINE_SIZE = 1 << 12
 
+# Mapped over the inputs, these cost less than a comprehension does.
+_data_of, _link_of = attrgetter("_data"), attrgetter("_link")
+_spec_of, _var_of = attrgetter("_spec"), attrgetter("_var")
 
-def invoke(
-    op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None
-) -> "NDArray | list[NDArray]":
+
+def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
     """Run an operator eagerly: this is ``NDArray.__apply__``.
 
     Args:
@@ -38,9 +42,17 @@ def invoke(
         inputs: NDArrays on one device; other values that know operators take the call over.
         attrs: Parsed attributes.
         out: Receives the visible outputs instead of new arrays.
+
+    Returns:
+        The output as an NDArray, or a list of the visible outputs where there are several.
+
+    Raises:
+        DeviceError: if the arrays lie on several devices.
+        ArgumentTypeError: if an input is no array.
+        ArgumentError: if ``out`` has another shape or dtype than the result.
     """
     try:
-        specs = [x._spec for x in inputs]
+        specs = list(map(_spec_of, inputs))
         device: Device = inputs[0]._device
         for x in inputs:
             if x._device is not device:
@@ -52,9 +64,7 @@ def invoke(
     if op.train_dependent or op.random:
         attrs = runtime_attrs(op, attrs, flags, device)
     if out is None:
-        results = [
-            NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var()) for spec in out_specs
-        ]
+        results = [NDArray(device.empty(*spec), spec, device, Var()) for spec in out_specs]
     else:
         results = _given_outputs(op, out, inputs, out_specs, device)
     run(op, inputs, attrs, results, device)
@@ -78,7 +88,7 @@ def run(
     """Push the kernel of an operator that fills ``results``, which are allocated."""
     kernel = op.kernel
     if op.fast_kernels:
-        kernel = op.select_kernel(device.xp_name, [x._spec for x in inputs], attrs)
+        kernel = op.select_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
     first = results[0]._data
     size = max(first.size, inputs[0]._data.size) if inputs else first.size
     out = first if op.single else tuple(y._data for y in results)
@@ -86,8 +96,8 @@ def run(
     if op.mutates:
         writes += [inputs[i]._var for i in op.mutated_inputs(attrs)]
     current_engine().push(
-        partial(kernel, device.xp, out, *[x._data for x in inputs], **attrs),
-        [x._var for x in inputs],
+        partial(kernel, device.xp, out, *map(_data_of, inputs), **attrs),
+        list(map(_var_of, inputs)),
         writes,
         device.lane,
         0,
@@ -97,7 +107,7 @@ def run(
 
 
 def runtime_attrs(op: Operator, attrs: Attrs, flags: int, device: Device) -> dict[str, Any]:
-    """Return attributes with what only the moment of the call knows: training mode and random key."""
+    """Return attributes with what only the moment of the call knows: training and random key."""
     extended = dict(attrs)
     if op.train_dependent:
         extended["train"] = bool(flags & TRAINING)
@@ -110,7 +120,7 @@ def record_call(
     op: Operator, inputs: Sequence[NDArray], attrs: Attrs, results: Sequence[NDArray]
 ) -> None:
     """Lay down a tape node for a call that was run, unless no gradient can flow to its inputs."""
-    parents = [x._link for x in inputs]
+    parents = list(map(_link_of, inputs))
     for parent in parents:
         if parent is not None:
             break
@@ -126,33 +136,39 @@ def record_call(
 def _given_outputs(
     op: Operator, out: Any, inputs: Sequence[NDArray], specs: Sequence[Spec], device: Device
 ) -> list[NDArray]:
-    """Return arrays for the kernel to fill: those of ``out`` that fit and are safe to fill, new ones for the rest."""
+    """Return arrays for the kernel to fill: those of ``out``, new ones where that is not safe."""
     wanted = list(out) if isinstance(out, list | tuple) else [out]
     results = []
-    for i, spec in enumerate(specs):
-        given = wanted[i] if i < len(wanted) else None
-        if given is not None:
-            given._check_writable(f"{op.name} with out")
-            if given.shape != spec.shape:
-                raise ArgumentError(
-                    f"{op.name}: expected out of shape {spec.shape}, got {given.shape}"
-                )
-        reusable = (
-            given is not None
-            and given._spec == spec
-            and given._device is device
-            and (op.elementwise or all(given._var is not x._var for x in inputs))
+    for spec, given in zip_longest(specs, wanted[: len(specs)]):
+        if given is None:
+            results.append(empty_like_spec(spec, device))
+            continue
+        _check_output(op, given, spec)
+        # The kernel may overwrite what it has yet to read, unless it works element by element and
+        # both are the same array.
+        safe = given._device is device and all(
+            given._var is not x._var or (op.elementwise and given._data is x._data) for x in inputs
         )
-        results.append(given.detach() if reusable else empty_like_spec(spec, device))
+        results.append(given.detach() if safe else empty_like_spec(spec, device))
     return results
 
 
+def _check_output(op: Operator, given: Any, spec: Spec) -> None:
+    if not isinstance(given, NDArray):
+        raise ArgumentTypeError(
+            f"{op.name}: expected out to be an NDArray, got {type(given).__name__}"
+        )
+    given._check_writable(f"{op.name} with out")
+    if given._spec != spec:
+        raise ArgumentError(f"{op.name}: expected out to be {spec}, got {given._spec}")
+
+
 def _deliver(out: Any, results: Sequence[NDArray]) -> list[NDArray]:
-    """Hand computed results to the arrays of ``out``: copy where another array was filled, link the tape."""
+    """Hand results to the arrays of ``out``: copy where another array was filled, link the tape."""
     wanted = list(out) if isinstance(out, list | tuple) else [out]
     for given, result in zip(wanted, results, strict=False):
         if given._var is not result._var:
-            given._write(partial(assign, result), [result], "_copyto")
+            copy_into(result, given)
         if result._link is not None:
             given._link = result._link
     return wanted

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.dtype import INT64
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host, lift
+from gluonish.ndarray.copying import as_in_context
+from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host
 from gluonish.ops.registry import apply, find_operator
+from gluonish.ops.reshape import reshape
 
 __all__ = ["get_item", "is_basic", "set_item", "slice_by_key"]
 
@@ -31,7 +34,7 @@ def is_basic(key: Any) -> bool:
 
 
 def host_key(key: Any) -> Any:
-    """Return a key in which NDArrays and lists are NumPy arrays of integers (float indices are cut)."""
+    """Return a key with NumPy arrays for NDArrays and lists; float indices are cut to integers."""
     if isinstance(key, tuple):
         return tuple(host_key(k) for k in key)
     if isinstance(key, NDArray):
@@ -61,10 +64,13 @@ def get_item(x: NDArray, key: Any) -> NDArray:
             return _take_flat(x, key)
         return _copy_of(x, key)
     if recorded:
-        return slice_by_key(x, key)
+        part: NDArray = slice_by_key(x, key)
+        return part
     selected = x._data[key]
-    if not getattr(selected, "shape", ()):
-        selected = x._data[(*key, ...) if isinstance(key, tuple) else (key, ...)].reshape(1)
+    if isinstance(selected, np.generic):  # NumPy's scalars share no memory
+        selected = x._data[(*key, ...) if isinstance(key, tuple) else (key, ...)]
+    if not selected.shape:
+        selected = selected.reshape(1)
     if selected.flags.c_contiguous:
         return NDArray(selected, Spec(selected.shape, x._spec.dtype), x._device, x._var)
     return _copy_of(x, key)
@@ -74,27 +80,29 @@ def _copy_of(x: NDArray, key: Any) -> NDArray:
     probe = np.broadcast_to(np.empty((), np.bool_), x.shape)[key]
     shape = probe.shape or (1,)
     result = empty_like_spec(Spec(shape, x._spec.dtype), x._device)
-    result._write(lambda out: _assign(out, x._data[key]), [x], "getitem")
+    result._write(lambda out: _set(out, ..., x._data[key]), [x], "getitem")
     return result
 
 
-def _assign(out: Any, value: Any) -> None:
-    out[...] = value
-
-
 def slice_by_key(x: Any, key: Any) -> Any:
-    """Return ``x[key]`` for a basic key, by the operators `slice` and `Reshape`; ``x`` may be a value of a graph."""
+    """Return ``x[key]`` for a basic key, by the operators `slice` and `Reshape`.
+
+    ``x`` may be a value of a graph.
+    """
     begin, end, step, shape = resolve_basic(x.shape, key)
     slice_op = find_operator("slice")
     attrs = slice_op.schema.parse("slice", {"begin": begin, "end": end, "step": step})
     sliced = apply(slice_op, (x,), attrs) if x.shape else x
-    return sliced if sliced.shape == shape else sliced.reshape(shape)
+    if sliced.shape == shape:
+        return sliced
+    # In the operator of the files, 0 is a code.
+    return reshape(sliced, shape) if 0 in shape else sliced.reshape(shape)
 
 
 def resolve_basic(
     shape: Shape, key: Any
 ) -> tuple[tuple[int, ...], tuple[int | None, ...], tuple[int, ...], Shape]:
-    """Return begin, end and step for every axis of ``shape``, and the shape that the key selects."""
+    """Return begin, end and step for each axis of ``shape``, and the shape that a key selects."""
     keys = list(key) if isinstance(key, tuple) else [key]
     used = sum(k is not None and k is not Ellipsis for k in keys)
     if used > len(shape):
@@ -129,13 +137,13 @@ def resolve_basic(
 
 def flat_positions(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
     """Return, for each element that the key selects, its position in the flattened array."""
-    size = int(np.prod(shape, dtype=np.int64))
-    return np.arange(size, dtype=np.int64).reshape(shape)[key]
+    positions = np.arange(Spec(shape, INT64).size, dtype=INT64).reshape(shape)
+    return np.asarray(positions[key])
 
 
 def _take_flat(x: NDArray, key: Any) -> NDArray:
     positions = flat_positions(x.shape, key)
-    index = from_host(positions.reshape(positions.shape or (1,)), x.context, np.int64)
+    index = from_host(positions.reshape(positions.shape or (1,)), x.context, INT64)
     take = find_operator("take")
     attrs = take.schema.parse("take", {"axis": 0, "mode": "clip"})
     result: NDArray = apply(take, (x.reshape(-1), index), attrs)
@@ -145,27 +153,58 @@ def _take_flat(x: NDArray, key: Any) -> NDArray:
 def set_item(x: NDArray, key: Any, value: Any) -> None:
     """Assign to the elements that the key selects, converting the value's dtype.
 
+    While recording, a value of the graph can be assigned to a whole array only, which then becomes
+    part of the graph.
+
     Raises:
-        AutogradError: if ``x`` is part of a graph that is being recorded.
+        AutogradError: if ``x`` is part of the graph that is being recorded, or the value is and the
+            key selects less than the whole array.
         IndexError: if an index is out of bounds, or there are too many.
         ArgumentError: if the value does not broadcast to what is selected.
     """
     x._check_writable("item assignment")
     if not is_basic(key):
         key = host_key(key)
-    reads = []
+    if isinstance(value, int | float | np.number | np.bool_):
+        _check_assignable(x, key, ())
+        x._write(lambda out: _set(out, key, value), name="setitem")
+        return
+    given = _assigned_array(value, x)
+    _check_assignable(x, key, given.shape)
+    if given._link is not None and recording.mode.get() & recording.RECORDING:
+        given = _whole_value(given, x, key)
+        x._link = given._link
+    x._write(lambda out: _set(out, key, given._data), [given], "setitem")
+
+
+def _assigned_array(value: Any, x: NDArray) -> NDArray:
+    """Return what is to be assigned as an array on the device of ``x``."""
     if isinstance(value, NDArray):
-        if value._device is not x._device:
-            value = value.as_in_context(x.context)
-        reads = [value]
-        source = value._data
-    elif isinstance(value, int | float | bool | np.generic):
-        source = value
-    else:
-        value = lift(value, x)
-        reads, source = [value], value._data
-    _check_assignable(x, key, np.shape(source))
-    x._write(lambda out: _set(out, key, source), reads, "setitem")
+        return as_in_context(value, x.context)
+    try:
+        values = np.asarray(value)
+    except ValueError:
+        values = np.asarray(None)
+    if values.dtype.kind not in "biufV":
+        raise ArgumentTypeError(
+            f"item assignment: expected an array, a number or nested sequences of numbers, got "
+            f"{type(value).__name__}"
+        )
+    return from_host(values, x.context, x._spec.dtype)
+
+
+def _whole_value(value: NDArray, x: NDArray, key: Any) -> NDArray:
+    """Return a recorded value in the shape and dtype of all of ``x``, which is its target."""
+    if key is not Ellipsis and key != slice(None):
+        raise AutogradError(
+            "item assignment: expected a value outside the recorded graph, got one inside it for "
+            "a part of the array; join the parts with concat, stack or where instead"
+        )
+    if value.shape != x.shape:
+        tail = value.shape[max(0, value.ndim - x.ndim) :]
+        value = value.reshape((1,) * (x.ndim - len(tail)) + tail).broadcast_to(x.shape)
+    whole: NDArray = value.astype(x.dtype, copy=False)
+    return whole
 
 
 def _check_assignable(x: NDArray, key: Any, shape: Shape) -> None:

@@ -1,6 +1,7 @@
-"""What an NDArray can do beyond holding values, attached to the class: operators, indexing, copies, gradients, files.
+"""What an NDArray can do beyond holding values: operators, indexing, copies, files.
 
-These live in modules that need the class themselves, so the class cannot import them.
+These live in modules that need the class themselves, so the class cannot import them; here they are
+attached to it.
 """
 
 from typing import Any
@@ -9,11 +10,15 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.spec import Spec
 from gluonish.ndarray import recording
-from gluonish.ndarray.copying import as_in_context, copyto
+from gluonish.ndarray.copying import as_in_context, copyto, duplicate
+from gluonish.ndarray.dlpack import to_dlpack_for_read, to_dlpack_for_write
 from gluonish.ndarray.eager import invoke, record_call
+from gluonish.ndarray.functions import split_v2
 from gluonish.ndarray.indexing import get_item, set_item
+from gluonish.ndarray.inplace import INPLACE_METHODS
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.printing import array_repr
+from gluonish.ndarray.serialization import array_from_state, array_state
 from gluonish.ops.fluent import Fluent, reshape_arguments
 from gluonish.ops.reshape import RESHAPE, resolve_shape
 
@@ -24,8 +29,10 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
     """Return a view of another shape on the same memory.
 
     Args:
-        *shape: Extents, or one tuple of them. 0 keeps the extent at its place, -1 is found from the
-            size, -2 keeps all remaining ones, -3 joins two, -4 splits one into the next two.
+        self: The array.
+        *shape: Extents, or one tuple of them. 0 keeps the extent at its place, -1 is found from
+            the size, -2 keeps all remaining ones, -3 joins two, -4 splits one into the next
+            two.
         **kwargs: ``shape`` by name; ``reverse``: match special extents from the right.
 
     Raises:
@@ -33,16 +40,15 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
     """
     attrs = RESHAPE.schema.parse("reshape", reshape_arguments(shape, kwargs))
     target = resolve_shape(self.shape, attrs["shape"], attrs["reverse"])
-    view = NDArray(
-        self._data.reshape(target), Spec(target, self._spec.dtype), self._device, self._var
-    )
+    spec = Spec(target, self._spec.dtype)
+    view = NDArray(self._data.reshape(target), spec, self._device, self._var)
     if self._link is not None and recording.mode.get() & recording.RECORDING:
         record_call(RESHAPE, (self,), attrs, (view,))
     return view
 
 
 def astype(self: NDArray, dtype: Any, copy: bool = True) -> NDArray:
-    """Return the values in another dtype; with ``copy=False`` the array itself if it has it already."""
+    """Return the values in another dtype; with ``copy=False`` the array itself if it has it."""
     if not copy and normalize_dtype(dtype) == self._spec.dtype:
         return self
     cast: NDArray = Fluent.astype(self, dtype)
@@ -62,25 +68,62 @@ def tostype(self: NDArray, stype: str) -> NDArray:
     """
     if stype != "default":
         raise NotSupportedError(
-            f"tostype: expected 'default', got {stype!r}; sparse arrays are not there yet, keep the array dense"
+            f"tostype: expected 'default', got {stype!r}; sparse arrays are not there yet, "
+            "keep the array dense"
         )
-    return copy(self)
+    return copyto(self, self.context)
+
+
+def slice_assign(self: NDArray, rhs: Any, begin: Any, end: Any, step: Any) -> NDArray:
+    """Assign to a slice of the array, and return the array itself.
+
+    Args:
+        self: The array.
+        rhs: Values.
+        begin: First index on each axis; None for the start.
+        end: Index behind the last on each axis; None for the end.
+        step: Steps; empty for 1 everywhere.
+    """
+    steps = step or (None,) * len(begin)
+    self[tuple(slice(*bounds) for bounds in zip(begin, end, steps, strict=True))] = rhs
+    return self
+
+
+def slice_assign_scalar(self: NDArray, value: float, begin: Any, end: Any, step: Any) -> NDArray:
+    """Assign one number to a slice of the array; see `slice_assign`."""
+    return slice_assign(self, value, begin, end, step)
+
+
+def as_nd_ndarray(self: NDArray) -> NDArray:
+    """Return the array itself: it is of the ``nd`` face already."""
+    return self
 
 
 def attach() -> None:
     """Give `NDArray` its methods."""
     methods: dict[str, Any] = {
         "__apply__": staticmethod(invoke),
+        "__copy__": duplicate,
+        "__deepcopy__": duplicate,
         "__getitem__": get_item,
-        "__setitem__": set_item,
+        "__getstate__": array_state,
         "__repr__": array_repr,
+        "__setitem__": set_item,
+        "__setstate__": array_from_state,
         "as_in_context": as_in_context,
         "as_in_ctx": as_in_context,
+        "as_nd_ndarray": as_nd_ndarray,
         "astype": astype,
         "copy": copy,
         "copyto": copyto,
         "reshape": reshape,
+        "slice_assign": slice_assign,
+        "slice_assign_scalar": slice_assign_scalar,
+        "split_v2": split_v2,
         "tostype": tostype,
+        "to_dlpack_for_read": to_dlpack_for_read,
+        "to_dlpack_for_write": to_dlpack_for_write,
+        **INPLACE_METHODS,
     }
     for name, method in methods.items():
         setattr(NDArray, name, method)

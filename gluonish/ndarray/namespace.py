@@ -1,15 +1,14 @@
-"""The ``nd`` namespace: a function for every registered operator, made when it is first asked for."""
+"""The ``nd`` namespace: a function for every registered operator, made when first asked for."""
 
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from gluonish.core.context import Context
-from gluonish.core.errors import OperatorError
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops import catalog
-from gluonish.ops.face import bind_arguments, docstring_of, signature_of
+from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import Operator, all_names, apply, find_operator
 
 __all__ = ["operator_function", "operator_names"]
@@ -54,16 +53,9 @@ def _make(op: Operator, name: str) -> Callable[..., Any]:
 def _function(op: Operator) -> Callable[..., Any]:
     def function(*args: Any, out: Any = None, name: str | None = None, **kwargs: Any) -> Any:
         inputs, attrs = bind_arguments(op, args, kwargs)
-        for i, x in enumerate(inputs):
-            if x is None:
-                missing = op.input_names(attrs)[i]
-                raise OperatorError(f"{op.name}: expected an array for {missing}, got none")
-        if out is None:
-            return (
-                apply(op, inputs, attrs)
-                if hasattr(inputs[0], "__apply__")
-                else invoke(op, inputs, attrs)
-            )
+        require_inputs(op, inputs, attrs)
+        if out is None and hasattr(inputs[0], "__apply__"):
+            return apply(op, inputs, attrs)
         return invoke(op, inputs, attrs, out)
 
     return function

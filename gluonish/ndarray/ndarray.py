@@ -8,22 +8,22 @@ operators run in `gluonish.ndarray.eager`, its indexing in `gluonish.ndarray.ind
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gluonish_engine import Var
 
 from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, device_of
-from gluonish.core.dtype import normalize_dtype
+from gluonish.core.dtype import BFLOAT16, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.spec import Shape, Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray import recording
 from gluonish.ndarray.recording import RECORDING, Leaf, Node
 from gluonish.ops.fluent import Fluent
+from gluonish_engine import Var
 
-__all__ = ["LIGHT_INLINE_SIZE", "NDArray", "assign", "empty_like_spec", "from_host", "lift"]
+__all__ = ["LIGHT_INLINE_SIZE", "NDArray", "assign", "empty_like_spec", "from_host"]
 
 # Below this many elements, read or written, an operator runs in the calling thread: handing over to
 # a worker costs tens of microseconds.
@@ -59,11 +59,9 @@ class NDArray(Fluent):
 
         def __getitem__(self, key: Any) -> "NDArray": ...
         def __setitem__(self, key: Any, value: Any) -> None: ...
-        def copyto(self, other: "NDArray | Context") -> "NDArray": ...
-        def as_in_context(self, context: Context) -> "NDArray": ...
 
     def connected(self, link: Link | None) -> "NDArray":
-        """Return this array as the value of a tape node: itself if it is, else a handle on the same memory."""
+        """Return this array as the value of a tape node: itself, or a handle on its memory."""
         if self._link == link:
             return self
         return NDArray(self._data, self._spec, self._device, self._var, link)
@@ -103,7 +101,7 @@ class NDArray(Fluent):
         return "default"
 
     @property
-    def T(self) -> "NDArray":  # noqa: N802  # MXNet's and NumPy's name
+    def T(self) -> "NDArray":
         """The array with its axes in reverse order."""
         transposed: NDArray = self.transpose()
         return transposed
@@ -112,6 +110,11 @@ class NDArray(Fluent):
     def handle(self) -> Any:
         """The raw NumPy or CuPy array, for debugging; work may still be pending on it."""
         return self._data
+
+    @property
+    def writable(self) -> bool:
+        """Whether the array may be assigned to: always."""
+        return True
 
     # -- gradient ------------------------------------------------------------------------------
 
@@ -150,7 +153,7 @@ class NDArray(Fluent):
             raise ArgumentError(f"attach_grad: expected stype None or 'default', got {stype!r}")
         grad = empty_like_spec(self._spec, self._device)
         grad._write(lambda out: out.fill(0))
-        self._link = (Leaf(None if grad_req == "null" else grad, grad_req), 0)
+        self._link = (Leaf(grad, grad_req), 0)
 
     def detach(self) -> "NDArray":
         """Return a handle on the same memory that no gradient flows through."""
@@ -209,7 +212,8 @@ class NDArray(Fluent):
             return False
         if self.size > 1:
             raise ArgumentError(
-                f"truth value: expected an array of size 1, got shape {self.shape}; use (x != 0).sum() or all elements"
+                f"truth value: expected an array of size 1, got shape {self.shape}; "
+                "reduce it first, as in (x != 0).sum()"
             )
         return bool(self.asscalar())
 
@@ -230,7 +234,12 @@ class NDArray(Fluent):
         return values if dtype is None else values.astype(dtype)
 
     def __dlpack__(self, **options: Any) -> Any:
-        self.wait_to_read()
+        if self._spec.dtype == BFLOAT16:
+            raise ArgumentTypeError(
+                "dlpack: expected a dtype that NumPy can hand over, got bfloat16; "
+                "use astype('float32') first"
+            )
+        self.wait_to_write()
         return self._data.__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
@@ -254,33 +263,8 @@ class NDArray(Fluent):
         if self._link is not None and recording.mode.get() & RECORDING:
             raise AutogradError(
                 f"{what}: expected an array outside the recorded graph, got one inside it; "
-                "in-place writes would change what the backward pass needs: make a new array"
+                "a write would change what the backward pass needs: make a new array"
             )
-
-    def _inplace(self, operator: Any, other: Any) -> Self:
-        self._check_writable("in-place arithmetic")
-        result = operator(self.detach(), other)
-        if result is NotImplemented or result.shape != self.shape:
-            raise ArgumentError(
-                f"in-place arithmetic: expected an operand that broadcasts to {self.shape}, got {result.shape}"
-            )
-        self._write(partial(assign, result), [result], "_inplace")
-        return self
-
-    def __iadd__(self, other: Any) -> Self:
-        return self._inplace(NDArray.__add__, other)
-
-    def __isub__(self, other: Any) -> Self:
-        return self._inplace(NDArray.__sub__, other)
-
-    def __imul__(self, other: Any) -> Self:
-        return self._inplace(NDArray.__mul__, other)
-
-    def __itruediv__(self, other: Any) -> Self:
-        return self._inplace(NDArray.__truediv__, other)
-
-    def __imod__(self, other: Any) -> Self:
-        return self._inplace(NDArray.__mod__, other)
 
 
 def assign(source: "NDArray", out: Any) -> None:
@@ -291,13 +275,6 @@ def assign(source: "NDArray", out: Any) -> None:
 def empty_like_spec(spec: Spec, device: Device) -> NDArray:
     """Return a new NDArray of undefined values."""
     return NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var())
-
-
-def lift(value: Any, like: NDArray) -> NDArray:
-    """Return a number or sequence as an NDArray with the dtype and on the device of another."""
-    if isinstance(value, NDArray):
-        return value
-    return from_host(np.asarray(value), like.context, like._spec.dtype)
 
 
 def from_host(values: Any, context: Context | None, dtype: Any) -> NDArray:
@@ -311,5 +288,8 @@ def from_host(values: Any, context: Context | None, dtype: Any) -> NDArray:
     spec = Spec(values.shape, normalize_dtype(values.dtype if dtype is None else dtype))
     device = device_of(context or current_context())
     result = empty_like_spec(spec, device)
-    device.from_host(values, result._data)
+    if device.streams:  # the copy takes its place among the launches, and the variable knows of it
+        result._write(partial(device.from_host, values), name="_from_host")
+    else:
+        device.from_host(values, result._data)
     return result

@@ -1,24 +1,35 @@
 """Arrays of random numbers, and the seed they start from."""
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from gluonish.core import random_state
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.eager import invoke, source
+from gluonish.ndarray.namespace import operator_function
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import find_operator
 
 __all__ = [
     "exponential",
+    "exponential_like",
+    "gamma",
+    "gamma_like",
     "multinomial",
     "normal",
+    "normal_like",
     "randint",
     "randn",
     "seed",
     "shuffle",
     "uniform",
+    "uniform_like",
 ]
+
+Parameter = float | NDArray
 
 
 def seed(seed_state: int, ctx: str | Context = "all") -> None:
@@ -30,15 +41,16 @@ def seed(seed_state: int, ctx: str | Context = "all") -> None:
 
     Raises:
         ArgumentTypeError: if the seed is not an int.
+        ArgumentError: for another word than ``"all"``.
     """
-    if not isinstance(seed_state, int):
+    if not isinstance(seed_state, int | np.integer):
         raise ArgumentTypeError(f"seed: expected an int, got {seed_state!r}")
-    if isinstance(ctx, str):
-        if ctx != "all":
-            raise ArgumentError(f"seed: expected ctx 'all' or a Context, got {ctx!r}")
-        random_state.seed(seed_state)
+    if ctx == "all":
+        random_state.seed(int(seed_state))
+    elif isinstance(ctx, Context):
+        random_state.seed(int(seed_state), ctx)
     else:
-        random_state.seed(seed_state, ctx)
+        raise ArgumentError(f"seed: expected ctx 'all' or a Context, got {ctx!r}")
 
 
 def _draw(
@@ -49,46 +61,79 @@ def _draw(
     ctx: Context | None,
     out: NDArray | None,
 ) -> NDArray:
-    op = find_operator(name)
+    op = find_operator(f"_random_{name}")
     if shape is None:
         shape = (1,) if out is None else out.shape
-    given["shape"] = shape
-    if dtype is not None:
-        given["dtype"] = dtype
-    elif out is not None:
-        given["dtype"] = out.dtype
-    result: NDArray = source(op, op.schema.parse(name, given), ctx, out)
-    return result
+    if dtype is None and out is not None:
+        dtype = out.dtype
+    attrs = op.schema.parse(name, {**given, "shape": shape, "dtype": dtype})
+    drawn: NDArray = source(op, attrs, ctx, out)
+    return drawn
+
+
+def _draw_for_each(
+    draw: Callable[..., NDArray], parameters: tuple[Parameter, ...], shape: Any, dtype: Any
+) -> tuple[NDArray, list[NDArray]] | None:
+    """Return standard numbers for arrays of parameters, and the arrays shaped to go with them.
+
+    None if the parameters are numbers.
+    """
+    arrays = [p for p in parameters if isinstance(p, NDArray)]
+    if not arrays:
+        return None
+    if len(arrays) < len(parameters) or any(p.shape != arrays[0].shape for p in arrays):
+        raise ArgumentTypeError(
+            f"{draw.__name__}: expected parameters that are all numbers or all NDArrays of one "
+            f"shape, got {[getattr(p, 'shape', p) for p in parameters]}"
+        )
+    each = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
+    first = arrays[0]
+    standard = draw(shape=first.shape + each, dtype=dtype or first.dtype, ctx=first.context)
+    return standard, [p.reshape(p.shape + (1,) * len(each)) for p in arrays]
 
 
 def uniform(
-    low: float = 0,
-    high: float = 1,
+    low: Parameter = 0,
+    high: Parameter = 1,
     shape: Any = None,
     dtype: Any = None,
     ctx: Context | None = None,
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return numbers spread evenly over [low, high)."""
-    return _draw("_random_uniform", {"low": low, "high": high}, shape, dtype, ctx, out)
+    """Return numbers spread evenly over [low, high).
+
+    For arrays, ``shape`` many for each element.
+    """
+    found = _draw_for_each(uniform, (low, high), shape, dtype)
+    if found is None:
+        return _draw("uniform", {"low": low, "high": high}, shape, dtype, ctx, out)
+    standard, (lows, highs) = found
+    return _into(lows + (highs - lows) * standard, out)
 
 
 def normal(
-    loc: float = 0,
-    scale: float = 1,
+    loc: Parameter = 0,
+    scale: Parameter = 1,
     shape: Any = None,
     dtype: Any = None,
     ctx: Context | None = None,
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return numbers of a normal distribution with mean ``loc`` and standard deviation ``scale``."""
-    return _draw("_random_normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out)
+    """Return normal numbers with mean ``loc`` and standard deviation ``scale``.
+
+    For arrays, ``shape`` many for each element.
+    """
+    found = _draw_for_each(normal, (loc, scale), shape, dtype)
+    if found is None:
+        return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out)
+    standard, (locs, scales) = found
+    return _into(locs + scales * standard, out)
 
 
 def randn(*shape: int, **kwargs: Any) -> NDArray:
-    """Return numbers of a normal distribution, by default the standard one, in the given shape."""
+    """Return normal numbers in the given shape; ``loc`` and ``scale`` as for `normal`."""
     return normal(
         kwargs.get("loc", 0),
         kwargs.get("scale", 1),
@@ -100,15 +145,32 @@ def randn(*shape: int, **kwargs: Any) -> NDArray:
 
 
 def exponential(
-    scale: float = 1,
+    scale: Parameter = 1,
     shape: Any = None,
     dtype: Any = None,
     ctx: Context | None = None,
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return numbers of an exponential distribution with mean ``scale``."""
-    return _draw("_random_exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out)
+    """Return exponential numbers with mean ``scale``; for an array, ``shape`` many for each."""
+    found = _draw_for_each(exponential, (scale,), shape, dtype)
+    if found is None:
+        return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out)
+    standard, (scales,) = found
+    return _into(scales * standard, out)
+
+
+def gamma(
+    alpha: float = 1,
+    beta: float = 1,
+    shape: Any = None,
+    dtype: Any = None,
+    ctx: Context | None = None,
+    out: NDArray | None = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Return numbers of a gamma distribution with shape ``alpha`` and scale ``beta``."""
+    return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out)
 
 
 def randint(
@@ -121,7 +183,7 @@ def randint(
     **kwargs: Any,
 ) -> NDArray:
     """Return whole numbers spread evenly over [low, high), int32 unless told otherwise."""
-    return _draw("_random_randint", {"low": low, "high": high}, shape, dtype, ctx, out)
+    return _draw("randint", {"low": low, "high": high}, shape, dtype, ctx, out)
 
 
 def multinomial(
@@ -140,5 +202,15 @@ def multinomial(
 
 def shuffle(data: NDArray, **kwargs: Any) -> NDArray:
     """Return the array with its first axis in random order."""
-    result: NDArray = invoke(find_operator("_shuffle"), (data,), {}, kwargs.get("out"))
-    return result
+    shuffled: NDArray = invoke(find_operator("_shuffle"), (data,), {}, kwargs.get("out"))
+    return shuffled
+
+
+def _into(values: NDArray, out: NDArray | None) -> NDArray:
+    return values if out is None else values.copyto(out)
+
+
+exponential_like = operator_function("_random_exponential_like")
+gamma_like = operator_function("_random_gamma_like")
+normal_like = operator_function("_random_normal_like")
+uniform_like = operator_function("_random_uniform_like")

@@ -1,4 +1,4 @@
-"""What a recorded call leaves behind: the tape's nodes, and the thread's recording and training mode.
+"""What a recorded call leaves behind: the tape's nodes; and the thread's mode.
 
 A node is made by the call it stands for and hangs on the output arrays; nothing else refers to it,
 so that a tape goes when its outputs go. `gluonish.autograd` walks the nodes; this module only lays
@@ -73,14 +73,14 @@ class Leaf:
     """An array whose gradient is asked for: where a backward pass ends.
 
     Attributes:
-        grad: Where the gradient goes; None while ``req`` is ``"null"``.
+        grad: Where the gradient goes.
         req: ``"write"``, ``"add"`` or ``"null"``.
         fresh: Whether a backward pass has written ``grad`` since `Trainer` last looked.
     """
 
     __slots__ = ("__weakref__", "fresh", "grad", "req")
 
-    def __init__(self, grad: "NDArray | None", req: str) -> None:
+    def __init__(self, grad: "NDArray", req: str) -> None:
         self.grad = grad
         self.req = req
         self.fresh = False
@@ -111,8 +111,8 @@ class OperatorNode:
         """Return the gradient of every input from those of the outputs, by the operator's rule."""
         if self.spent:
             raise AutogradError(
-                f"backward: expected a recorded graph, got one that an earlier backward freed at {self.op.name}; "
-                "pass retain_graph=True to the earlier one"
+                "backward: expected a recorded graph, got one that an earlier backward freed at "
+                f"{self.op.name}; pass retain_graph=True to the earlier one"
             )
         inputs = [x.connected(parent) for x, parent in zip(self.inputs, self.parents, strict=True)]
         outputs = [y.connected((self, i)) for i, y in enumerate(self.outputs)]

@@ -10,18 +10,20 @@ from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray.array_file import (
     ArrayRecord,
     DenseRecord,
+    decode_record,
+    encode_record,
     read_array_list,
     write_array_list,
 )
 from gluonish.ndarray.ndarray import NDArray, from_host
 
-__all__ = ["dense_values", "load", "load_frombuffer", "save"]
+__all__ = ["array_from_state", "array_state", "dense_values", "load", "load_frombuffer", "save"]
 
 Loaded = list[NDArray] | dict[str, NDArray]
 
 
 def save(fname: str | os.PathLike[str], data: Any) -> None:
-    """Write arrays to a file that MXNet reads as well; a crash leaves the old file or the new one, nothing between.
+    """Write arrays to a file that MXNet reads as well; a crash leaves the old file or the new one.
 
     Args:
         fname: Path of the file.
@@ -43,14 +45,17 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
     if any(not isinstance(name, str) for name in names):
         raise ArgumentTypeError(f"save: expected str names, got {names!r}")
     records: list[ArrayRecord] = [DenseRecord(array.asnumpy()) for array in arrays]
-    # Only the newer record version can tell an array without axes or without elements from an
-    # undefined one.
-    numpy_shape = any(0 in array.shape or not array.shape for array in arrays)
+    numpy_shape = any(_needs_numpy_shape(array) for array in arrays)
     write_array_list(fname, records, names, numpy_shape=numpy_shape)
 
 
+def _needs_numpy_shape(array: NDArray) -> bool:
+    """Whether only the newer record version can tell the array from an undefined one."""
+    return 0 in array.shape or not array.shape
+
+
 def load(fname: str | os.PathLike[str]) -> Loaded:
-    """Return the arrays of a file, of any version that MXNet wrote: a dict if they have names, else a list.
+    """Return the arrays of a file, whatever MXNet wrote it: a dict if they have names, else a list.
 
     Sparse arrays come back dense.
 
@@ -85,3 +90,20 @@ def dense_values(record: ArrayRecord) -> np.ndarray[Any, Any]:
         rows = np.repeat(np.arange(record.shape[0]), np.diff(pointers))
         dense[rows, columns] = record.values
     return dense
+
+
+def array_state(array: NDArray) -> dict[str, bytearray]:
+    """Return what a pickle holds: the array's record, as MXNet's pickles do."""
+    record = DenseRecord(array.asnumpy())
+    return {"handle": bytearray(encode_record(record, numpy_shape=_needs_numpy_shape(array)))}
+
+
+def array_from_state(array: NDArray, state: Mapping[str, bytes]) -> None:
+    """Fill a new array, in the current context, from a pickle's state.
+
+    Raises:
+        FileFormatError: if the state holds no array record.
+    """
+    values = dense_values(decode_record(state["handle"], "pickled NDArray"))
+    loaded = from_host(values, None, values.dtype)
+    NDArray.__init__(array, loaded._data, loaded._spec, loaded._device, loaded._var)

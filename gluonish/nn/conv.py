@@ -53,6 +53,10 @@ class _Conv(HybridBlock):
     ) -> None:
         super().__init__(prefix=prefix, params=params)
         rank, layer = len(kernel_size), type(self).__name__
+        if channels < 1 or groups < 1:
+            raise ArgumentError(
+                f"{layer}: expected channels and groups of 1 or more, got {channels} and {groups}"
+            )
         if channels % groups or in_channels % groups:
             raise ArgumentError(
                 f"{layer}: expected channels and in_channels that groups={groups} divides, "

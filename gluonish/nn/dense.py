@@ -3,6 +3,7 @@
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.errors import ArgumentError
 from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.activation import Activation
 from gluonish.nn.tensor import Tensor
@@ -25,6 +26,9 @@ class Dense(HybridBlock):
         in_units: Number of inputs; 0 for what the first batch has.
         **kwargs: See `HybridBlock`.
 
+    Raises:
+        ArgumentError: ``units`` is below 1.
+
     Inputs:
         x: (N, ..., in_units); with ``flatten`` the axes after N have in_units elements together.
 
@@ -45,6 +49,8 @@ class Dense(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        if units < 1:
+            raise ArgumentError(f"Dense: expected units of 1 or more, got {units}")
         self._units = units
         self._in_units = in_units
         self._flatten = flatten

@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import Spec
 from gluonish.ops.axes import normalize_axis
+from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -30,7 +31,7 @@ def _row(name: str, find: Callable[[Any, int | None], Any], word: str) -> Operat
 
     def kernel(xp: ModuleType, out: Any, data: Any, *, axis: int | None, keepdims: bool) -> None:
         if out.size:
-            out[...] = find(data, axis).reshape(out.shape)
+            out[...] = find(widen(data), axis).reshape(out.shape)
 
     return register(
         Operator(
@@ -58,7 +59,7 @@ def _channel_infer(data: Spec) -> tuple[Spec]:
 
 
 def _channel_kernel(xp: ModuleType, out: Any, data: Any) -> None:
-    out[...] = data.argmax(1)
+    out[...] = widen(data).argmax(1)
 
 
 ARGMAX_CHANNEL = register(

@@ -9,25 +9,34 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gluonish.core.dtype import BFLOAT16
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.ops import binary
 from gluonish.ops.binary import Row
 from gluonish.ops.registry import Attrs, Operator, apply
 from gluonish.ops.unary import ABS, NEGATIVE
 
-__all__ = ["Arithmetic"]
+__all__ = ["Arithmetic", "scalar_attrs"]
+
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_, BFLOAT16.type)
 
 
 def _apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = False) -> Any:
     if hasattr(other, "__apply__"):
         op = row.broadcast if value._broadcasts else row.elemwise
-        return apply(op, (other, value) if reverse else (value, other), {})
-    if isinstance(other, int | float | np.generic):
-        return apply(
-            row.rscalar if reverse else row.scalar,
-            (value,),
-            {"scalar": float(other), "is_int": isinstance(other, int | np.integer)},
-        )
+        return value.__apply__(op, (other, value) if reverse else (value, other), {})
+    op = row.rscalar if reverse else row.scalar
+    return value.__apply__(op, (value,), scalar_attrs(row, other))
+
+
+def scalar_attrs(row: Row, other: Any) -> Attrs:
+    """Return the attributes of a row's operator on an array and a number.
+
+    Raises:
+        ArgumentTypeError: if ``other`` is no real number.
+    """
+    if isinstance(other, _NUMBERS):
+        return {"scalar": float(other), "is_int": isinstance(other, int | np.integer)}
     raise ArgumentTypeError(
         f"{row.broadcast.name}: expected an array or a number, got {type(other).__name__}; "
         "convert it with nd.array first"
@@ -82,10 +91,10 @@ class Arithmetic:
     def __rpow__(self, other: Any) -> Any:
         return _apply_row(binary.POWER, self, other, reverse=True)
 
-    def __eq__(self, other: object) -> Any:  # type: ignore[override]  # arrays compare element by element
+    def __eq__(self, other: object) -> Any:
         return False if other is None else _apply_row(binary.EQUAL, self, other)
 
-    def __ne__(self, other: object) -> Any:  # type: ignore[override]  # arrays compare element by element
+    def __ne__(self, other: object) -> Any:
         return True if other is None else _apply_row(binary.NOT_EQUAL, self, other)
 
     def __gt__(self, other: Any) -> Any:

@@ -7,6 +7,7 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     add_n,
     arg_reduction,
     batch_norm,
+    batch_norm_relu,
     binary,
     broadcast_axis,
     broadcast_to,
@@ -15,10 +16,12 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     constant_like,
     convolution,
     creation,
+    deconvolution,
     dense,
     dropout,
     embedding,
     gather_nd,
+    group_norm,
     identity,
     l2_normalization,
     layer_norm,
@@ -36,7 +39,7 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     reshape,
     reverse,
     sequence,
-    slice,  # noqa: A004  # the module is named after its operator
+    slice,  # the module is named after its operator
     softmax,
     softmax_output,
     split,
@@ -59,5 +62,5 @@ def has(name: str) -> bool:
 
 # The logarithm of 0 is -inf and 0 / 0 is nan, as in MXNet, without a word. NumPy would warn at
 # each; a filter for its calls from these modules costs nothing where nothing is wrong, and leaves
-# the user's own NumPy alone.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gluonish\.ops\.")
+# the user's own NumPy alone. Copies that convert, in the arrays' modules, are treated alike.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gluonish\.(ops|ndarray|core)\.")

@@ -28,8 +28,13 @@ def _features(shape: tuple[int, ...], flatten: bool) -> int:
 
 
 def _infer(
-    data: Spec, weight: Spec, bias: Spec | None = None, *, num_hidden: int, no_bias: bool, flatten:
-        bool
+    data: Spec,
+    weight: Spec,
+    bias: Spec | None = None,
+    *,
+    num_hidden: int,
+    no_bias: bool,
+    flatten: bool,
 ) -> tuple[Spec]:
     if not data.shape:
         raise OperatorError(f"FullyConnected: expected data of at least 1 axis, got {data.shape}")
@@ -95,6 +100,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     for i, spec in enumerate(inputs):
         shape = merge_shapes(known[i], spec.shape, f"FullyConnected input {i}")
         inputs[i] = PartialSpec(shape, spec.dtype or dtype)
+    outputs[0] = PartialSpec(outputs[0].shape, outputs[0].dtype or dtype)
 
 
 FULLY_CONNECTED = register(

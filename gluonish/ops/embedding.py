@@ -7,8 +7,8 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr, integer
 from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
-from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.scatter import add_at, scatter_accumulator
 
 __all__ = ["EMBEDDING", "EMBEDDING_BACKWARD"]
 
@@ -48,11 +48,11 @@ def _gradient(g: V, data: V, weight: V, **attrs: Any) -> tuple[None, Any]:
 def _backward_kernel(
     xp: ModuleType, out: Any, grad: Any, data: Any, *, input_dim: int, output_dim: int, **_: object
 ) -> None:
-    wide = accumulator(grad.dtype)
+    wide = scatter_accumulator(grad.dtype)
     total = out if out.dtype == wide else xp.empty(out.shape, dtype=wide)
     total[...] = 0
     rows = _rows(xp, data, input_dim).reshape(-1)
-    xp.add.at(total, rows, widen(grad).reshape(-1, output_dim))
+    add_at(xp, total, rows, grad.astype(wide, copy=False).reshape(-1, output_dim))
     if total is not out:
         out[...] = total
 

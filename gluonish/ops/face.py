@@ -1,5 +1,4 @@
-"""From an operator to the function that users call: binding of arguments, signatures and
-docstrings.
+"""From an operator to the function that users call: arguments, signatures and docstrings.
 
 ``nd.*``, ``sym.*`` and the fluent methods of arrays are all made here, so that an operator has one
 signature everywhere: its inputs, then its attributes, positional or by name.
@@ -13,7 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import REQUIRED, format_attribute
 from gluonish.ops.registry import Operator
 
-__all__ = ["bind_arguments", "docstring_of", "signature_of"]
+__all__ = ["bind_arguments", "docstring_of", "require_inputs", "signature_of"]
 
 
 def bind_arguments(
@@ -54,6 +53,18 @@ def bind_arguments(
     return inputs, attrs
 
 
+def require_inputs(op: Operator, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> None:
+    """Refuse a call that leaves out an array.
+
+    Raises:
+        OperatorError: naming the array.
+    """
+    for i, value in enumerate(inputs):
+        if value is None:
+            missing = op.input_names(attrs)[i]
+            raise OperatorError(f"{op.name}: expected an array for {missing}, got none")
+
+
 def _left_out(op: Operator, name: str, value: Any) -> bool:
     """Whether None stands for "not given": where the attribute does not itself take None."""
     if value is not None:
@@ -79,8 +90,8 @@ def _bind_variadic(
 
 
 def signature_of(op: Operator, tail: Sequence[inspect.Parameter]) -> inspect.Signature:
-    """Return the call signature: inputs, attributes with their defaults, then what the face adds."""
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    """Return the call signature: inputs, attributes with defaults, then what the face adds."""
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters: list[inspect.Parameter] = []
     if op.variadic is not None:
         parameters.append(inspect.Parameter("data", inspect.Parameter.VAR_POSITIONAL))

@@ -1,25 +1,28 @@
-"""Operators as methods of values: ``x.sum(axis=1)`` for ``sum(x, axis=1)``, on arrays, graph values and Symbols alike."""
+"""Operators as methods of values: ``x.sum(axis=1)`` for ``sum(x, axis=1)``.
+
+On arrays, values of graphs and Symbols alike.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gluonish.ops import catalog
 from gluonish.ops.arithmetic import Arithmetic
-from gluonish.ops.face import bind_arguments, docstring_of, signature_of
+from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import Operator, apply, find_operator
 
 __all__ = ["Fluent"]
 
-# Method names that are operator names, and those under which a method has another operator's name.
-_SAME_NAME = """
+# Methods named after their operators.
+_NAMES = """
     abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort
-    broadcast_axes broadcast_like cbrt ceil clip cos cosh degrees depth_to_space diag exp
-    expand_dims expm1 fix flip floor log log10 log1p log2 log_softmax max mean min nanprod nansum
-    norm one_hot ones_like pad pick prod radians rcbrt reciprocal relu repeat reshape_like rint
-    round rsqrt shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like softmax
-    softmin sort space_to_depth split sqrt square squeeze sum swapaxes take tan tanh tile topk
-    transpose trunc zeros_like
-""".split()
+    broadcast_axes broadcast_like cbrt ceil clip cos cosh degrees depth_to_space diag exp expm1
+    fix flip floor log log10 log1p log2 log_softmax max mean min nanprod nansum norm one_hot
+    ones_like pad pick prod radians rcbrt reciprocal relu repeat reshape_like rint round rsqrt
+    shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like softmax softmin
+    sort space_to_depth split sqrt square sum swapaxes take tan tanh tile topk transpose trunc
+    zeros_like
+"""
 
 
 class Fluent(Arithmetic):
@@ -46,17 +49,25 @@ class Fluent(Arithmetic):
             _BROADCAST_TO, (self,), _BROADCAST_TO.schema.parse("broadcast_to", {"shape": shape})
         )
 
+    def expand_dims(self, axis: int, inplace: bool = False) -> Any:
+        """Return the values with an axis of extent 1 at ``axis``; ``inplace`` changes nothing."""
+        return apply(_EXPAND, (self,), _EXPAND.schema.parse("expand_dims", {"axis": axis}))
+
     def flatten(self, inplace: bool = False) -> Any:
-        """Return the values with all axes behind the first joined: (N, features)."""
+        """Return the values with all axes behind the first joined; ``inplace`` changes nothing."""
         return apply(_FLATTEN, (self,), {})
+
+    def squeeze(self, axis: int | tuple[int, ...] | None = None, inplace: bool = False) -> Any:
+        """Return the values without axes of extent 1: ``axis`` or all; ``inplace`` does nothing."""
+        return apply(_SQUEEZE, (self,), _SQUEEZE.schema.parse("squeeze", {"axis": axis}))
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """Return the values in another shape.
 
         Args:
             *shape: Extents, or one tuple of them. 0 keeps the extent at its place, -1 is found from
-            the size, -2 keeps all
-                remaining ones, -3 joins two, -4 splits one into the next two.
+                the size, -2 keeps all remaining ones, -3 joins two, -4 splits one into the next
+                two.
             **kwargs: ``shape`` by name; ``reverse``: match special extents from the right.
         """
         attrs = _RESHAPE.schema.parse("reshape", reshape_arguments(shape, kwargs))
@@ -64,7 +75,7 @@ class Fluent(Arithmetic):
 
 
 def reshape_arguments(shape: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes that ``x.reshape(2, 3)``, ``x.reshape((2, 3))`` and ``x.reshape(shape=(2, 3))`` all mean."""
+    """Return the attributes that ``reshape(2, 3)``, ``((2, 3))`` and ``(shape=(2, 3))`` mean."""
     if len(shape) == 1 and isinstance(shape[0], tuple | list):
         shape = tuple(shape[0])
     return {"shape": shape, **kwargs} if shape else dict(kwargs)
@@ -73,7 +84,8 @@ def reshape_arguments(shape: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[st
 def _method(op: Operator, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         inputs, attrs = bind_arguments(op, (self, *args), kwargs)
-        return apply(op, [x for x in inputs if x is not None], attrs)
+        require_inputs(op, inputs, attrs)
+        return apply(op, inputs, attrs)
 
     method.__name__ = name
     method.__qualname__ = f"Fluent.{name}"
@@ -84,8 +96,10 @@ def _method(op: Operator, name: str) -> Callable[..., Any]:
 
 _CAST = find_operator("Cast")
 _BROADCAST_TO = find_operator("broadcast_to")
+_EXPAND = find_operator("expand_dims")
 _FLATTEN = find_operator("Flatten")
 _RESHAPE = find_operator("Reshape")
-for _name in _SAME_NAME:
+_SQUEEZE = find_operator("squeeze")
+for _name in _NAMES.split():
     if catalog.has(_name):
         setattr(Fluent, _name, _method(find_operator(_name), _name))

@@ -8,8 +8,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.scatter import add_at, scatter_accumulator
 
 __all__ = ["GATHER_ND", "SCATTER_ADD_ND", "SCATTER_ND", "gather_nd"]
 
@@ -68,8 +68,8 @@ def _put(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> 
 
 
 def _add(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> None:
-    total = xp.zeros(shape, dtype=accumulator(out.dtype))
-    xp.add.at(total, _points(xp, indices), data.astype(total.dtype))
+    total = xp.zeros(shape, dtype=scatter_accumulator(out.dtype))
+    add_at(xp, total, _points(xp, indices), data.astype(total.dtype))
     out[...] = total.astype(out.dtype)
 
 

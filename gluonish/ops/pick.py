@@ -7,9 +7,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
-from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.scatter import add_at, scatter_accumulator
 from gluonish.ops.take import whole_positions
 
 __all__ = ["BATCH_TAKE", "PICK", "add_along", "along_grid", "pick", "take_along"]
@@ -71,9 +71,9 @@ def _add_infer(data: Spec, index: Spec, *, shape: Shape, axis: int, mode: str) -
 def _add_kernel(
     xp: ModuleType, out: Any, data: Any, index: Any, *, shape: Shape, axis: int, mode: str
 ) -> None:
-    total = xp.zeros(shape, dtype=accumulator(out.dtype))
+    total = xp.zeros(shape, dtype=scatter_accumulator(out.dtype))
     positions = whole_positions(xp, "_add_along", index, shape[axis], mode)
-    xp.add.at(total, along_grid(xp, positions, axis), data.astype(total.dtype))
+    add_at(xp, total, along_grid(xp, positions, axis), data.astype(total.dtype))
     out[...] = total.astype(out.dtype)
 
 

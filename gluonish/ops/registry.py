@@ -6,6 +6,7 @@ NDArray computes, a graph value appends a node. This module knows neither.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 from gluonish.core.errors import OperatorError
@@ -204,7 +205,7 @@ class Operator:
         return find_operator, (self.name,)
 
     def input_names(self, attrs: Attrs) -> tuple[str, ...]:
-        """Return the names of the array inputs under these attributes (``arg0``.. for variadic ones)."""
+        """Return the names of the inputs under these attributes (``arg0``.. for variadic ones)."""
         if self.variadic is not None:
             return tuple(f"arg{i}" for i in range(attrs[self.variadic]))
         return self.inputs if self.active_inputs is None else self.active_inputs(attrs)
@@ -285,7 +286,7 @@ def all_operators() -> Iterator[Operator]:
 
 def all_names() -> Mapping[str, Operator]:
     """Return every registry name and alias with its operator."""
-    return dict(_names)
+    return MappingProxyType(_names)
 
 
 def apply(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:

@@ -169,7 +169,8 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
         import cupyx.scipy.special as special
 
         real = data.astype(xp.float64)
-        found = special.polygamma(1, real) if name == "trigamma" else getattr(special, name)(real)
+        # CuPy's polygamma takes no number for the order; of order 1 it is this series.
+        found = special.zeta(2.0, real) if name == "trigamma" else getattr(special, name)(real)
         out[...] = found.astype(out.dtype)
         return
     function = _NUMPY[name]

@@ -7,8 +7,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
-from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.scatter import add_at, scatter_accumulator
 
 __all__ = ["TAKE", "take", "whole_positions"]
 
@@ -78,10 +78,10 @@ def _add_kernel(
 ) -> None:
     axis %= len(shape)
     positions = whole_positions(xp, "take", indices, shape[axis], mode)
-    total = xp.zeros(shape, dtype=accumulator(out.dtype))
+    total = xp.zeros(shape, dtype=scatter_accumulator(out.dtype))
     # The axes of the positions come first on both sides.
     moved = xp.moveaxis(g, range(axis, axis + indices.ndim), range(indices.ndim))
-    xp.add.at(xp.moveaxis(total, axis, 0), positions, moved.astype(total.dtype))
+    add_at(xp, xp.moveaxis(total, axis, 0), positions, moved.astype(total.dtype))
     out[...] = total.astype(out.dtype)
 
 

@@ -87,14 +87,18 @@ class Updater:
             return type(state)(self.sync_state_context(part, context) for part in state)
         return state
 
-    def set_states(self, states: bytes) -> None:
+    def set_states(self, states: bytes, name: str = "states") -> None:
         """Take what `get_states` returned, here or in MXNet 1.9.
+
+        Args:
+            states: The bytes.
+            name: What error messages call them, such as the file they come from.
 
         Raises:
             FileFormatError: The bytes are no states, or are hostile; nothing has changed then.
             NotSupportedError: They hold sparse arrays or an optimizer that is not here.
         """
-        content = load_states(states)
+        content = load_states(states, name)
         unpacked = {index: unpack_state(state) for index, state in content.states.items()}
         if content.optimizer is not None:
             self.optimizer = revive_optimizer(content.optimizer, self.optimizer)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from gluonish.core.errors import ArgumentTypeError, FileFormatError, OperatorError
-from gluonish.core.files import atomic_write
+from gluonish.core.files import atomic_write, open_to_read
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.symbol.json_format import VARIABLE, GraphData, NodeData, dump, parse
@@ -83,7 +83,7 @@ def load(fname: str | os.PathLike[str]) -> Symbol:
             does not have.
         OSError: if it cannot be read.
     """
-    with open(fname, "rb") as file:
+    with open_to_read(fname, "symbol.load") as file:
         return _read(file.read(), os.fspath(fname))
 
 

@@ -11,7 +11,7 @@ from gluonish.graph.inference import Inference, infer
 from gluonish.graph.ir import Node, Value
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["declared", "infer_shape", "infer_shape_partial", "infer_type", "known_specs"]
+__all__ = ["declared", "from_public", "infer_shape", "infer_shape_partial", "infer_type", "known_specs", "to_public"]
 
 Lists = tuple[list[Any], list[Any], list[Any]]
 
@@ -30,9 +30,9 @@ def declared(node: Node) -> PartialSpec:
     return PartialSpec(shape, dtype)
 
 
-def from_public(shape: Sequence[int]) -> Shape:
+def from_public(shape: Sequence[int] | None) -> Shape | None:
     """Return a shape in which unknown extents, 0 or -1 in MXNet's interface, are `UNKNOWN`."""
-    return tuple(int(n) if n > 0 else UNKNOWN for n in shape)
+    return None if shape is None else tuple(int(n) if n > 0 else UNKNOWN for n in shape)
 
 
 def to_public(shape: Shape | None) -> Shape | None:
@@ -76,15 +76,21 @@ def _lists(symbol: Symbol, inference: Inference) -> tuple[list[PartialSpec], ...
 
 def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
     """Like `infer_shape`, with what could be found where not everything could: unknown extents are
-    0."""
-    shapes = _by_name(self, args, kwargs)
-    given = {name: PartialSpec(from_public(shape)) for name, shape in shapes.items()}
-    arguments, outputs, auxiliary = _lists(self, _run(self, given))
-    return (
-        [to_public(spec.shape) for spec in arguments],
-        [to_public(spec.shape) for spec in outputs],
-        [to_public(spec.shape) for spec in auxiliary],
+    0, and a shape of which nothing is known is ()."""
+    arguments, outputs, auxiliary = (
+        [() if shape is None else shape for shape in part]
+        for part in _shapes(self, args, kwargs)
     )
+    return arguments, outputs, auxiliary
+
+
+def _shapes(symbol: Symbol, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Lists:
+    shapes = _by_name(symbol, args, kwargs)
+    given = {name: PartialSpec(from_public(shape)) for name, shape in shapes.items()}
+    arguments, outputs, auxiliary = (
+        [to_public(spec.shape) for spec in part] for part in _lists(symbol, _run(symbol, given))
+    )
+    return arguments, outputs, auxiliary
 
 
 def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
@@ -101,7 +107,7 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
     Raises:
         OperatorError: if shapes contradict each other.
     """
-    lists = infer_shape_partial(self, *args, **kwargs)
+    lists = _shapes(self, args, kwargs)
     complete = all(shape is not None and 0 not in shape for part in lists for shape in part)
     return lists if complete else (None, None, None)
 

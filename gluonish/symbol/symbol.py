@@ -97,7 +97,8 @@ class Symbol(Fluent):
     # -- names ---------------------------------------------------------------------------------
 
     def _variables(self) -> list[Node]:
-        return [node for node in topological_order(self._values) if node.op is None]
+        nodes = topological_order(self._values)
+        return [node for node in nodes if node.op is None and node.array is None]
 
     def _auxiliary(self) -> set[int]:
         return {

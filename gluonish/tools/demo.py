@@ -29,6 +29,7 @@ from gluonish.trainer import Trainer
 __all__ = ["ResidualUnit", "add_parser", "digits_network", "main", "parse_contexts"]
 
 _BATCH_SIZE = 64
+_LEARNING_RATE = 0.05
 _TARGET = 0.98  # accuracy on held-out images that the demo promises
 
 
@@ -118,61 +119,63 @@ def shifted(images: np.ndarray[Any, Any], generator: np.random.Generator) -> np.
 def train(
     net: nn.HybridSequential, arguments: argparse.Namespace, contexts: Sequence[Context]
 ) -> History:
-    """Train in the Gluon way, with a progress bar for each epoch."""
+    """Train in the Gluon way, with one progress bar over all epochs."""
+    from tqdm import tqdm
+
     images, labels = load_digits(train=True)
     test = load_digits(train=False)
     generator = np.random.default_rng(arguments.seed)
     steps = -(-len(images) // arguments.batch_size)
-    schedule = FactorScheduler(step=steps * max(1, arguments.epochs // 4), factor=0.4)
+    schedule = FactorScheduler(
+        step=steps * max(1, arguments.epochs // 4), factor=0.4, base_lr=_LEARNING_RATE
+    )
     trainer = Trainer(
         net.collect_params(),
         "sgd",
-        {"learning_rate": 0.05, "momentum": 0.9, "wd": 1e-4, "lr_scheduler": schedule},
+        {"momentum": 0.9, "wd": 1e-4, "lr_scheduler": schedule},
         kvstore=arguments.kvstore,
     )
     history = History()
-    for epoch in range(arguments.epochs):
-        dataset = ArrayDataset(shifted(images, generator), labels)
-        loader = DataLoader(
-            dataset, arguments.batch_size, shuffle=True, num_workers=arguments.workers
-        )
-        loss, accuracy = _train_epoch(net, trainer, loader, contexts, f"epoch {epoch + 1}")
-        history.loss.append(loss)
-        history.train_accuracy.append(accuracy)
-        history.test_accuracy.append(evaluate(net, *test, contexts))
+    with tqdm(total=arguments.epochs * steps, unit="batch") as bar:
+        for epoch in range(1, arguments.epochs + 1):
+            bar.set_description(f"epoch {epoch}/{arguments.epochs}", refresh=False)
+            dataset = ArrayDataset(shifted(images, generator), labels)
+            loader = DataLoader(
+                dataset, arguments.batch_size, shuffle=True, num_workers=arguments.workers
+            )
+            loss, accuracy = _train_epoch(net, trainer, loader, contexts, bar)
+            history.loss.append(loss)
+            history.train_accuracy.append(accuracy)
+            history.test_accuracy.append(evaluate(net, *test, contexts))
     return history
 
 
 def _train_epoch(
-    net: HybridBlock, trainer: Trainer, loader: DataLoader, contexts: Sequence[Context], title: str
+    net: HybridBlock, trainer: Trainer, loader: DataLoader, contexts: Sequence[Context], bar: Any
 ) -> tuple[float, float]:
-    from tqdm import tqdm
-
+    """Pass once over the data; return the mean loss and the accuracy on the way."""
     loss_function = SoftmaxCrossEntropyLoss()
     accuracy = Accuracy()
-    total = seen = 0.0
+    total = 0.0
+    seen = 0
     start = perf_counter()
-    with tqdm(loader, desc=title, unit="batch") as bar:
-        for images, labels in bar:
-            parts = split_and_load(images, contexts, even_split=False)
-            targets = split_and_load(labels, contexts, even_split=False)
-            with autograd.record():
-                outputs = [net(part) for part in parts]
-                losses = [
-                    loss_function(output, target)
-                    for output, target in zip(outputs, targets, strict=True)
-                ]
-            autograd.backward(losses)
-            trainer.step(images.shape[0])
-            accuracy.update(targets, outputs)
-            total += sum(float(loss.sum().asscalar()) for loss in losses)
-            seen += images.shape[0]
-            bar.set_postfix(
-                refresh=False,
-                loss=f"{total / seen:.4f}",
-                accuracy=f"{accuracy.get()[1]:.4f}",
-                samples=f"{seen / (perf_counter() - start):.0f}/s",
-            )
+    for images, labels in loader:
+        parts = split_and_load(images, contexts, even_split=False)
+        targets = split_and_load(labels, contexts, even_split=False)
+        with autograd.record():
+            outputs = [net(part) for part in parts]
+            losses = [loss_function(*pair) for pair in zip(outputs, targets, strict=True)]
+        autograd.backward(losses)
+        trainer.step(images.shape[0])
+        accuracy.update(targets, outputs)
+        total += sum(float(loss.sum().asscalar()) for loss in losses)
+        seen += images.shape[0]
+        speed = seen / (perf_counter() - start)
+        bar.set_postfix_str(
+            f"loss {total / seen:.4f}, accuracy {accuracy.get()[1]:.4f}, {speed:.0f} samples/s",
+            refresh=False,
+        )
+        bar.update()
     return total / seen, float(accuracy.get()[1])
 
 

@@ -37,7 +37,6 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("MXNET_LIBRARY_PATH", ""),
         ("MXNET_OPTIMIZER_AGGREGATION_SIZE", 4),
         ("MXNET_UPDATE_ON_KVSTORE", True),
-        ("MXNET_SAFE_ACCUMULATION", False),
         ("MXNET_GLUON_REPO", "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"),
         ("DMLC_LOG_STACK_TRACE_DEPTH", 0),
     ],

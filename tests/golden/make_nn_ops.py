@@ -152,6 +152,44 @@ def embeddings() -> list[Case]:
     return [("Embedding", attrs, [index, normal(4, 3)], (1,))]
 
 
+def groups() -> list[Case]:
+    """Normalization of groups and instances, batch normalization with relu, deconvolutions."""
+    cases: list[Case] = []
+    for attrs, shape in (
+        ({}, (2, 4, 3)),
+        ({"num_groups": 2, "eps": 1e-2, "output_mean_var": True}, (3, 4, 2, 3)),
+        ({"num_groups": 4}, (2, 4, 5)),
+    ):
+        n = attrs.get("num_groups", 1)
+        cases.append(("GroupNorm", attrs, [normal(*shape), normal(n), normal(n)], (0, 1, 2)))
+    for attrs, shape in (({}, (2, 3, 5)), ({"eps": 1e-2}, (2, 3, 4, 3))):
+        n = shape[1]
+        cases.append(("InstanceNorm", attrs, [normal(*shape), normal(n), normal(n)], (0, 1, 2)))
+    for attrs in ({"fix_gamma": False}, {}, {"fix_gamma": False, "use_global_stats": True}):
+        arrays = [normal(3, 2, 4, 3), *(normal(2) for _ in range(3)), np.abs(normal(2)) + 1]
+        cases.append(("_contrib_BatchNormWithReLU", attrs, arrays, (0, 1, 2)))
+    for attrs, shape in (
+        ({"kernel": (3,)}, (2, 4, 5)),
+        ({"kernel": (3, 2), "no_bias": False}, (2, 4, 4, 5)),
+        ({"kernel": (3, 3), "stride": (2, 3), "pad": (1, 0), "adj": (1, 2)}, (2, 4, 4, 3)),
+        ({"kernel": (3, 3), "dilate": (2, 1), "num_group": 2, "no_bias": False}, (1, 4, 4, 3)),
+        ({"kernel": (2, 2, 3), "stride": (2, 1, 1), "pad": (0, 1, 1)}, (1, 4, 3, 3, 4)),
+    ):
+        attrs = {"num_filter": 6, **attrs}
+        weight = (4, 6 // attrs.get("num_group", 1), *attrs["kernel"])
+        arrays = [normal(*shape), normal(*weight)]
+        if not attrs.get("no_bias", True):
+            arrays.append(normal(6))
+        cases.append(("Deconvolution", attrs, arrays, tuple(range(len(arrays)))))
+    return cases
+
+
+def function(operator: str) -> Any:
+    """Return MXNet's function of a registry name."""
+    name = operator.removeprefix("_contrib_")
+    return getattr(mx.nd if name == operator else mx.nd.contrib, name)
+
+
 def run(case: Case, name: str, store: dict[str, np.ndarray]) -> None:
     """Compute one case and put its arrays into ``store``."""
     operator, attrs, arrays, differentiable = case
@@ -159,7 +197,7 @@ def run(case: Case, name: str, store: dict[str, np.ndarray]) -> None:
     for i in differentiable:
         inputs[i].attach_grad()
     with mx.autograd.record():
-        outputs = getattr(mx.nd, operator)(*inputs, **attrs)
+        outputs = function(operator)(*inputs, **attrs)
     outputs = outputs if isinstance(outputs, list) else [outputs]
     head = normal(*outputs[0].shape)
     if differentiable:
@@ -168,13 +206,21 @@ def run(case: Case, name: str, store: dict[str, np.ndarray]) -> None:
     store[f"{name}.head"] = head
     store.update({f"{name}.out{i}": y.asnumpy() for i, y in enumerate(outputs)})
     store.update({f"{name}.grad{i}": inputs[i].grad.asnumpy() for i in differentiable})
-    if operator == "BatchNorm":
+    if operator in ("BatchNorm", "_contrib_BatchNormWithReLU"):
         store.update({f"{name}.moved{i}": inputs[3 + i].asnumpy() for i in range(2)})
 
 
 def main() -> None:
     """Compute all cases and write the file beside this script."""
-    families = (convolutions, poolings, normalizations, activations, softmaxes, embeddings)
+    families = (
+        convolutions,
+        poolings,
+        normalizations,
+        activations,
+        softmaxes,
+        embeddings,
+        groups,
+    )
     store: dict[str, np.ndarray] = {}
     cases = []
     for i, case in enumerate(case for family in families for case in family()):

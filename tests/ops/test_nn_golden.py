@@ -9,8 +9,11 @@ import pytest
 
 import gluonish.ops.activation
 import gluonish.ops.batch_norm
+import gluonish.ops.batch_norm_relu
 import gluonish.ops.convolution
+import gluonish.ops.deconvolution
 import gluonish.ops.embedding
+import gluonish.ops.group_norm
 import gluonish.ops.layer_norm
 import gluonish.ops.leaky_relu
 import gluonish.ops.pooling
@@ -63,11 +66,15 @@ def test_every_operator_of_the_family_has_golden_results() -> None:
         "Activation",
         "BatchNorm",
         "Convolution",
+        "Deconvolution",
         "Embedding",
+        "GroupNorm",
+        "InstanceNorm",
         "LayerNorm",
         "LeakyReLU",
         "Pooling",
         "SoftmaxOutput",
+        "_contrib_BatchNormWithReLU",
         "log_softmax",
         "softmax",
         "softmin",

@@ -22,7 +22,9 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
         op = node.op
         if op is None or op.random or op.mutates:
             return None
-        key = (op.name, tuple(x.key for x in inputs), tuple(sorted(node.attrs.items(), key=_name)))
+        # By their text: 0.0 equals -0.0, and 1 equals True.
+        attrs = tuple(sorted((name, repr(value)) for name, value in node.attrs.items()))
+        key = (op.name, tuple(x.key for x in inputs), attrs)
         values = first.get(key)
         if values is None:
             kept = Node(op, node.name, inputs, node.attrs, node.specs, node.extra)
@@ -31,7 +33,3 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
         return values
 
     return rebuild(graph, rule)
-
-
-def _name(item: tuple[str, Any]) -> str:
-    return item[0]

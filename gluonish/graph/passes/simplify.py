@@ -4,16 +4,22 @@ from collections.abc import Sequence
 
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import rebuild
+from gluonish.ops.registry import find_operator
 
 __all__ = ["simplify"]
 
+# Operators that only change the shape, and whose gradient only changes it back. Other identities,
+# such as BlockGrad, have gradients of their own.
+_RESHAPES = ("Reshape", "_reshape_exact", "Flatten", "expand_dims", "reshape_like", "squeeze")
+_RESHAPE_EXACT = find_operator("_reshape_exact")
+
 
 def simplify(graph: Graph) -> Graph:
-    """Drop copies, dropout outside training, reshapes and casts that change nothing, and all but
-    the last of a reshape chain.
+    """Drop copies, reshapes and casts that change nothing, and dropout outside training.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
-    Ensures: the outputs have the specs and values that they had.
+    Ensures: the outputs have the specs, values and gradients that they had. No reshape reads a
+    reshape.
     """
     read = {value.key for node in graph.nodes for value in node.inputs}
 
@@ -29,22 +35,26 @@ def _simpler(node: Node, inputs: Sequence[Value], *, mask_is_read: bool) -> Sequ
     if op is None or not inputs:
         return None
     source = inputs[0]
-    if op.name == "_copy" or (op.name in ("Reshape", "Cast") and source.spec == node.specs[0]):
+    if op.name == "_copy" or (op.name == "Cast" and source.spec == node.specs[0]):
         return [source]
     if op.name == "Dropout" and not mask_is_read and _does_nothing(node):
         return [source, source]
-    if op.name == "Reshape" and source.node.op is not None and source.node.op.identity:
-        kept = Node(op, node.name, source.node.inputs[:1], _plain(node), node.specs, node.extra)
-        return [Value(kept)]
-    return None
+    return _shorter_chain(node, source) if op.name in _RESHAPES else None
 
 
 def _does_nothing(node: Node) -> bool:
     return not node.attrs.get("train", True) and node.attrs["mode"] == "training"
 
 
-def _plain(node: Node) -> dict[str, object]:
-    """Return attributes of a Reshape that names its target without codes, so that it fits any
-    source."""
-    attrs = dict(node.attrs)
-    return attrs | {"shape": node.specs[0].shape, "reverse": False}
+def _shorter_chain(node: Node, source: Value) -> Sequence[Value] | None:
+    """Return what stands for a reshape: its source, or one reshape of what its source reshapes."""
+    inner = source.node
+    chained = inner.op is not None and inner.op.name in _RESHAPES
+    if chained:
+        source = inner.inputs[0]
+    if source.spec == node.specs[0]:
+        return [source]
+    if not chained:
+        return None
+    attrs = {"shape": node.specs[0].shape}
+    return [Value(Node(_RESHAPE_EXACT, node.name, (source,), attrs, node.specs, node.extra))]

@@ -1,0 +1,173 @@
+"""GPUDevice: memory, streams and copies of one CUDA device.
+
+Three non-blocking streams: ``compute`` runs kernels, ``upload`` takes copies that end here,
+``download`` those that go to the host. Every array is allocated on ``compute``, where a block that
+was freed may still have work pending. So work on ``compute`` needs no care, and ``upload`` comes
+behind what ``compute`` was given before each launch and keeps its arrays until it is through with
+them.
+"""
+
+import os
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import Context
+from gluonish.core.device import Lane
+from gluonish.core.errors import DeviceError
+from gluonish.core.spec import Shape
+from gluonish.kernels.cupy.stream import DeviceStream
+from gluonish_engine import Stream
+
+__all__ = ["GPUDevice"]
+
+
+class GPUDevice:
+    """A CUDA device as a `gluonish.core.device.Device`.
+
+    Args:
+        context: ``gpu(i)``.
+        cupy: The module; device ``i`` is known to exist.
+    """
+
+    __slots__ = (
+        "_pid",
+        "_raw",
+        "compute",
+        "context",
+        "copy_lane",
+        "download",
+        "lane",
+        "streams",
+        "upload",
+        "xp",
+        "xp_name",
+    )
+
+    def __init__(self, context: Context, cupy: ModuleType) -> None:
+        number = context.device_id
+        self.context = context
+        self.xp = cupy
+        self.xp_name = "cupy"
+        self.lane = ("gpu", number, "compute")
+        self.copy_lane = ("gpu", number, "copy")
+        self._pid = os.getpid()
+        self._raw = cupy.cuda.Device(number)
+        self.compute = DeviceStream(cupy, self._raw)
+        self.upload = DeviceStream(cupy, self._raw, after=self.compute)
+        self.download = DeviceStream(cupy, self._raw)
+        self.streams: Mapping[Lane, Stream] = {self.lane: self.compute, self.copy_lane: self.upload}
+
+    def empty(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
+        """Return an array of undefined values in CuPy's pool.
+
+        Raises:
+            DeviceError: without memory for it, and in a child of the process that opened the
+                device.
+        """
+        if os.getpid() != self._pid:
+            raise DeviceError(
+                f"{self.context}: expected the process that opened the device, got a forked child "
+                "of it; start processes with spawn, or open the device in the child only"
+            )
+        try:
+            return self._allocate(shape, dtype)
+        except self.xp.cuda.memory.OutOfMemoryError:
+            self.empty_cache()
+        try:
+            return self._allocate(shape, dtype)
+        except self.xp.cuda.memory.OutOfMemoryError as error:
+            raise DeviceError(
+                f"{self.context}: expected memory for {shape} of {dtype.name}, got {error}; "
+                "use smaller batches, or drop arrays"
+            ) from error
+
+    def _allocate(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
+        with self._raw, self.compute.raw:
+            return self.xp.empty(shape, dtype)
+
+    def _current(self) -> DeviceStream:
+        """The stream that a launch runs on; `compute` outside launches."""
+        current = self.xp.cuda.get_current_stream()
+        return self.upload if current.ptr == self.upload.raw.ptr else self.compute
+
+    def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
+        """Copy ``source`` into ``out``, which is contiguous, converting its dtype.
+
+        The values are taken at once, into page-locked memory; the copy from there runs on the
+        current stream.
+        """
+        if not out.size:
+            return
+        cuda = self.xp.cuda
+        pinned = cuda.alloc_pinned_memory(out.nbytes)
+        flat = np.frombuffer(pinned, np.uint8, out.nbytes)
+        staged = flat.view(out.dtype).reshape(out.shape)
+        np.copyto(staged, source, casting="unsafe")
+        stream = self._current()
+        with self._raw:
+            cuda.runtime.memcpyAsync(
+                out.data.ptr,
+                staged.ctypes.data,
+                out.nbytes,
+                cuda.runtime.memcpyHostToDevice,
+                stream.raw.ptr,
+            )
+        stream.keep(pinned, out)
+
+    def from_peer(self, source: Any, out: Any) -> None:
+        """Copy an array of any GPU into ``out``; contiguous ones if the devices differ."""
+        if not out.size:
+            return
+        runtime = self.xp.cuda.runtime
+        stream = self._current()
+        with self._raw, stream.raw:
+            near, owner = source, source.device.id
+            if owner != self.context.device_id:
+                same = source.dtype == out.dtype
+                near = out if same else self.xp.empty(source.shape, source.dtype)
+                runtime.memcpyPeerAsync(
+                    *(near.data.ptr, self.context.device_id, source.data.ptr, owner),
+                    *(source.nbytes, stream.raw.ptr),
+                )
+            if near is not out:
+                out[...] = near
+        if near is not source or stream is not self.compute:
+            stream.keep(source, out)
+
+    def to_host(self, source: Any) -> np.ndarray[Any, Any]:
+        """Return a copy on the host of an array whose values are there, waiting for that copy.
+
+        Raises:
+            DeviceError: if the device reports a failure.
+        """
+        result = np.empty(source.shape, source.dtype)
+        if not result.size:
+            return result
+        cuda, stream = self.xp.cuda, self.download
+        try:
+            with self._raw, stream.raw:
+                whole = self.xp.ascontiguousarray(source)
+                cuda.runtime.memcpyAsync(
+                    result.ctypes.data,
+                    whole.data.ptr,
+                    result.nbytes,
+                    cuda.runtime.memcpyDeviceToHost,
+                    stream.raw.ptr,
+                )
+                stream.synchronize_event(stream.record())
+        except cuda.runtime.CUDARuntimeError as error:
+            raise DeviceError(
+                f"{self.context}: expected a copy to the host to succeed, got {error}"
+            ) from error
+        return result
+
+    def empty_cache(self) -> None:
+        """Give free blocks on this device, and free page-locked memory, back to the driver."""
+        self.compute.release()
+        self.upload.release()
+        with self._raw:
+            self.xp.get_default_memory_pool().free_all_blocks()
+        self.xp.get_default_pinned_memory_pool().free_all_blocks()

@@ -1,0 +1,88 @@
+"""CuPySupport: what `gluonish.core.device` asks of a GPU back end.
+
+CuPy is imported when a GPU is first asked for.
+"""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.errors import DeviceError
+from gluonish.kernels.cupy.device import GPUDevice
+
+__all__ = ["CuPySupport"]
+
+
+def _import_cupy() -> ModuleType:
+    import cupy
+
+    module: ModuleType = cupy
+    return module
+
+
+class CuPySupport:
+    """Devices and their memory through CuPy.
+
+    Args:
+        load: Imports CuPy; raises ImportError where it is missing, OSError where it cannot start.
+    """
+
+    def __init__(self, load: Callable[[], ModuleType] = _import_cupy) -> None:
+        self._load = load
+
+    def make_device(self, context: Context) -> GPUDevice:
+        """Return the device of a GPU context.
+
+        Raises:
+            DeviceError: if CuPy, a driver, or the device is missing; the message says which and
+                what to install.
+        """
+        return GPUDevice(context, self._open(context.device_id))
+
+    def count(self) -> int:
+        """Return how many GPUs there are, 0 without CuPy or a driver."""
+        try:
+            return _count(self._load())
+        except (ImportError, OSError, DeviceError):
+            return 0
+
+    def memory(self, device_id: int) -> tuple[int, int]:
+        """Return free and total memory of a device, in bytes.
+
+        Raises:
+            DeviceError: as `make_device`.
+        """
+        cupy = self._open(device_id)
+        with cupy.cuda.Device(device_id):
+            free, total = cupy.cuda.runtime.memGetInfo()
+        return int(free), int(total)
+
+    def _open(self, device_id: int) -> Any:
+        """Return CuPy if it can use the device."""
+        try:
+            cupy = self._load()
+            count = _count(cupy)
+        except ImportError as error:
+            raise _missing(device_id, f"no CuPy ({error})") from error
+        except OSError as error:
+            raise _missing(device_id, f"a CuPy that does not start ({error})") from error
+        except DeviceError as error:
+            raise _missing(device_id, str(error)) from error.__cause__
+        if device_id >= count:
+            raise _missing(device_id, f"{count} CUDA device{'s' * (count != 1)}, counted from 0")
+        return cupy
+
+
+def _count(cupy: Any) -> int:
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise DeviceError(f"CuPy {cupy.__version__} without a usable driver ({error})") from error
+
+
+def _missing(device_id: int, got: str) -> DeviceError:
+    return DeviceError(
+        f"gpu({device_id}): expected CuPy and a CUDA device, got {got}; "
+        "install gluonish[cuda13] (or cuda12 for CUDA 12) and NVIDIA's driver, or use cpu()"
+    )

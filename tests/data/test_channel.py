@@ -1,0 +1,66 @@
+import os
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from gluonish.data.channel import Channel, ready
+
+Pair = tuple[Channel, Channel]
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    left, right = socket.socketpair()
+    left.settimeout(10)
+    right.settimeout(10)
+    channels = Channel(left), Channel(right)
+    yield channels
+    for channel in channels:
+        channel.close()
+
+
+def test_messages_arrive_whole_and_in_order(pair: Pair) -> None:
+    left, right = pair
+    left.send({"a": [1, 2]})
+    left.send("x" * 10000)
+    assert right.receive() == ({"a": [1, 2]}, None)
+    assert right.receive() == ("x" * 10000, None)
+
+
+def test_file_is_sent_with_a_message(pair: Pair) -> None:
+    left, right = pair
+    reading, writing = os.pipe()
+    left.send("a pipe", reading)
+    left.send("no pipe")
+    os.close(reading)
+    message, descriptor = right.receive()
+    assert message == "a pipe"
+    assert descriptor is not None
+    os.write(writing, b"hello")
+    assert os.read(descriptor, 10) == b"hello"
+    os.close(descriptor)
+    os.close(writing)
+    assert right.receive() == ("no pipe", None)
+
+
+def test_closed_end_is_told(pair: Pair) -> None:
+    left, right = pair
+    left.close()
+    with pytest.raises(EOFError, match="is closed"):
+        right.receive()
+
+
+def test_end_inside_a_message_is_told(pair: Pair) -> None:
+    left, right = pair
+    left.socket.sendall(b"\x10\0\0\0\0\0\0\0\0abc")
+    left.close()
+    with pytest.raises(EOFError, match="inside a message"):
+        right.receive()
+
+
+def test_ready_names_the_channels_with_messages(pair: Pair) -> None:
+    left, right = pair
+    assert ready([left, right], 0.0) == []
+    left.send(1)
+    assert ready([left, right], 10.0) == [right]

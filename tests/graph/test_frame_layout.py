@@ -1,0 +1,89 @@
+import numpy as np
+
+from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE
+from gluonish.core.context import cpu
+from gluonish.core.device import device_of
+from gluonish.graph.frame_layout import FrameLayout, ViewStep
+from gluonish.graph.ir import Value, topological_order
+from tests.graph.builders import call, inputs
+
+
+def _layout(externals: list[Value], outputs: list[Value]) -> FrameLayout:
+    nodes = [node for node in topological_order(outputs) if node.op is not None]
+    return FrameLayout(nodes, externals, outputs, device_of(cpu()))
+
+
+def _chain(length: int) -> tuple[Value, Value]:
+    (a,) = inputs((64,))
+    y = a
+    for _ in range(length):
+        y = call("sin", y)
+    return a, y
+
+
+def test_values_in_a_chain_of_elementwise_steps_share_one_block() -> None:
+    a, y = _chain(5)
+    assert _layout([a], [y]).arena_nbytes == 256
+
+
+def test_without_in_place_a_chain_alternates_between_two_blocks() -> None:
+    a, y = _chain(5)
+    with MXNET_EXEC_ENABLE_INPLACE.override(False):
+        assert _layout([a], [y]).arena_nbytes == 2 * 256
+
+
+def test_a_match_range_of_0_gives_every_value_its_own_block() -> None:
+    a, y = _chain(5)
+    with NNVM_EXEC_MATCH_RANGE.override(0), MXNET_EXEC_ENABLE_INPLACE.override(False):
+        assert _layout([a], [y]).arena_nbytes == 4 * 256
+
+
+def test_what_is_given_and_delivered_lies_outside_the_arena() -> None:
+    a, y = _chain(1)
+    layout = _layout([a], [y])
+    assert layout.arena_nbytes == 0
+    assert set(layout.transient) == {*layout.externals, *layout.outputs}
+
+
+def test_another_shape_of_an_input_is_a_view() -> None:
+    (a,) = inputs((2, 3))
+    y = call("sin", call("Reshape", a, shape=(3, 2)))
+    layout = _layout([a], [y])
+    assert isinstance(layout.steps[0], ViewStep)
+    assert layout.arena_nbytes == 0
+    frame = layout.new_frame()
+    frame[layout.externals[0]] = given = np.zeros((2, 3), np.float32)
+    layout.steps[0](np, frame, (0, 0))
+    assert np.shares_memory(frame[layout.steps[0].writes[0]], given)
+
+
+def test_another_shape_inside_the_arena_takes_no_step() -> None:
+    (a,) = inputs((2, 3))
+    y = call("softmax", call("Reshape", call("sin", a), shape=(3, 2)))
+    assert len(_layout([a], [y]).steps) == 2
+
+
+def test_another_shape_of_an_input_that_is_delivered_is_copied() -> None:
+    (a,) = inputs((2, 3))
+    layout = _layout([a], [call("Reshape", a, shape=(3, 2))])
+    assert not isinstance(layout.steps[0], ViewStep)
+
+
+def test_an_output_delivered_several_times_has_a_place_for_each() -> None:
+    (a,) = inputs((2,))
+    y = call("sin", a)
+    layout = _layout([a], [y, y, y, a])
+    assert len({*layout.outputs, *layout.externals}) == 5
+    assert len(layout.copies) == 3
+
+
+def test_what_a_step_overwrites_is_told() -> None:
+    x, *rest = inputs((4, 3), (3,), (3,), (3,), (3,))
+    layout = _layout([x, *rest], [call("BatchNorm", x, *rest, train=True)])
+    assert layout.mutated == [3, 4]
+
+
+def test_random_keys_are_counted() -> None:
+    (a,) = inputs((2,))
+    y = call("Dropout", call("Dropout", a, train=True), train=True)
+    assert _layout([a], [y]).random_count == 2

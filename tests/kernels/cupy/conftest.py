@@ -1,0 +1,47 @@
+"""GPU contexts on a double of CuPy: the real device, engine and arrays, in the host's memory."""
+
+import sys
+import weakref
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from gluonish import engine as engine_module
+from gluonish.core import device as device_module
+from gluonish.kernels.cupy import CuPySupport
+from tests.kernels.cupy.double import make_cupy, make_special
+from tests.kernels.cupy.machine import Machine
+
+
+@pytest.fixture
+def cupyx(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a double of ``cupyx.scipy.special`` where the kernels import it from."""
+    modules: list[Any] = [ModuleType("cupyx"), ModuleType("cupyx.scipy"), make_special()]
+    modules[0].scipy, modules[1].special = modules[1:]
+    for module in modules:
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+@pytest.fixture
+def machine(cupyx: None) -> Machine:
+    """A machine with two GPUs."""
+    return Machine(devices=2)
+
+
+@pytest.fixture(params=["NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"])
+def gpus(
+    request: pytest.FixtureRequest, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
+    """Make ``gpu(0)`` and ``gpu(1)`` devices of the machine, with an engine; gives the module."""
+    cupy = make_cupy(machine)
+    kept = {c: d for c, d in device_module._devices.items() if not c.is_gpu}
+    monkeypatch.setattr(device_module, "_devices", kept)
+    monkeypatch.setattr(device_module, "_gpu_support", [CuPySupport(lambda: cupy)])
+    monkeypatch.setattr(engine_module, "_streams", {})
+    monkeypatch.setattr(engine_module, "_engines", weakref.WeakSet())
+    engine = engine_module.make_engine(request.param)
+    monkeypatch.setattr(engine_module, "_engine", engine)
+    yield cupy
+    engine.shutdown(timeout_s=20)

@@ -1,0 +1,81 @@
+"""Every reference kernel on the double of CuPy: what CuPy lacks or refuses fails, without a GPU."""
+
+import importlib
+import pkgutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gluonish.ops
+from gluonish.core.dtype import is_floating
+from gluonish.ops.registry import FastKernel, all_operators
+from gluonish.testing.values import spec_of
+from tests.kernels.cupy.arrays import Array, allocate
+from tests.kernels.cupy.double import make_cupy
+from tests.kernels.cupy.machine import Machine
+from tests.ops.operator_runs import Call, calls_of
+
+for _module in pkgutil.iter_modules(gluonish.ops.__path__):
+    importlib.import_module(f"gluonish.ops.{_module.name}")
+
+NAMES = sorted(op.name for op in all_operators() if op.infer.__module__.startswith("gluonish."))
+
+
+def on_device(machine: Machine, call: Call, kernel: Any) -> list[Any]:
+    """Return what a kernel gives for arrays of the double."""
+    cupy = make_cupy(machine)
+    device, stream = cupy.cuda.Device(0), machine.new_stream(non_blocking=True)
+    with device, stream:
+
+        def upload(values: Any) -> Array:
+            array = allocate(machine, values.shape, values.dtype)
+            array.raw[...] = values
+            return array
+
+        inputs = [upload(x) for x in call.inputs]
+        specs = call.op.infer(*[spec_of(x) for x in call.inputs], **call.attrs)
+        outputs = [allocate(machine, spec.shape, spec.dtype) for spec in specs]
+        kernel(cupy, outputs[0] if call.op.single else tuple(outputs), *inputs, **call.runtime)
+        return [y.raw for y in outputs]
+
+
+def check(machine: Machine, call: Call, kernel: Any) -> None:
+    for got, want in zip(on_device(machine, call, kernel), call.run(), strict=True):
+        tolerance = 1e-5 if want.dtype.itemsize > 2 or not is_floating(want.dtype) else 2e-2
+        np.testing.assert_allclose(
+            got.astype(np.float64), want.astype(np.float64), rtol=tolerance, atol=tolerance
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reference_kernel_runs_with_what_cupy_has(machine: Machine, name: str) -> None:
+    found = calls_of(name)
+    assert found, f"{name} has no call in tests/ops/operator_runs.py"
+    for call in found:
+        check(machine, call, call.op.kernel)
+
+
+@pytest.mark.parametrize("name", ["dot", "batch_dot"])
+def test_fast_kernel_gives_what_the_reference_gives(machine: Machine, name: str) -> None:
+    taken = 0
+    for call in calls_of(name):
+        for fast in _cupy_kernels(call):
+            check(machine, call, fast.kernel)
+            taken += 1
+    assert taken >= 4
+
+
+def _cupy_kernels(call: Call) -> list[FastKernel]:
+    specs = [spec_of(x) for x in call.inputs]
+    return [
+        fast
+        for fast in call.op.fast_kernels
+        if fast.name.startswith("cupy.") and fast.takes(*specs, **call.attrs)
+    ]
+
+
+def test_fast_kernels_leave_wide_floats_to_the_reference(machine: Machine) -> None:
+    wide = [call for call in calls_of("dot") if call.inputs[0].dtype == np.float32]
+    assert wide
+    assert not any(_cupy_kernels(call) for call in wide)

@@ -1,0 +1,240 @@
+"""Calls of every operator with small arrays, for tests that run kernels on other devices.
+
+They come from the cases of check_operator and those below, with the calls that their gradients
+make, in several dtypes.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.ops.arithmetic import Arithmetic
+from gluonish.ops.composite import input_gradients
+from gluonish.ops.registry import Attrs, Operator, find_operator
+from gluonish.testing.values import run_kernel, runtime_attrs
+from tests.ops.cases import CASES, Case, between, distinct, index, normal
+
+__all__ = ["Call", "calls", "calls_of"]
+
+_HALVES = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
+_WHOLE = tuple(np.dtype(kind) for kind in ("int32", "int64", "uint8", "int8"))
+
+
+class Call(NamedTuple):
+    """An operator with its arrays, its attributes and those that only a call knows."""
+
+    op: Operator
+    inputs: list[Any]
+    attrs: dict[str, Any]
+    runtime: dict[str, Any]
+
+    def run(self) -> list[Any]:
+        """Return what the reference kernel gives, overwriting copies of what it overwrites."""
+        written = self.op.mutated_inputs(self.attrs)
+        inputs = [x.copy() if i in written else x for i, x in enumerate(self.inputs)]
+        return run_kernel(self.op, self.op.kernel, inputs, self.attrs, self.runtime)
+
+
+class _Logged(Arithmetic):
+    """An array that notes the operators that are applied to it."""
+
+    log: list[Call] = []  # noqa: RUF012 (one list for all, emptied by `_gradient_calls`)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    shape = property(lambda self: self.array.shape)
+    dtype = property(lambda self: self.array.dtype)
+
+    @staticmethod
+    def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
+        plain = {name: value for name, value in attrs.items() if name not in ("train", "key")}
+        call = Call(op, [x.array for x in inputs], plain, runtime_attrs(op, plain))
+        _Logged.log.append(call)
+        shown = [_Logged(out) for out in call.run()[: op.num_visible(plain)]]
+        return shown[0] if len(shown) == 1 else shown
+
+
+def _gradient_calls(call: Call) -> list[Call]:
+    """Return the calls that the gradient of a call makes."""
+    op = call.op
+    if op.gradient is None or not any(is_floating(x.dtype) for x in call.inputs):
+        return []
+    outputs = call.run()
+    shown = op.num_visible(call.attrs)
+    heads = [
+        _Logged(np.ones_like(y)) if i < shown and is_floating(y.dtype) else None
+        for i, y in enumerate(outputs)
+    ]
+    if all(head is None for head in heads):
+        return []
+    _Logged.log.clear()
+    wanted = [is_floating(x.dtype) for x in call.inputs]
+    inputs, results = list(map(_Logged, call.inputs)), list(map(_Logged, outputs))
+    input_gradients(op, heads, inputs, results, call.runtime, wanted)
+    return list(_Logged.log)
+
+
+def _call(name: str, inputs: Sequence[Any], given: dict[str, Any]) -> Call:
+    op = find_operator(name)
+    attrs = dict(given)
+    if op.variadic is not None:
+        attrs.setdefault(op.variadic, len(inputs))
+    parsed = op.schema.parse(op.name, attrs)
+    return Call(op, [np.asarray(x) for x in inputs], parsed, runtime_attrs(op, parsed))
+
+
+def _window(**attrs: Any) -> dict[str, Any]:
+    return {"kernel": (3, 2), "stride": (2, 1), "pad": (1, 0), **attrs}
+
+
+def _layers() -> Iterator[tuple[str, Case]]:
+    """Cases of operators that test modules of their own check."""
+    image, channel = normal(2, 4, 6, 5), between(0.5, 2, 4)
+    for extra in ({}, {"fix_gamma": False}, {"use_global_stats": True}, {"axis": 2}):
+        size = channel if extra.get("axis") is None else between(0.5, 2, 6)
+        statistics = [size, size * 0.3, size * 0.1, size]
+        yield "BatchNorm", Case([image, *statistics], extra)
+    weight = normal(6, 2, 3, 2)
+    convolution = _window(num_filter=6, num_group=2, dilate=(1, 2))
+    yield "Convolution", Case([image, weight, normal(6)], convolution)
+    last = {"num_filter": 3, "layout": "NHWC", "no_bias": True}
+    yield "Convolution", Case([normal(2, 6, 5, 4), normal(3, 3, 2, 4)], _window(**last))
+    yield (
+        "Convolution",
+        Case([normal(2, 3, 7), normal(4, 3, 3), normal(4)], {"kernel": (3,), "num_filter": 4}),
+    )
+    for kind in ("max", "avg", "sum", "lp"):
+        yield "Pooling", Case([distinct(2, 4, 6, 5)], _window(pool_type=kind, p_value=2))
+    yield "Pooling", Case([distinct(2, 6, 5, 4)], _window(layout="NHWC", pooling_convention="full"))
+    yield (
+        "Pooling",
+        Case([distinct(2, 4, 6)], {"global_pool": True, "pool_type": "avg", "kernel": (1,)}),
+    )
+    uncounted = _window(pool_type="avg", count_include_pad=False)
+    yield "Pooling", Case([image], uncounted)
+
+
+def _small_layers() -> Iterator[tuple[str, Case]]:
+    """The same of operators without windows."""
+    for kind in ("relu", "sigmoid", "softrelu", "softsign", "tanh"):
+        yield "Activation", Case([distinct(3, 4) / 4], {"act_type": kind})
+    yield "Dropout", Case([normal(8, 5)], {"p": 0.4})
+    yield "Dropout", Case([normal(8, 5)], {"p": 0.4, "axes": (1,)})
+    rows = {"input_dim": 5, "output_dim": 3}
+    yield "Embedding", Case([index([1, 4, 9], [0, 1, -1]), normal(5, 3)], rows)
+    yield "LayerNorm", Case([normal(3, 4), normal(4), normal(4)])
+    yield "LayerNorm", Case([normal(3, 4, 2), normal(4), normal(4)], {"axis": 1})
+    for kind in ("elu", "gelu", "leaky", "rrelu", "selu"):
+        yield "LeakyReLU", Case([distinct(3, 4) / 4], {"act_type": kind})
+    yield "LeakyReLU", Case([distinct(3, 4) / 4, between(0.1, 0.5, 4)], {"act_type": "prelu"})
+    lengths = np.array([2, 4, 1], np.int32)
+    yield "softmax", Case([normal(3, 4), lengths], {"use_length": True})
+    for name in ("softmax", "log_softmax", "softmin"):
+        yield name, Case([normal(3, 4)], {"temperature": 2.0})
+        yield name, Case([normal(3, 4, 2)], {"axis": 1})
+    yield "SoftmaxOutput", Case([normal(3, 4), index(1, 0, 3)])
+    options = {"use_ignore": True, "ignore_label": 0, "normalization": "valid"}
+    yield "SoftmaxOutput", Case([normal(3, 4), index(1, 0, 3)], {**options, "smooth_alpha": 0.1})
+    multi = {"multi_output": True, "normalization": "batch", "out_grad": True}
+    yield "SoftmaxOutput", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], multi)
+
+
+def _branches() -> Iterator[tuple[str, Case]]:
+    """Further branches of operators that are in the table of cases."""
+    table = distinct(2, 3, 4) / 5
+    for attrs in ({"axis": None}, {"axis": (0, 2), "keepdims": True}, {"axis": 1, "exclude": True}):
+        for name in ("sum", "mean", "prod", "max", "min", "nansum"):
+            yield name, Case([table], attrs)
+    yield "norm", Case([table], {"ord": 1, "axis": (0, 1)})
+    yield "argmax", Case([table], {"axis": None})
+    for kind in ("mask", "indices", "both"):
+        yield "topk", Case([table], {"k": 2, "ret_typ": kind, "axis": 1, "is_ascend": True})
+    yield "sort", Case([table], {"axis": None, "is_ascend": False})
+    for mode in ("wrap", "raise", "clip"):
+        yield "take", Case([normal(3, 4), index(2, 0, 2)], {"axis": 1, "mode": mode})
+    yield "dot", Case([normal(4, 3), normal(5, 4)], {"transpose_a": True, "transpose_b": True})
+    yield "dot", Case([normal(2, 3, 4), normal(4, 2, 3)])
+    yield (
+        "batch_dot",
+        Case([normal(2, 4, 3), normal(2, 5, 4)], {"transpose_a": True, "transpose_b": True}),
+    )
+    yield "batch_dot", Case([normal(2, 2, 3, 4), normal(2, 2, 4, 5)])
+    yield "_linalg_gemm2", Case([normal(3, 2, 4), normal(4, 2, 5)], {"axis": -3})
+    yield (
+        "FullyConnected",
+        Case([normal(2, 3, 4), normal(5, 4)], {"num_hidden": 5, "flatten": False, "no_bias": True}),
+    )
+    for mode in ("constant", "edge"):
+        yield (
+            "Pad",
+            Case([normal(1, 2, 3, 4)], {"mode": mode, "pad_width": (0, 0, 0, 0, 1, 2, 3, 0)}),
+        )
+    for name, shape in (
+        ("_random_gamma", (50,)),
+        ("_random_uniform", (7,)),
+        ("_random_normal", (7,)),
+    ):
+        for dtype in ("float16", "float64"):
+            yield name, Case([], {"shape": shape, "dtype": dtype})
+    yield "_random_gamma", Case([], {"shape": (50,), "alpha": 0.5})
+    for dtype in ("int32", "uint8", "bool", "float16", "bfloat16"):
+        yield "Cast", Case([distinct(3, 4)], {"dtype": dtype})
+
+
+def _variants(call: Call) -> Iterator[Call]:
+    """Yield the call with its floats narrowed, and with whole numbers where they are taken."""
+    floats = [x for x in call.inputs if x.dtype == np.float32]
+    if not floats or call.op.mutates:
+        return
+    kinds = _HALVES if not (call.op.elementwise or call.op.name in _INTEGRAL) else _HALVES + _WHOLE
+    for kind in kinds:
+        with np.errstate(all="ignore"):
+            inputs = [x.astype(kind) if x.dtype == np.float32 else x for x in call.inputs]
+            narrowed = call._replace(inputs=inputs)
+            try:
+                narrowed.run()
+            except OperatorError:
+                continue
+        yield narrowed
+
+
+_INTEGRAL = (
+    *("sum", "mean", "prod", "max", "min", "take", "_take_add", "pick", "_add_along", "gather_nd"),
+    *("_backward_gather_nd", "argmax", "argmin", "topk", "sort", "argsort", "one_hot", "where"),
+    *("Concat", "stack", "add_n", "Embedding", "_embedding_backward", "clip", "norm"),
+    *("broadcast_div", "broadcast_mod", "broadcast_power", "broadcast_add", "broadcast_hypot"),
+)
+
+
+def calls() -> dict[str, list[Call]]:
+    """Return calls of every operator by its name."""
+    found: dict[str, list[Call]] = {}
+    seen: set[str] = set()
+    cases = [*CASES.items(), *_layers(), *_small_layers(), *_branches()]
+    for name, case in cases:
+        first = _call(name, case.inputs, case.attrs)
+        made = [first, *_gradient_calls(first)]
+        made += [second for call in made for second in _gradient_calls(call)]
+        for call in made:
+            shapes = [(x.shape, x.dtype) for x in call.inputs]
+            key = repr((call.op.name, shapes, sorted(call.attrs.items(), key=str)))
+            if key not in seen:
+                seen.add(key)
+                variants = _variants(call) if case.options.get("half", True) else ()
+                found.setdefault(call.op.name, []).extend((call, *variants))
+    return found
+
+
+_calls: dict[str, list[Call]] = {}
+
+
+def calls_of(name: str) -> list[Call]:
+    """Return the calls of one operator; all are made at the first question."""
+    if not _calls:
+        _calls.update(calls())
+    return _calls.get(name, [])
