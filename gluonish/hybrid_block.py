@@ -155,9 +155,7 @@ class HybridBlock(Block):
                 f"forward_bulk_size and backward_bulk_size, got {', '.join(sorted(kwargs))}"
             )
         self._active = active
-        self._options = HybridOptions(
-            static_alloc, forward_bulk_size, backward_bulk_size
-        )
+        self._options = HybridOptions(static_alloc, forward_bulk_size, backward_bulk_size)
         if clear:
             self._clear_graphs()
         super().hybridize(
@@ -213,7 +211,9 @@ class HybridBlock(Block):
             return self._call_forward(*args)  # here this block is a part of a larger graph
         if not arrays:
             kinds = ", ".join(type(arg).__name__ for arg in args)
-            raise ArgumentTypeError(f"{self.name}: expected an NDArray among the inputs, got {kinds or 'none'}")
+            raise ArgumentTypeError(
+                f"{self.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
+            )
         key = structure
         if not self._symbolic:  # such a forward may compute with shapes, and ask for the mode
             key = structure, tuple([x._spec for x in arrays]), recording.mode.get()

@@ -112,9 +112,7 @@ class HybridGraph:
             name=block.name,
         )
 
-    def __call__(
-        self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None
-    ) -> Any:
+    def __call__(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
         """Run the graph on a call's arrays and the parameters on their device."""
         inputs = [*arrays, *self._parameter_arrays(arrays[0]._device)]
         results = self._cached(inputs) if hook is None else self._monitored(inputs, hook)
@@ -127,9 +125,7 @@ class HybridGraph:
             bound = self._bound[device] = _Bound(list(map(_stored, self._parameters)), arrays)
         return bound.arrays
 
-    def _monitored(
-        self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool]
-    ) -> list[NDArray]:
+    def _monitored(self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool]) -> list[NDArray]:
         train = bool(recording.mode.get() & recording.TRAINING)
         specs = [x._spec for x in inputs]
         graph = specialize(self._cached.inputs, self._outputs, specs, train=train)
@@ -204,13 +200,11 @@ def _widened(structure: Structure, leaves: Iterator[Symbol]) -> Structure:
     return kind, tuple(_widened(part, leaves) for part in inner)
 
 
-def _trace_values(
-    block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]
-) -> _Traced:
+def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]) -> _Traced:
     """Run ``forward`` once on values that have shapes."""
     with arrays[0].context:  # where parameters and what it makes should lie
         trace = trace_forward(
-            block.forward,
+            block._settled_forward,
             data_names(len(arrays)),
             [x._spec for x in arrays],
             lambda values: regroup(values, structure),

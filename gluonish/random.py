@@ -2,6 +2,7 @@
 
 from gluonish.ndarray.random import (
     exponential,
+    gamma,
     multinomial,
     normal,
     randint,
@@ -13,6 +14,7 @@ from gluonish.ndarray.random import (
 
 __all__ = [
     "exponential",
+    "gamma",
     "multinomial",
     "normal",
     "randint",

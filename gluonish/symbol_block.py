@@ -60,6 +60,7 @@ class SymbolBlock(HybridBlock):
                 node.name,
                 shape=to_public(said.shape),
                 dtype=None if said.dtype is None else said.dtype.type,
+                init=node.extra.get("__init__"),
                 grad_req="null" if node.name in auxiliary else "write",
                 allow_deferred_init=True,
             )

@@ -14,8 +14,7 @@ from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
 from gluonish.core.files import atomic_write, open_to_read
-from gluonish.kvstore import KVStore, KVStoreBase
-from gluonish.kvstore import check_name
+from gluonish.kvstore import KVStore, KVStoreBase, check_name
 from gluonish.kvstore import create as create_store
 from gluonish.ndarray import NDArray, zeros
 from gluonish.optimizer import Optimizer, get_updater

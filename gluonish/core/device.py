@@ -10,7 +10,7 @@ without it.
 import threading
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class Device(Protocol):
         xp_name: ``"numpy"`` or ``"cupy"``.
         lane: Engine lane of its compute work.
         copy_lane: Engine lane of copies that end here.
+        priority_lane: Engine lane of work that must not wait behind compute: a kvstore's sums.
         streams: The lanes of it that launch on a stream, with the stream; none for a CPU.
     """
 
@@ -51,9 +52,10 @@ class Device(Protocol):
     xp_name: str
     lane: Lane
     copy_lane: Lane
+    priority_lane: Lane
     streams: Mapping[Lane, Stream]
 
-    def empty(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
+    def empty(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
         """Return an array of undefined values here."""
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
@@ -68,24 +70,38 @@ class Device(Protocol):
 
     def to_host(self, source: Any) -> np.ndarray[Any, Any]:
         """Return a copy on the host of an array here whose values the engine has waited for."""
+        raise NotImplementedError
 
     def empty_cache(self) -> None:
         """Give memory that is kept for later arrays back to the driver."""
 
 
+_Empty = Callable[[Shape, np.dtype[Any]], Any]
+
+
 class CPUDevice:
     """A CPU context: NumPy arrays in ordinary memory."""
 
-    __slots__ = ("context", "copy_lane", "empty", "lane", "streams", "xp", "xp_name")
+    __slots__ = (
+        "context",
+        "copy_lane",
+        "lane",
+        "priority_lane",
+        "streams",
+        "xp",
+        "xp_name",
+    )
+
+    # Not a method around it: every operator's call comes here.
+    empty = staticmethod(cast(_Empty, np.empty))
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self.xp: ModuleType = np
         self.xp_name = "numpy"
-        # Not a method around it: every operator's call comes here.
-        self.empty: Callable[[Shape, np.dtype[Any]], Any] = np.empty
-        self.lane = ("cpu", context.device_id, "compute")
-        self.copy_lane = ("cpu", context.device_id, "copy")
+        self.lane: Lane = ("cpu", context.device_id, "compute")
+        self.copy_lane: Lane = ("cpu", context.device_id, "copy")
+        self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
@@ -145,12 +161,15 @@ class GPUSupport(Protocol):
 
     def make_device(self, context: Context) -> Device:
         """Return the device of a GPU context."""
+        raise NotImplementedError
 
     def count(self) -> int:
         """Return how many GPUs there are, 0 without CuPy."""
+        raise NotImplementedError
 
     def memory(self, device_id: int) -> tuple[int, int]:
         """Return free and total memory in bytes."""
+        raise NotImplementedError
 
 
 _gpu_support: list[GPUSupport] = []

@@ -164,9 +164,7 @@ class _Plan:
         self.training = training
         self.wanted = wanted
         self.wanted_positions = [i for i, want in enumerate(wanted) if want]
-        self.graph = optimize(
-            specialize(owner.inputs, owner.outputs, specs, train=bool(training))
-        )
+        self.graph = optimize(specialize(owner.inputs, owner.outputs, specs, train=bool(training)))
         self._static_alloc = owner.static_alloc
         self._idle: list[list[NDArray]] = []
         sizes = owner.segment_sizes(train=bool(training or self.wanted_positions))
@@ -262,9 +260,7 @@ class _GraphNode:
         heads = [self._head(i, gradient) for i, gradient in enumerate(grads)]
         if recording.mode.get() & RECORDING:
             inputs = [x.connected(link) for x, link in zip(self.inputs, self.parents, strict=True)]
-            return interpreter.gradients(
-                plan.graph, inputs, heads, plan.wanted_positions, self.key
-            )
+            return interpreter.gradients(plan.graph, inputs, heads, plan.wanted_positions, self.key)
         results = [empty_like_spec(spec, plan.device) for spec in plan.gradient_specs]
         inputs = [self.inputs[i] for i in plan.parts.read_inputs]
         plan.backward([*heads, *inputs, *self.outputs, *self.state], results)

@@ -173,8 +173,7 @@ class _Call:
             for step in steps:
                 step(xp, frame, key)
         except Exception as error:
-            node = step.node
-            raise OperatorError(f"{node.name}: {node.op} failed: {error}") from error
+            raise OperatorError(f"{step.node.name}: {step.op.name} failed: {error}") from error
 
     def _end(self) -> None:
         """Make the copies that are left, and give the frame back."""
@@ -194,5 +193,7 @@ def _is_light(nodes: Sequence[Node]) -> bool:
         else:
             light += size
     return (
-        light <= LIGHT_INLINE_SIZE and heavy <= HEAVY_INLINE_SIZE and len(nodes) <= _MAX_INLINE_STEPS
+        light <= LIGHT_INLINE_SIZE
+        and heavy <= HEAVY_INLINE_SIZE
+        and len(nodes) <= _MAX_INLINE_STEPS
     )

@@ -66,10 +66,11 @@ class RunStep:
 class ViewStep:
     """Another shape of a value that the call gives: no copy, only a view."""
 
-    __slots__ = ("node", "reads", "shape", "writes")
+    __slots__ = ("node", "op", "reads", "shape", "writes")
 
-    def __init__(self, node: Node, source: int, target: int, shape: Shape) -> None:
+    def __init__(self, node: Node, op: Operator, source: int, target: int, shape: Shape) -> None:
         self.node = node
+        self.op = op
         self.reads = (source,)
         self.writes = (target,)
         self.shape = shape
@@ -179,7 +180,8 @@ class FrameLayout:
                 continue
             source, target = step.reads[0], step.writes[0]
             if source in sources and target not in delivered:
-                views[target] = ViewStep(step.node, source, target, step.node.specs[0].shape)
+                shape = step.node.specs[0].shape
+                views[target] = ViewStep(step.node, step.op, source, target, shape)
                 sources.add(target)
         return views
 

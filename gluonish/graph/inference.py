@@ -6,7 +6,7 @@ from typing import Any
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import GraphError, OperatorError
-from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
+from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
 
 __all__ = ["Inference", "infer", "specialize"]
@@ -56,6 +56,9 @@ class Inference:
     def _visit(self, node: Node) -> None:
         op = node.op
         assert op is not None
+        if _is_open(node):
+            self._learn((id(node), 0), _open_spec(node), node.name)
+            return
         inputs = [self.spec(value) for value in node.inputs]
         outputs = [self._specs.get((id(node), i), PartialSpec()) for i in range(node.num_outputs)]
         try:
@@ -120,10 +123,20 @@ def specialize(
         id(node): Node(None, node.name, specs=(spec,), extra=node.extra)
         for node, spec in zip(inputs, specs, strict=True)
     }
+    order = topological_order(outputs)
+    found: Inference | None = None
+    if any(map(_is_open, order)):
+        known = {n.name: PartialSpec(*spec) for n, spec in zip(inputs, specs, strict=True)}
+        found = Inference(order, known)
+        found.run()
     nodes: list[Node] = []
-    for node in topological_order(outputs):
+    for node in order:
         if id(node) not in made:
-            made[id(node)] = _specialized(node, made, train=train)
+            attrs = dict(node.attrs)
+            if found is not None and _is_open(node):
+                shape = found.spec(Value(node)).shape or ()
+                attrs["shape"] = tuple(max(extent, 0) for extent in shape)
+            made[id(node)] = _specialized(node, attrs, made, train=train)
         nodes.append(made[id(node)])
     return Graph(
         [made[id(node)] for node in inputs],
@@ -132,13 +145,28 @@ def specialize(
     )
 
 
-def _specialized(node: Node, made: Mapping[int, Node], *, train: bool) -> Node:
+def _is_open(node: Node) -> bool:
+    """Whether a node makes an array of a shape that follows from those who read it.
+
+    Recurrent layers begin with zeros of shape (0, units): 0 stands for the batch size.
+    """
+    return node.op is not None and not node.inputs and 0 in (node.attrs.get("shape") or ())
+
+
+def _open_spec(node: Node) -> PartialSpec:
+    assert node.op is not None
+    (spec,) = infer_specs(node.op, (), node.attrs)
+    return PartialSpec(tuple(n if n > 0 else UNKNOWN for n in spec.shape), spec.dtype)
+
+
+def _specialized(
+    node: Node, attrs: dict[str, Any], made: Mapping[int, Node], *, train: bool
+) -> Node:
     if node.op is None:
         if node.array is None:
             raise GraphError(f"graph: expected a value for variable {node.name}, got none")
         return node
     values = [Value(made[id(value.node)], value.index) for value in node.inputs]
-    attrs: dict[str, Any] = dict(node.attrs)
     try:
         specs = infer_specs(node.op, [value.spec for value in values], attrs)
     except OperatorError as error:

@@ -34,6 +34,14 @@ __all__ = [
     "variable",
 ]
 
+# Operators of Python's operators whose nodes are not called after their alias in capitals.
+_CALLED_BY_NAME = frozenset(
+    f"_{name}_scalar"
+    for name in (
+        *("rpower", "equal", "not_equal", "greater", "greater_equal", "lesser", "lesser_equal"),
+    )
+)
+
 Namer = Callable[[str], str]
 
 # Gives nodes their names while a forward is traced; nodes of gradients and passes need none.
@@ -224,9 +232,10 @@ def infer_specs(op: Operator, specs: Sequence[Spec], attrs: Attrs) -> tuple[Spec
 
 def operator_word(op: Operator) -> str:
     """Return the word that unnamed nodes are called by: ``_plus`` for ``elemwise_add``."""
-    for name in op.aliases:
-        if name[0] == "_" and name[1].isupper():
-            return name.lower()
+    if op.name not in _CALLED_BY_NAME:
+        for name in op.aliases:
+            if name[0] == "_" and name[1].isupper():
+                return name.lower()
     return op.name.lower()
 
 

@@ -51,7 +51,9 @@ class Partition:
         self.forward = [node for node in operators if id(node) in ahead]
         self.backward = [node for node in operators if id(node) not in ahead]
         read = self._read_by_backward()
-        self.read_inputs = [i for i, value in enumerate(self.inputs) if read.pop(value.key, None) is not None]
+        self.read_inputs = [
+            i for i, value in enumerate(self.inputs) if read.pop(value.key, None) is not None
+        ]
         self.read_outputs = [
             i
             for i, value in enumerate(self.outputs)

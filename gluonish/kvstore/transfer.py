@@ -66,7 +66,7 @@ def apply_in_place(
         partial(function, out._data),
         [x._var for x in reads],
         [out._var],
-        out._device.lane,
+        out._device.priority_lane,
         priority,
         "kvstore",
         out.size <= LIGHT_INLINE_SIZE,

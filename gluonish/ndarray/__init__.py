@@ -45,7 +45,8 @@ from gluonish.ndarray.functions import (
     true_divide,
     waitall,
 )
-from gluonish.ndarray.namespace import operator_function as __getattr__  # noqa: F401  # PEP 562
+from gluonish.ndarray.namespace import names as __dir__  # noqa: F401  # PEP 562
+from gluonish.ndarray.namespace import operator_function as __getattr__  # noqa: F401
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.serialization import load, load_frombuffer, save
 

@@ -89,10 +89,13 @@ def run(
     kernel = op.kernel
     if op.fast_kernels:
         kernel = op.select_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
-    first = results[0]._data
-    size = max(first.size, inputs[0]._data.size) if inputs else first.size
-    out = first if op.single else tuple(y._data for y in results)
-    writes = [y._var for y in results]
+    first = results[0]
+    limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
+    inline = first._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
+    if op.single:
+        out, writes = first._data, [first._var]
+    else:
+        out, writes = tuple(map(_data_of, results)), list(map(_var_of, results))
     if op.mutates:
         writes += [inputs[i]._var for i in op.mutated_inputs(attrs)]
     current_engine().push(
@@ -102,7 +105,7 @@ def run(
         device.lane,
         0,
         op.name,
-        size <= (HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE),
+        inline,
     )
 
 
@@ -121,10 +124,7 @@ def record_call(
 ) -> None:
     """Lay down a tape node for a call that was run, unless no gradient can flow to its inputs."""
     parents = list(map(_link_of, inputs))
-    for parent in parents:
-        if parent is not None:
-            break
-    else:
+    if not any(parents):
         return
     node = OperatorNode(op, attrs, inputs, parents, len(results))
     if op.gradient_uses_output:

@@ -1,6 +1,7 @@
 """The ``nd`` namespace: a function for every registered operator, made when first asked for."""
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from gluonish.ops import catalog
 from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import Operator, all_names, apply, find_operator
 
-__all__ = ["operator_function", "operator_names"]
+__all__ = ["names", "operator_function"]
 
 _TAIL = (
     inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None),
@@ -36,9 +37,9 @@ def operator_function(name: str) -> Callable[..., Any]:
     return made
 
 
-def operator_names() -> list[str]:
-    """Return the public operator names; this is part of the ``__dir__`` of the namespace."""
-    return sorted(name for name in all_names() if not name.startswith("_"))
+def names() -> list[str]:
+    """Return what the namespace holds, operators included; this is its ``__dir__``."""
+    return sorted({*vars(sys.modules["gluonish.ndarray"]), *all_names()})
 
 
 def _make(op: Operator, name: str) -> Callable[..., Any]:

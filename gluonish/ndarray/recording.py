@@ -64,6 +64,7 @@ class Node(Protocol):
 
     def backward(self, grads: Sequence["NDArray | None"]) -> Sequence["NDArray | None"]:
         """Return the gradient of every input (None: none) from those of the outputs."""
+        raise NotImplementedError
 
     def free(self) -> None:
         """Drop everything that was kept for the backward pass."""

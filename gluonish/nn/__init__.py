@@ -3,8 +3,9 @@
 from gluonish.block import Block
 from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.activation import Activation
-from gluonish.nn.batch_norm import BatchNorm
+from gluonish.nn.batch_norm import BatchNorm, BatchNormReLU
 from gluonish.nn.conv import Conv1D, Conv2D, Conv3D
+from gluonish.nn.conv_transpose import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from gluonish.nn.dense import Dense
 from gluonish.nn.dropout import Dropout
 from gluonish.nn.embedding import Embedding
@@ -18,6 +19,7 @@ from gluonish.nn.global_pooling import (
     GlobalMaxPool2D,
     GlobalMaxPool3D,
 )
+from gluonish.nn.group_norm import GroupNorm, InstanceNorm
 from gluonish.nn.layer_norm import LayerNorm
 from gluonish.nn.leaky_relu import ELU, GELU, SELU, LeakyReLU, PReLU
 from gluonish.nn.pooling import AvgPool1D, AvgPool2D, AvgPool3D, MaxPool1D, MaxPool2D, MaxPool3D
@@ -35,10 +37,14 @@ __all__ = [
     "AvgPool2D",
     "AvgPool3D",
     "BatchNorm",
+    "BatchNormReLU",
     "Block",
     "Conv1D",
+    "Conv1DTranspose",
     "Conv2D",
+    "Conv2DTranspose",
     "Conv3D",
+    "Conv3DTranspose",
     "Dense",
     "Dropout",
     "Embedding",
@@ -49,9 +55,11 @@ __all__ = [
     "GlobalMaxPool1D",
     "GlobalMaxPool2D",
     "GlobalMaxPool3D",
+    "GroupNorm",
     "HybridBlock",
     "HybridLambda",
     "HybridSequential",
+    "InstanceNorm",
     "Lambda",
     "LayerNorm",
     "LeakyReLU",

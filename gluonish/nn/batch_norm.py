@@ -1,4 +1,4 @@
-"""BatchNorm: normalize each channel over the batch."""
+"""BatchNorm and BatchNormReLU: normalize each channel over the batch."""
 
 from types import ModuleType
 from typing import Any
@@ -9,7 +9,7 @@ from gluonish.nn.tensor import Tensor
 from gluonish.parameter import Parameter
 from gluonish.parameter.parameter import Init
 
-__all__ = ["BatchNorm"]
+__all__ = ["BatchNorm", "BatchNormReLU"]
 
 
 class BatchNorm(HybridBlock):
@@ -104,3 +104,28 @@ class BatchNorm(HybridBlock):
         settings = ", ".join(f"{name}={value}" for name, value in self._kwargs.items())
         in_channels = (shape[0] if shape else 0) or None
         return f"{type(self).__name__}({settings}, in_channels={in_channels})"
+
+
+class BatchNormReLU(BatchNorm):
+    """Normalize each channel, then replace negative results by 0; arguments are `BatchNorm`'s.
+
+    Inputs:
+        x: any shape with C at ``axis``.
+
+    Outputs:
+        y: shape of ``x``, not negative.
+    """
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        x: Tensor,
+        gamma: Tensor,
+        beta: Tensor,
+        running_mean: Tensor,
+        running_var: Tensor,
+    ) -> Any:
+        """Normalize and rectify; while training, move the running statistics."""
+        return F._contrib_BatchNormWithReLU(
+            x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs
+        )

@@ -3,7 +3,6 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import normalize_dtype
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.batch_norm import BATCH_NORM
 from gluonish.ops.registry import Attrs, Operator, V, register
@@ -11,11 +10,12 @@ from gluonish.ops.registry import Attrs, Operator, V, register
 __all__ = ["BATCH_NORM_RELU"]
 
 # Files count four outputs; the last one holds nothing.
-_NOTHING = Spec((1,), normalize_dtype("uint8"))
+_NOTHING = (1,)
 
 
 def _infer(*inputs: Spec, **attrs: Any) -> tuple[Spec, ...]:
-    return (*BATCH_NORM.infer(*inputs, **attrs), _NOTHING)
+    outputs = BATCH_NORM.infer(*inputs, **attrs)
+    return (*outputs, Spec(_NOTHING, outputs[1].dtype))
 
 
 def _kernel(xp: ModuleType, outputs: tuple[Any, ...], *inputs: Any, **attrs: Any) -> None:
@@ -24,7 +24,7 @@ def _kernel(xp: ModuleType, outputs: tuple[Any, ...], *inputs: Any, **attrs: Any
     outputs[3][...] = 0
 
 
-def _gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> Any:
+def _gradient(g: tuple[V | None, ...], *values: Any, **attrs: Any) -> Any:
     head, out = g[0], values[5]
     if head is None:
         return (None,) * 5
@@ -38,7 +38,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     BATCH_NORM.complete(inputs, statistics, attrs)
     outputs[:3] = statistics
     if len(outputs) > 3:
-        outputs[3] = PartialSpec(_NOTHING.shape, _NOTHING.dtype)
+        outputs[3] = PartialSpec(_NOTHING, statistics[1].dtype)
 
 
 BATCH_NORM_RELU = register(

@@ -39,7 +39,7 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     reshape,
     reverse,
     sequence,
-    slice,  # the module is named after its operator
+    slice,  # noqa: A004  # named after its operator
     softmax,
     softmax_output,
     split,

@@ -7,8 +7,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_shapes
 from gluonish.ops.matmul import matmul
-from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reduction import sum_
+from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 
 __all__ = ["FULLY_CONNECTED"]
@@ -100,6 +100,14 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     for i, spec in enumerate(inputs):
         shape = merge_shapes(known[i], spec.shape, f"FullyConnected input {i}")
         inputs[i] = PartialSpec(shape, spec.dtype or dtype)
+    if data.shape is None:
+        return
+    # The rows of data and output are the same, so either may tell the other's.
+    width = 1 if attrs["flatten"] else len(data.shape) - 1
+    rows = merge_shapes((*data.shape[:width], units), outputs[0].shape, "FullyConnected output")
+    outputs[0] = PartialSpec(rows, outputs[0].dtype or dtype)
+    if rows is not None:
+        inputs[0] = PartialSpec((*rows[:width], *data.shape[width:]), inputs[0].dtype)
     outputs[0] = PartialSpec(outputs[0].shape, outputs[0].dtype or dtype)
 
 

@@ -82,10 +82,12 @@ def reshape_arguments(shape: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[st
 
 
 def _method(op: Operator, name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         inputs, attrs = bind_arguments(op, (self, *args), kwargs)
         require_inputs(op, inputs, attrs)
-        return apply(op, inputs, attrs)
+        if out is None:
+            return apply(op, inputs, attrs)
+        return self.__apply__(op, inputs, attrs, out)  # arrays alone take it
 
     method.__name__ = name
     method.__qualname__ = f"Fluent.{name}"

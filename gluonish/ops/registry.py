@@ -34,6 +34,7 @@ class V(Protocol):
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents, all known."""
+        raise NotImplementedError
 
     @staticmethod
     def __apply__(op: "Operator", inputs: Sequence[Any], attrs: Attrs) -> Any:

@@ -460,7 +460,8 @@ class Parameter:
             first, *others = [value.copyto(cpu()) for value in self.list_data()]
             for other in others:
                 first += other
-            return first / (1 + len(others)) if others else first
+            mean: NDArray = first / (1 + len(others)) if others else first
+            return mean
 
 
 def _fill(data: NDArray, name: str, deferred: _Deferred) -> None:

@@ -1,6 +1,7 @@
 """Symbol and the ``sym`` namespace: variables, groups, files, and a function for every operator."""
 
 from gluonish.symbol import methods as _methods
+from gluonish.symbol import random
 from gluonish.symbol.composition import Group
 from gluonish.symbol.creation import (
     arange,
@@ -36,6 +37,7 @@ __all__ = [
     "ones",
     "pow",
     "power",
+    "random",
     "var",
     "zeros",
 ]

@@ -30,12 +30,13 @@ def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNe
     return Symbol([value for symbol in listed for value in symbol._values])
 
 
-def compose(self: Symbol, *args: Symbol, **kwargs: Symbol) -> Symbol:
+def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symbol) -> Symbol:
     """Return the graph with variables replaced by other graphs.
 
     Args:
         *args: Replacements in the order of `list_arguments`.
-        **kwargs: Replacements by variable name; ``name`` is accepted.
+        name: New name of the node that makes the output.
+        **kwargs: Replacements by variable name.
 
     Raises:
         ArgumentError: for too many replacements, or a name that is no argument.
@@ -44,9 +45,9 @@ def compose(self: Symbol, *args: Symbol, **kwargs: Symbol) -> Symbol:
     if len(args) > len(names):
         raise ArgumentError(f"Symbol: expected at most {len(names)} inputs, got {len(args)}")
     replacements = dict(zip(names, args, strict=False))
-    replacements.update({name: symbol for name, symbol in kwargs.items() if name != "name"})
+    replacements.update(kwargs)
     variables = self.list_inputs()
-    unknown = [name for name in replacements if name not in variables]
+    unknown = [key for key in replacements if key not in variables]
     if unknown:
         raise ArgumentError(f"Symbol: expected inputs among {variables}, got {unknown}")
     made: dict[int, Value | Node] = {}
@@ -56,8 +57,10 @@ def compose(self: Symbol, *args: Symbol, **kwargs: Symbol) -> Symbol:
             made[id(node)] = node if symbol is None else symbol._values[0]
             continue
         inputs = [_moved(value, made) for value in node.inputs]
+        is_head = len(self._values) == 1 and node is self._values[0].node
+        called = name if name is not None and is_head else node.name
         made[id(node)] = Node(
-            node.op, node.name, inputs, node.attrs, extra=node.extra, given=node.given
+            node.op, called, inputs, node.attrs, extra=node.extra, given=node.given
         )
     return Symbol([_moved(value, made) for value in self._values])
 

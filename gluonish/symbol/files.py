@@ -1,9 +1,12 @@
-"""Symbols in ``-symbol.json`` files: written as MXNet 1.9 writes them, read from every version
-since 0.8."""
+"""Symbols in ``-symbol.json`` files.
+
+Written as MXNet 1.9 writes them, read from every version since 0.8.
+"""
 
 import json
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError, FileFormatError, OperatorError
 from gluonish.core.files import atomic_write, open_to_read
@@ -11,7 +14,7 @@ from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.symbol.json_format import VARIABLE, GraphData, NodeData, dump, parse
 from gluonish.symbol.legacy_json import upgrade
-from gluonish.symbol.symbol import Symbol, node_attributes
+from gluonish.symbol.symbol import Symbol, operator_attributes
 
 __all__ = ["load", "load_json", "save", "to_json"]
 
@@ -34,8 +37,8 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
     for node in order:
         if node.array is not None:
             raise ArgumentTypeError(
-                f"save: expected a graph of operators and variables, got an array inside ({node.name}); pass it as an input or "
-                "make it a Parameter"
+                "save: expected a graph of operators and variables, got an array inside "
+                f"({node.name}); pass it as an input or make it a Parameter"
             )
         mutated = () if node.op is None else node.op.mutated_inputs(node.attrs)
         inputs = tuple(
@@ -50,18 +53,35 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
 
 
 def _file_attributes(node: Node) -> dict[str, str]:
-    attrs = {k: v for k, v in node_attributes(node).items() if k not in ("lr_mult", "wd_mult")}
+    attrs = {**operator_attributes(node), **node.extra}
     if node.op is not None and node.op.variadic is not None:
         attrs[node.op.variadic] = str(node.attrs[node.op.variadic])
-    hidden = {key.strip("_") for key in node.extra if _is_hidden(key)}
-    return {key: attrs[key] for key in sorted(attrs) if key not in hidden}
+    return dict(sorted(attrs.items()))
 
 
 def _num_outputs(node: NodeData) -> int:
     if node.is_variable:
         return 1
     op = find_operator(node.op)
-    return op.num_outputs(op.schema.parse(op.name, _operator_attributes(op, node.attrs)))
+    attrs = op.schema.parse(op.name, _operator_attributes(op, node.attrs))
+    return op.num_outputs(attrs) + _has_workspace(op, attrs)
+
+
+def _has_workspace(op: Operator, attrs: Mapping[str, Any]) -> bool:
+    """Whether MXNet counts a hidden output that the operator does not have here."""
+    if op.num_outputs(attrs) > 1:
+        return False
+    if op.name == "Pooling":
+        channels_first = attrs["layout"] in (None, "NCW", "NCHW", "NCDHW")
+        return attrs["pool_type"] == "max" and bool(attrs["kernel"]) and channels_first
+    return op.name == "topk" and attrs["ret_typ"] == "value"
+
+
+def _operator(node: NodeData) -> Operator:
+    try:
+        return find_operator(node.op)
+    except OperatorError:
+        raise OperatorError(f"operator {node.op} in node {node.name}") from None
 
 
 def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, str]:
@@ -95,15 +115,15 @@ def load_json(json_str: str) -> Symbol:
 
 
 def _read(text: str | bytes, name: str) -> Symbol:
-    data = upgrade(parse(text, name), _input_names, _input_attributes)
-    made: list[Node] = []
-    for i, node in enumerate(data.nodes):
-        try:
+    try:
+        data = upgrade(parse(text, name), _input_names, _input_attributes)
+        made: list[Node] = []
+        for node in data.nodes:
             made.append(_node(node, made))
-        except OperatorError as error:
-            raise FileFormatError(
-                f"{name}: expected nodes that gluonish knows, got node {i} ({node.name}): {error}"
-            ) from error
+    except OperatorError as error:
+        raise FileFormatError(
+            f"{name}: expected a graph of operators that gluonish knows, got {error}"
+        ) from error
     return Symbol([Value(made[number], index) for number, index, _ in data.heads])
 
 
@@ -113,31 +133,32 @@ def _node(node: NodeData, made: Sequence[Node]) -> Node:
         # A variable that an operator call made carries that call's settings; they mean nothing here
         # but are kept.
         return Node(None, node.name, extra=dict(node.attrs))
-    op = find_operator(node.op)
+    op = _operator(node)
     given = {key: value for key, value in node.attrs.items() if not _is_hidden(key)}
-    attrs = op.schema.parse(op.name, given)
+    attrs = op.schema.parse(f"{node.name}: {op.name}", given)
     inputs = [Value(made[number], index) for number, index, _ in node.inputs]
     expected = len(op.input_names(attrs))
     if len(inputs) != expected:
-        raise OperatorError(f"{op.name}: expected {expected} inputs, got {len(inputs)}")
+        raise OperatorError(f"{node.name} with {len(inputs)} inputs where {op.name} has {expected}")
     for value in inputs:
         if value.index >= value.node.num_outputs:
             raise OperatorError(
-                f"{op.name}: expected an output below {value.node.num_outputs} of {value.node.name}, got {value.index}"
+                f"{node.name} that reads output {value.index} of {value.node.name}, which has "
+                f"{value.node.num_outputs}"
             )
     return Node(op, node.name, inputs, attrs, extra=extra, given=given)
 
 
 def _input_names(node: NodeData) -> Sequence[str]:
     """Return the names of a node's inputs, those that the operator overwrites last."""
-    op = find_operator(node.op)
+    op = _operator(node)
     attrs = op.schema.parse(op.name, _operator_attributes(op, node.attrs))
     return op.input_names(attrs)
 
 
 def _input_attributes(node: NodeData) -> dict[str, dict[str, str]]:
     """Return what an operator sets on the variables that feed it: how moving statistics start."""
-    op = find_operator(node.op)
+    op = _operator(node)
     if op.name != "BatchNorm":
         return {}
     return {

@@ -4,6 +4,7 @@ evaluation, files."""
 from typing import Any
 
 from gluonish.symbol.composition import compose, evaluate_symbol
+from gluonish.symbol.debug import debug_str
 from gluonish.symbol.files import save, to_json
 from gluonish.symbol.shapes import infer_shape, infer_shape_partial, infer_type
 from gluonish.symbol.symbol import Symbol
@@ -15,6 +16,7 @@ def attach() -> None:
     """Give `Symbol` its methods."""
     methods: dict[str, Any] = {
         "__call__": compose,
+        "debug_str": debug_str,
         "eval": evaluate_symbol,
         "infer_shape": infer_shape,
         "infer_shape_partial": infer_shape_partial,

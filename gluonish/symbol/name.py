@@ -80,7 +80,7 @@ class AttrScope:
         for name, value in kwargs.items():
             if not isinstance(value, str):
                 raise ArgumentTypeError(f"AttrScope: expected {name} to be a str, got {value!r}")
-        self._attr = {f"__{name}__": value for name, value in kwargs.items()}
+        self._attr = {f"__{name.strip('_')}__": value for name, value in kwargs.items()}
         self._tokens: list[Token[Mapping[str, str]]] = []
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gluonish.core.dtype import DTYPE_FLAGS, normalize_dtype
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.schema import format_attribute
 from gluonish.graph.ir import Node, Value
 from gluonish.ops import catalog
 from gluonish.ops.face import bind_arguments, docstring_of, signature_of
@@ -102,12 +103,7 @@ def _make(op: Operator, called: str) -> Callable[..., Symbol]:
         kwargs.pop("out", None)
         hidden = {k: kwargs.pop(k) for k in tuple(kwargs) if k.startswith("__")}
         inputs, attrs = bind_arguments(op, args, kwargs)
-        given = {
-            key: _spelled(op, attrs, key)
-            for key in op.schema.attributes
-            if key in kwargs or (key in attrs and key not in op.schema.defaults)
-        }
-        _add_positional(op, args, attrs, given)
+        given = _spelled(op, args, kwargs, attrs)
         extra = {f"__{key.strip('_')}__": value for key, value in (attr or {}).items()}
         return new_node(op, inputs, attrs, given, name, {**extra, **hidden}, called.lower())
 
@@ -118,15 +114,24 @@ def _make(op: Operator, called: str) -> Callable[..., Symbol]:
     return function
 
 
-def _spelled(op: Operator, attrs: Mapping[str, Any], key: str) -> str:
-    text = op.schema.to_strings({key: attrs[key]}).get(key)
-    return str(attrs[key]) if text is None else text
-
-
-def _add_positional(
-    op: Operator, args: Sequence[Any], attrs: Mapping[str, Any], given: dict[str, str]
-) -> None:
-    """Count attributes that were given by position as spelled too."""
+def _spelled(
+    op: Operator, args: Sequence[Any], kwargs: Mapping[str, Any], attrs: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the attributes that a call gave, as MXNet would write what the user wrote."""
+    raw = dict(kwargs)
     if op.variadic is None:
-        for key in tuple(op.schema.attributes)[: max(0, len(args) - len(op.inputs))]:
-            given[key] = _spelled(op, attrs, key)
+        raw |= dict(zip(op.schema.attributes, args[len(op.inputs) :], strict=False))
+    else:
+        raw[op.variadic] = attrs[op.variadic]
+    return {
+        key: str(raw[key]) if _is_plain(raw[key]) else format_attribute(attrs[key])
+        for key in op.schema.attributes
+        if raw.get(key) is not None
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether Python spells a value as files do."""
+    if isinstance(value, list | tuple):
+        return all(type(item) in (int, float) for item in value)
+    return type(value) in (bool, int, float, str)

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.dtype import dtype_from_flag, normalize_dtype
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape
@@ -11,7 +13,15 @@ from gluonish.graph.inference import Inference, infer
 from gluonish.graph.ir import Node, Value
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["declared", "from_public", "infer_shape", "infer_shape_partial", "infer_type", "known_specs", "to_public"]
+__all__ = [
+    "declared",
+    "from_public",
+    "infer_shape",
+    "infer_shape_partial",
+    "infer_type",
+    "known_specs",
+    "to_public",
+]
 
 Lists = tuple[list[Any], list[Any], list[Any]]
 
@@ -78,8 +88,7 @@ def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
     """Like `infer_shape`, with what could be found where not everything could: unknown extents are
     0, and a shape of which nothing is known is ()."""
     arguments, outputs, auxiliary = (
-        [() if shape is None else shape for shape in part]
-        for part in _shapes(self, args, kwargs)
+        [() if shape is None else shape for shape in part] for part in _shapes(self, args, kwargs)
     )
     return arguments, outputs, auxiliary
 
@@ -120,13 +129,35 @@ def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
         **kwargs: Dtypes by variable name.
 
     Returns:
-        NumPy types of arguments, outputs and auxiliary states, three lists; None where shapes would
-        be needed too.
+        NumPy types of arguments, outputs and auxiliary states, three lists.
     """
     dtypes = _by_name(self, args, kwargs)
     given = {name: PartialSpec(None, normalize_dtype(d)) for name, d in dtypes.items()}
-    parts = _lists(self, _run(self, given))
+    inference = _run(self, given)
+    presumed = _presumed_dtypes(inference)
+    parts = _lists(self, inference)
     arguments, outputs, auxiliary = (
         [None if spec.dtype is None else spec.dtype.type for spec in part] for part in parts
     )
+    for i, value in enumerate(self._values):
+        if outputs[i] is None and value.key in presumed:
+            outputs[i] = presumed[value.key].type
     return arguments, outputs, auxiliary
+
+
+def _presumed_dtypes(inference: Inference) -> dict[tuple[int, int], np.dtype[Any]]:
+    """Return a dtype for every value, also where inference had no shapes to find it with.
+
+    An operator's outputs then have the dtype that its attributes name, else that of its first
+    input.
+    """
+    found: dict[tuple[int, int], np.dtype[Any]] = {}
+    for node in inference.nodes:
+        presumed = node.attrs.get("dtype")
+        if not isinstance(presumed, np.dtype):
+            presumed = found.get(node.inputs[0].key) if node.inputs else None
+        for i in range(node.num_outputs):
+            dtype = inference.spec(Value(node, i)).dtype or presumed
+            if dtype is not None:
+                found[id(node), i] = dtype
+    return found

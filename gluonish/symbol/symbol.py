@@ -5,17 +5,22 @@ Inference, files and composition live in modules of their own; `gluonish.symbol.
 methods of the class.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, NotSupportedError
-from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.graph.ir import Node, Value, operator_word, topological_order
 from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.name import NameManager, current_attributes
 
-__all__ = ["Symbol", "new_node", "output_names"]
+__all__ = ["Symbol", "new_node", "node_attributes", "operator_attributes", "output_names"]
 
+# What an operator sets on variables that it makes itself: how moving statistics start.
+_VARIABLE_ATTRIBUTES = {
+    ("BatchNorm", "moving_mean"): {"__init__": '["zero", {}]'},
+    ("BatchNorm", "moving_var"): {"__init__": '["one", {}]'},
+}
 _HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
 
@@ -38,9 +43,9 @@ class Symbol(Fluent):
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> "Symbol":
         given = op.schema.to_strings(attrs)
-        given.pop("is_int", None)  # how a scalar was spelled; MXNet's files do not tell
-        if "scalar" in attrs:
-            given["scalar"] = str(attrs["scalar"])
+        if "scalar" in attrs:  # MXNet's files tell how it was spelled, and nothing else of it
+            is_int = given.pop("is_int", "True") == "True"
+            given["scalar"] = str(int(attrs["scalar"]) if is_int else attrs["scalar"])
         return new_node(op, inputs, attrs, given, None, None)
 
     @property
@@ -73,12 +78,12 @@ class Symbol(Fluent):
     def __repr__(self) -> str:
         if self.name is not None:
             return f"<Symbol {self.name}>"
-        return f"<Symbol group [{', '.join(self.list_outputs())}]>"
+        return f"<Symbol group [{', '.join(value.node.name for value in self._values)}]>"
 
     def __bool__(self) -> bool:
         raise NotSupportedError(
-            f"truth value: expected a computation without branches on values, got `if` on Symbol {self.name}; use F.where, "
-            "or do not hybridize this block"
+            "truth value: expected a computation without branches on values, got `if` on Symbol "
+            f"{self.name}; use F.where, or do not hybridize this block"
         )
 
     def __copy__(self) -> "Symbol":
@@ -114,8 +119,7 @@ class Symbol(Fluent):
         return [node.name for node in self._variables() if id(node) not in auxiliary]
 
     def list_auxiliary_states(self) -> list[str]:
-        """Return the names of the variables that an operator overwrites, such as moving
-        statistics."""
+        """Return the names of the variables that an operator overwrites: moving statistics."""
         auxiliary = self._auxiliary()
         return [node.name for node in self._variables() if id(node) in auxiliary]
 
@@ -124,8 +128,10 @@ class Symbol(Fluent):
         return [node.name for node in self._variables()]
 
     def list_outputs(self) -> list[str]:
-        """Return the names of the outputs: the variable's, ``node_output``, or ``node_`` and the
-        operator's word."""
+        """Return the names of the outputs.
+
+        A variable's own; else that of the node and ``_output``, or the operator's word for it.
+        """
         return output_names(self._values)
 
     # -- attributes ----------------------------------------------------------------------------
@@ -149,17 +155,35 @@ class Symbol(Fluent):
         found = {node.name: node_attributes(node) for node in topological_order(self._values)}
         return {name: attrs for name, attrs in found.items() if attrs}
 
+    def _set_attr(self, **kwargs: str) -> None:
+        """Set attributes of the node.
+
+        Raises:
+            ArgumentTypeError: if a value is not a string.
+        """
+        for key, value in kwargs.items():
+            if not isinstance(value, str):
+                raise ArgumentTypeError(f"_set_attr: expected {key} to be a str, got {value!r}")
+        node = self._values[0].node
+        node.extra = {**node.extra, **kwargs}
+
+    def __neg__(self) -> "Symbol":
+        negative: Symbol = self * -1.0
+        return negative
+
     # -- attached by gluonish.symbol.methods ------------------------------------------------------
 
     if TYPE_CHECKING:
 
-        def __call__(self, *args: "Symbol", **kwargs: "Symbol") -> "Symbol": ...
-        def infer_shape(self, *args: Any, **kwargs: Any) -> Any: ...
-        def tojson(self, remove_amp_cast: bool = True) -> str: ...
+        __call__: Callable[..., "Symbol"]
+        infer_shape: Callable[..., Any]
+        save: Callable[..., None]
+        tojson: Callable[..., str]
 
     def _refuse(self, what: str) -> NoReturn:
         raise NotSupportedError(
-            f"{what}: expected an NDArray, got Symbol {self.name}, which has no values; give it an NDArray, or do not hybridize"
+            f"{what}: expected an NDArray, got Symbol {self.name}, which has no values; give it an "
+            "NDArray, or do not hybridize"
         )
 
     def asnumpy(self) -> NoReturn:
@@ -179,12 +203,16 @@ class Symbol(Fluent):
         self._refuse("backward")
 
 
+def operator_attributes(node: Node) -> dict[str, str]:
+    """Return the attributes of a node's operator as strings, as they were spelled."""
+    if node.op is None:
+        return {}
+    return dict(node.op.schema.to_strings(node.attrs) if node.given is None else node.given)
+
+
 def node_attributes(node: Node) -> dict[str, str]:
-    """Return a node's attributes as strings: its operator's, as spelled, and the user's (hidden
-    ones in both spellings)."""
-    found: dict[str, str] = {}
-    if node.op is not None:
-        found |= node.op.schema.to_strings(node.attrs) if node.given is None else node.given
+    """Return a node's attributes as strings, the hidden ones of the user's in both spellings."""
+    found = operator_attributes(node)
     for key, value in node.extra.items():
         found[key] = value
         if key.strip("_") in _HIDDEN:
@@ -200,18 +228,10 @@ def output_names(values: Sequence[Value]) -> list[str]:
 def _output_name(node: Node, index: int) -> str:
     if node.op is None:
         return node.name
-    if node.op.output_names:
-        return f"{node.name}_{node.op.output_names[index]}"
-    return f"{node.name}_output" if node.num_visible == 1 else f"{node.name}_output{index}"
-
-
-def hint(op: Operator) -> str:
-    """Return the word that unnamed nodes of an operator are called by: ``_plus`` for
-    ``elemwise_add``."""
-    for name in op.aliases:
-        if name[0] == "_" and name[1].isupper():
-            return name.lower()
-    return op.name.lower()
+    words = node.op.output_names or ("output",)
+    if len(words) > 1:
+        return f"{node.name}_{words[index]}"
+    return f"{node.name}_{words[0]}{index if node.num_visible > 1 else ''}"
 
 
 def new_node(
@@ -227,27 +247,29 @@ def new_node(
 
     Args:
         op: The operator.
-        inputs: Symbols; None at the end or in between makes a variable ``name_input``.
+        inputs: Symbols; None makes a variable ``name_input``, which copies the attributes.
         attrs: Parsed attributes.
         given: The attributes as the user spelled them.
         name: Given by the user, or None.
         extra: Further attributes, ``__key__`` to string.
         word: What an unnamed node is called after, the operator's own word by default.
     """
-    name = NameManager.current().get(name, word or hint(op))
+    name = NameManager.current().get(name, word or operator_word(op))
     extra = {**current_attributes(), **(extra or {})}
     values = []
     for input_name, x in zip(op.input_names(attrs), inputs, strict=True):
         if x is None:
-            values.append(Value(Node(None, f"{name}_{input_name}", extra={**extra})))
+            copied = {**given, **extra, **_VARIABLE_ATTRIBUTES.get((op.name, input_name), {})}
+            values.append(Value(Node(None, f"{name}_{input_name}", extra=copied)))
         elif not isinstance(x, Symbol):
             raise ArgumentTypeError(
-                f"{op.name}: expected {input_name} to be a Symbol, got {type(x).__name__}; inside hybrid_forward use its "
-                "arguments and F only"
+                f"{op.name}: expected {input_name} to be a Symbol, got {type(x).__name__}; inside "
+                "hybrid_forward use its arguments and F only"
             )
         elif len(x._values) != 1:
             raise GraphError(
-                f"{op.name}: expected {input_name} to be one output, got {len(x._values)}; pick one with []"
+                f"{op.name}: expected {input_name} to be one output, got {len(x._values)}; pick "
+                "one with []"
             )
         else:
             values.append(x._values[0])

@@ -1,4 +1,4 @@
-"""``gluonish demo``: train a small convolutional network on real digits, from data to exported model."""
+"""``gluonish demo``: train a small convolutional network on real digits, then export it."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ class ResidualUnit(HybridBlock):
                 nn.BatchNorm(),
             )
 
-    def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803  # Gluon's name
+    def hybrid_forward(self, F: Any, x: Any) -> Any:  # Gluon's name
         """Add the shortcut."""
         return F.relu(x + self.body(x))
 
@@ -107,7 +107,7 @@ def parse_contexts(text: str) -> list[Context]:
 
 
 def shifted(images: np.ndarray[Any, Any], generator: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Return images (N, 1, H, W), each moved by up to one pixel along both axes, zeros coming in."""
+    """Return images (N, 1, H, W), each moved by up to one pixel along both axes, over zeros."""
     padded = np.pad(images, ((0, 0), (0, 0), (1, 1), (1, 1)))
     result = np.empty_like(images)
     height, width = images.shape[2:]
@@ -183,7 +183,8 @@ def predict(
     net: HybridBlock, images: np.ndarray[Any, Any], context: Context
 ) -> np.ndarray[Any, Any]:
     """Return the network's outputs for all images, (N, 10)."""
-    return net(nd.array(images, ctx=context)).asnumpy()
+    scores: np.ndarray[Any, Any] = net(nd.array(images, ctx=context)).asnumpy()
+    return scores
 
 
 def evaluate(
@@ -235,7 +236,7 @@ def main(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
     output.mkdir(parents=True, exist_ok=True)
     nd.random.seed(arguments.seed)
-    np.random.seed(arguments.seed)  # the DataLoader shuffles by it
+    np.random.seed(arguments.seed)  # noqa: NPY002  # the DataLoader shuffles by it
     net = digits_network()
     net.initialize(Xavier(), ctx=contexts)
     if not arguments.imperative:
@@ -258,7 +259,8 @@ def report(
         ArgumentError: if the imported model predicts anything else.
     """
     images, labels = load_digits(train=False)
-    # Every device has moving statistics of its own; the exported model gets their mean, and so must this one.
+    # Every device has moving statistics of its own; an export takes their mean, so that this
+    # network must have it too.
     net.collect_params().reset_ctx(context)
     net.hybridize(static_alloc=True)
     predictions = predict(net, images, context)
@@ -277,5 +279,5 @@ def report(
 
 
 def _say(text: str) -> None:
-    print(text)  # noqa: T201  # the command's output
+    print(text)  # the command's output
 

@@ -73,8 +73,12 @@ def test_file_size_limit_leaves_the_old_content(tmp_path: Path) -> None:
         "    sys.exit(7)\n"
     )
     root = Path(__file__).parents[2]
+    paths = os.pathsep.join([str(root), str(root / "engine")])
     result = subprocess.run(
-        [sys.executable, "-c", program, str(target)], cwd=root, timeout=60, check=False
+        [sys.executable, "-c", program, str(target)],
+        env=os.environ | {"PYTHONPATH": paths},
+        timeout=60,
+        check=False,
     )
     assert result.returncode == 7
     assert target.read_bytes() == b"old"

@@ -64,6 +64,15 @@ LAYERS = {
     "nn.HybridLambda('tanh')": (2, 4),
     "nn.ReflectionPad2D(2)": (1, 2, 4, 5),
     "nn.ReflectionPad2D((0, 0, 0, 0, 1, 2, 3, 0))": (1, 2, 4, 5),
+    "nn.GroupNorm()": (2, 4, 3),
+    "nn.GroupNorm(2, epsilon=0.1, scale=False)": (2, 4, 3, 3),
+    "nn.InstanceNorm()": (2, 3, 4, 4),
+    "nn.InstanceNorm(axis=-1, scale=True, center=False, in_channels=4)": (2, 3, 5, 4),
+    "nn.BatchNormReLU()": (2, 3, 4, 4),
+    "nn.Conv1DTranspose(4, 3)": (2, 3, 5),
+    "nn.Conv2DTranspose(4, 3, strides=2, padding=1, output_padding=1, in_channels=4, groups=2,"
+    " activation='relu')": (1, 4, 3, 4),
+    "nn.Conv3DTranspose(2, 2, use_bias=False)": (1, 3, 2, 3, 2),
 }
 
 RESNETS = {
@@ -196,6 +205,7 @@ def layers(arrays):
             with mx.autograd.record():
                 y = layer(x)
             y.backward()  # MXNet moves the running statistics there, on the CPU
+            nd.waitall()  # which reading them alone does not wait for
             arrays[f"layer{i}_train"] = y.asnumpy()
             arrays[f"layer{i}_mean"] = layer.running_mean.data().asnumpy()
         found[text] = entry

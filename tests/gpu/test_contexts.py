@@ -1,4 +1,4 @@
-"""Programs on a real device give what they give on ``cpu(0)``, as those on the double of CuPy do."""
+"""Programs on a real device give what ``cpu(0)`` gives, as those on the double of CuPy do."""
 
 from collections.abc import Callable
 from typing import Any

@@ -109,9 +109,7 @@ def test_gradients_of_random_graphs_are_those_of_the_tape(made: RandomGraph) -> 
     seed(3)
     results = evaluate(joint, [*made.arrays(), *heads])[len(outputs) :]
     for (i, _), result in zip(wanted, results, strict=True):
-        np.testing.assert_allclose(
-            result.asnumpy(), arrays[i].grad.asnumpy(), rtol=1e-4, atol=1e-5
-        )
+        np.testing.assert_allclose(result.asnumpy(), arrays[i].grad.asnumpy(), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("index", [0, 1])

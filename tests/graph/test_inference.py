@@ -120,3 +120,24 @@ def test_specialize_keeps_constants() -> None:
     made = specialize([a.node], [y], [spec(2)], train=False)
     assert held.node in made.nodes
     assert made.outputs[0].dtype == np.float32
+
+
+def test_zeros_of_a_shape_left_open_take_it_from_those_who_read_them() -> None:
+    x = variable("x")
+    state = symbolic("_zeros", "begin", shape=(0, 4), dtype="float32")
+    y = symbolic("elemwise_add", "sum", x, symbolic("relu", "r", state))
+    made = lint(specialize([x.node], [y], [spec(3, 4)], train=False))
+    assert str(made) == text(
+        """
+        %0: float32(3, 4) = variable x
+        %1: float32(3, 4) = _zeros(shape=(3, 4))
+        %2: float32(3, 4) = relu(%1)
+        %3: float32(3, 4) = elemwise_add(%0, %2)
+        return %3
+        """
+    )
+
+
+def test_zeros_of_a_shape_that_nobody_determines_are_empty() -> None:
+    made = specialize([], [symbolic("_zeros", "z", shape=(0, 4))], [], train=False)
+    assert made.outputs[0].shape == (0, 4)

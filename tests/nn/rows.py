@@ -104,6 +104,28 @@ def _convolutions() -> dict[str, list[Row]]:
     }
 
 
+def _transposed() -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for rank in (1, 2, 3):
+        make = getattr(nn, f"Conv{rank}DTranspose")
+        shape = (4, 4, 3, 2)[: rank + 1]
+        options: list[dict[str, Any]] = [
+            {"strides": 2, "padding": 1, "output_padding": 1, "activation": "tanh"},
+            {"groups": 2, "dilation": 2, "use_bias": False},
+        ]
+        found[f"Conv{rank}DTranspose"] = [
+            Row(lambda known, m=make, o=o: m(6, 3, in_channels=4 * known, **o), normal(*shape))  # type: ignore[misc]  # defaults bind
+            for o in options
+        ]
+    found["Conv2DTranspose"].append(
+        Row(
+            lambda known: nn.Conv2DTranspose(6, 3, layout="NHWC", in_channels=4 * known),
+            normal(3, 4, 4),
+        )
+    )
+    return found
+
+
 def _poolings() -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for ndim, last in ((1, "NWC"), (2, "NHWC"), (3, "NDHWC")):
@@ -131,7 +153,22 @@ def _norms() -> dict[str, list[Row]]:
     def batch(known: bool, **options: Any) -> HybridBlock:
         return nn.BatchNorm(in_channels=4 * known, **options)
 
+    def instance(known: bool, **options: Any) -> HybridBlock:
+        return nn.InstanceNorm(in_channels=4 * known, **options)
+
     return {
+        "BatchNormReLU": [
+            Row(lambda known: nn.BatchNormReLU(in_channels=4 * known), normal(4, 3, 5)),
+            Row(lambda _: nn.BatchNormReLU(axis=-1, scale=False), normal(3, 4)),
+        ],
+        "GroupNorm": [
+            Row(lambda _: nn.GroupNorm(), normal(4, 5)),
+            Row(lambda _: nn.GroupNorm(2, scale=False, epsilon=0.1), normal(4, 3, 2)),
+        ],
+        "InstanceNorm": [
+            Row(instance, normal(4, 5)),
+            Row(lambda known: instance(known, axis=-1, scale=True), normal(3, 2, 4)),
+        ],
         "BatchNorm": [
             Row(batch, normal(4, 3, 5)),
             Row(lambda known: batch(known, axis=-1, momentum=0.5), normal(3, 4)),
@@ -148,6 +185,7 @@ def _norms() -> dict[str, list[Row]]:
 
 LAYERS: dict[str, list[Row]] = {
     **_convolutions(),
+    **_transposed(),
     **_poolings(),
     **_norms(),
     "Activation": [

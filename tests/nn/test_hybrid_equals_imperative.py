@@ -20,7 +20,7 @@ ENGINES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 ALL = {
     f"{name}-{i}": row for name, rows in {**LAYERS, **LOSSES}.items() for i, row in enumerate(rows)
 }
-HEADS = np.random.default_rng(11).standard_normal(5000).astype(np.float32)
+HEADS = np.random.default_rng(11).standard_normal(20000).astype(np.float32)
 # Both modes with gradients, and a call that records nothing.
 MODES = ("train", "predict", "plain")
 CALLS = ((3, 0), (3, 1), (5, 2), (3, 3))

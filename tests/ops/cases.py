@@ -341,6 +341,62 @@ def _updates() -> dict[str, Case]:
     }
 
 
+def _normalized(x: Any, rows: int, gamma: Any, beta: Any, eps: float) -> Any:
+    values = x.reshape(len(x), rows, -1)
+    centred = values - values.mean(2, keepdims=True)
+    scaled = centred / np.sqrt(values.var(2, keepdims=True) + eps)
+    return (scaled * gamma[:, None] + beta[:, None]).reshape(x.shape)
+
+
+def _transposed(x: Any, w: Any, b: Any) -> Any:
+    """Deconvolution of (N, C, W) with kernel 3, stride 2, pad 1 and adj 1."""
+    out = np.zeros((len(x), w.shape[1], 2 * x.shape[2] + 2))
+    for i in range(x.shape[2]):
+        out[:, :, 2 * i : 2 * i + 3] += np.einsum("nc,cfk->nfk", x[:, :, i], w)
+    return out[:, :, 1 : 1 + 2 * x.shape[2]] + b[:, None]
+
+
+def _layers() -> dict[str, Case]:
+    x, two, four = normal(2, 4, 3, 2), between(0.5, 2, 2), between(0.5, 2, 4)
+    loose = {"half_tolerance": 5e-2}
+    statistics = [between(0.5, 2, 4), normal(4), normal(4), between(0.5, 2, 4)]
+    return {
+        "GroupNorm": Case(
+            [x, two, normal(2)],
+            {"num_groups": 2, "eps": 0.01},
+            lambda v, g, b: _normalized(v, 2, g, b, 0.01),
+            {"zero_size": [x[:0], two, two], **loose},
+        ),
+        "InstanceNorm": Case(
+            [x, four, normal(4)],
+            {"eps": 0.1},
+            lambda v, g, b: _normalized(v, 4, g, b, 0.1),
+            {"zero_size": [x[:0], four, four], **loose},
+        ),
+        "Deconvolution": Case(
+            [normal(2, 4, 3), normal(4, 2, 3), normal(2)],
+            {
+                "kernel": (3,),
+                "num_filter": 2,
+                "stride": (2,),
+                "pad": (1,),
+                "adj": (1,),
+                "no_bias": False,
+            },
+            _transposed,
+            {"half_tolerance": 5e-2},
+        ),
+        "_contrib_BatchNormWithReLU": Case(
+            [x, *statistics],
+            {"fix_gamma": False, "eps": 0.1},
+            lambda v, g, b, *_: np.maximum(
+                _normalized(v.swapaxes(0, 1)[None], 4, g, b, 0.1)[0].swapaxes(0, 1), 0
+            ),
+            {"wrt": (0, 1, 2), "half": False},
+        ),
+    }
+
+
 CASES: dict[str, Case] = {
     **_unary(),
     **_binary(),
@@ -350,4 +406,5 @@ CASES: dict[str, Case] = {
     **_creation(),
     **_random_cases(),
     **_updates(),
+    **_layers(),
 }

@@ -99,9 +99,15 @@ def _layers() -> Iterator[tuple[str, Case]]:
         size = channel if extra.get("axis") is None else between(0.5, 2, 6)
         statistics = [size, size * 0.3, size * 0.1, size]
         yield "BatchNorm", Case([image, *statistics], extra)
+        yield "_contrib_BatchNormWithReLU", Case([image, *statistics], extra)
     weight = normal(6, 2, 3, 2)
     convolution = _window(num_filter=6, num_group=2, dilate=(1, 2))
     yield "Convolution", Case([image, weight, normal(6)], convolution)
+    transposed = _window(num_filter=6, num_group=2)
+    yield (
+        "Deconvolution",
+        Case([image, normal(4, 3, 3, 2), normal(6)], {**transposed, "no_bias": False}),
+    )
     last = {"num_filter": 3, "layout": "NHWC", "no_bias": True}
     yield "Convolution", Case([normal(2, 6, 5, 4), normal(3, 3, 2, 4)], _window(**last))
     yield (
@@ -129,6 +135,9 @@ def _small_layers() -> Iterator[tuple[str, Case]]:
     yield "Embedding", Case([index([1, 4, 9], [0, 1, -1]), normal(5, 3)], rows)
     yield "LayerNorm", Case([normal(3, 4), normal(4), normal(4)])
     yield "LayerNorm", Case([normal(3, 4, 2), normal(4), normal(4)], {"axis": 1})
+    groups = {"num_groups": 2, "output_mean_var": True}
+    yield "GroupNorm", Case([normal(3, 4, 5), normal(2), normal(2)], groups)
+    yield "InstanceNorm", Case([normal(3, 4, 5), normal(4), normal(4)])
     for kind in ("elu", "gelu", "leaky", "rrelu", "selu"):
         yield "LeakyReLU", Case([distinct(3, 4) / 4], {"act_type": kind})
     yield "LeakyReLU", Case([distinct(3, 4) / 4, between(0.1, 0.5, 4)], {"act_type": "prelu"})

@@ -9,8 +9,13 @@ from tests.programs.inputs import normal
 def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
     nn = mx.gluon.nn
     layers = {
-        "leaky": nn.LeakyReLU(0.2), "prelu": nn.PReLU(), "elu": nn.ELU(0.7), "selu": nn.SELU(),
-        "gelu": nn.GELU(), "swish": nn.Swish(1.5), "prelu4": nn.PReLU(in_channels=4),
+        "leaky": nn.LeakyReLU(0.2),
+        "prelu": nn.PReLU(),
+        "elu": nn.ELU(0.7),
+        "selu": nn.SELU(),
+        "gelu": nn.GELU(),
+        "swish": nn.Swish(1.5),
+        "prelu4": nn.PReLU(in_channels=4),
         "prelu_init": nn.PReLU(mx.init.Constant(0.1)),
     }
     for act in ("relu", "sigmoid", "tanh", "softrelu", "softsign"):

@@ -53,4 +53,9 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
         trainer.step(3, ignore_stale_grad=True)
         losses.append(loss.asscalar())
         lengths.append(len(states))
-    return {"losses": losses, "lengths": lengths, "repr": repr(net), **values_of(net.collect_params())}
+    return {
+        "losses": losses,
+        "lengths": lengths,
+        "repr": repr(net),
+        **values_of(net.collect_params()),
+    }

@@ -14,7 +14,7 @@ def make_classes(mx: ModuleType) -> Any:
             super().__init__(weight, batch_axis)
             self._gamma = gamma
 
-        def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:  # noqa: N803
+        def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
             logp = F.pick(F.log_softmax(pred, axis=-1), label, axis=-1, keepdims=True)
             loss = -((1 - F.exp(logp)) ** self._gamma) * logp
             if sample_weight is not None:

@@ -19,7 +19,7 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
     x, y = normal(1, 11, 3), classes(2, 5, 11)
     both = data.ArrayDataset(x, y)
     first = both.transform_first(double, lazy=False)
-    chain = data.SimpleDataset(list(zip(x, y))).transform(difference).take(9)
+    chain = data.SimpleDataset(list(zip(x, y, strict=True))).transform(difference).take(9)
     out: dict[str, Any] = {"first": both[3][0], "kinds": str([type(v).__name__ for v in both[3]])}
     loaders = {
         "plain": data.DataLoader(first, batch_size=4),
@@ -32,18 +32,22 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
         ),
         "array": data.DataLoader(mx.nd.array(x), 5, last_batch="keep"),
         "joined": data.DataLoader(
-            both, 5, batchify_fn=lambda samples: mx.nd.array([s[1] + i for i, s in enumerate(samples)])
+            both,
+            5,
+            batchify_fn=lambda samples: mx.nd.array([s[1] + i for i, s in enumerate(samples)]),
         ),
     }
+    kinds = set()
     for name, loader in loaders.items():
         for epoch in range(2):
             for number, batch in enumerate(loader):
                 parts = batch if isinstance(batch, (list, tuple)) else [batch]
                 for part, values in enumerate(parts):
                     out[f"{name} {epoch} {number} {part}"] = values.asnumpy()
-                    out[f"{name} {epoch} {number} {part} kind"] = f"{values.dtype}"
+                    kinds.add(str(values.dtype))
         out[f"{name} length"] = len(loader)
     shuffled = [int(v) for b in data.DataLoader(both, 4, shuffle=True) for v in b[1].asnumpy()]
+    out["dtypes"] = sorted(kinds)
     out["shuffled"] = sorted(shuffled)
     out["sequence"] = list(data.SequentialSampler(4))
     out["shard"] = [len(both.shard(3, 1)), both.shard(3, 1)[0][1]]

@@ -35,8 +35,9 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
         block = gluon.SymbolBlock.imports(files[0], ["data"], files[1], ctx=mx.cpu())
         symbol = mx.sym.load(files[0])
         inner = symbol.get_internals()
-        features = gluon.SymbolBlock(inner[[o for o in inner.list_outputs() if "dense0" in o][-1]],
-                                     mx.sym.var("data"))
+        features = gluon.SymbolBlock(
+            inner[[o for o in inner.list_outputs() if "dense0" in o][-1]], mx.sym.var("data")
+        )
         features.load_parameters(files[1], ignore_extra=True)
     out["imported"] = block(x).asnumpy()
     out["features"] = features(x).asnumpy()

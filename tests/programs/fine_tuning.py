@@ -19,7 +19,7 @@ def make_classes(mx: ModuleType) -> Any:
                 self.features.add(nn.Dense(6, activation="relu"), nn.BatchNorm())
                 self.output = nn.Dense(count)
 
-        def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
             return self.output(self.features(x))
 
     return Net

@@ -10,8 +10,12 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
     init, nn = mx.init, mx.gluon.nn
     out: dict[str, Any] = {}
     exact = {
-        "zeros": "zeros", "ones": "ones", "constant": init.Constant(1.5), "one": init.One(),
-        "bilinear": init.Bilinear(), "eye": init.Constant(np.eye(4).tolist()),
+        "zeros": "zeros",
+        "ones": "ones",
+        "constant": init.Constant(1.5),
+        "one": init.One(),
+        "bilinear": init.Bilinear(),
+        "eye": init.Constant(np.eye(4).tolist()),
     }
     for name, value in exact.items():
         shape = (2, 1, 4, 4) if name == "bilinear" else (4, 4)
@@ -19,8 +23,12 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
         p.initialize()
         out[name] = p.data().asnumpy()
     random = {
-        "uniform": init.Uniform(0.5), "normal": "normal", "xavier": init.Xavier("gaussian", "in", 2),
-        "msra": init.MSRAPrelu("avg", 0.1), "orthogonal": init.Orthogonal(), "Xavier": "Xavier",
+        "uniform": init.Uniform(0.5),
+        "normal": "normal",
+        "xavier": init.Xavier("gaussian", "in", 2),
+        "msra": init.MSRAPrelu("avg", 0.1),
+        "orthogonal": init.Orthogonal(),
+        "Xavier": "Xavier",
     }
     for name, value in random.items():
         p = mx.gluon.Parameter("w_weight", shape=(60, 50))

@@ -1,4 +1,4 @@
-"""Weights and batches that come out the same under MXNet and gluonish: drawn by NumPy from a seed."""
+"""Weights and batches drawn by NumPy from a seed, the same under MXNet and gluonish."""
 
 from types import ModuleType
 from typing import Any

@@ -10,21 +10,26 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1]))
-NOT_PROGRAMS = {"inputs", "make_golden", "test_programs", "flat"}
+NOT_PROGRAMS = {"flat", "inputs", "make_golden", "test_bad_input", "test_programs"}
+
+
+def program_names() -> list[str]:
+    """Return the names of the modules here that have a ``run``."""
+    return sorted(file.stem for file in HERE.glob("*.py") if file.stem not in NOT_PROGRAMS)
 
 
 def main() -> None:
     import mxnet as mx
 
-    from tests.programs.flat import flatten
-
+    sys.path.insert(0, str(HERE.parents[1]))
+    flatten = importlib.import_module("tests.programs.flat").flatten
     golden = {}
-    for file in sorted(HERE.glob("*.py")):
-        if file.stem not in NOT_PROGRAMS:
-            program = importlib.import_module(f"tests.programs.{file.stem}")
-            for key, value in flatten(program.run(mx)).items():
-                golden[f"{file.stem}/{key}"] = value
+    for name in program_names():
+        program = importlib.import_module(f"tests.programs.{name}")
+        for key, value in flatten(program.run(mx)).items():
+            if value.dtype.kind == "f":
+                value = value.astype(np.float32)
+            golden[f"{name}/{key}"] = value
     np.savez_compressed(HERE / "golden.npz", **golden)
 
 

@@ -15,7 +15,7 @@ def make_classes(mx: ModuleType) -> Any:
             with self.name_scope():
                 self.mix = nn.Dense(size * 2)
 
-        def hybrid_forward(self, F: Any, x: Any, states: Any, mask: Any = None) -> Any:  # noqa: N803
+        def hybrid_forward(self, F: Any, x: Any, states: Any, mask: Any = None) -> Any:
             h, (c, d) = states
             both = self.mix(F.concat(x, h, dim=1))
             a, b = F.split(both, num_outputs=2, axis=1)

@@ -1,9 +1,9 @@
 """An epoch loop with metrics, gradient clipping, and a loss kept by a metric."""
 
-import numpy as np
-
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from tests.programs.inputs import classes, fill, normal, values_of
 
@@ -19,7 +19,9 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
     every = metric.CompositeEvalMetric([metric.Accuracy(), metric.TopKAccuracy(top_k=2)])
     every.add(metric.CrossEntropy())
     mean_loss = metric.Loss("my-loss")
-    custom = metric.CustomMetric(lambda label, pred: float(np.abs(label - pred.argmax(1)).sum()), "off")
+    custom = metric.CustomMetric(
+        lambda label, pred: float(np.abs(label - pred.argmax(1)).sum()), "off"
+    )
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
     loss_fn = gluon.loss.SoftmaxCrossEntropyLoss()
     out: dict[str, Any] = {}
@@ -33,7 +35,7 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
                 loss = loss_fn(pred, b)
             loss.backward()
             grads = [p.grad() for p in net.collect_params().values()]
-            norms.append(gluon.utils.clip_global_norm(grads, 1.5))
+            norms.append(float(gluon.utils.clip_global_norm(grads, 1.5)))
             trainer.step(a.shape[0])
             every.update([b], [pred.softmax()])
             mean_loss.update(0, loss)

@@ -7,7 +7,6 @@ import numpy as np
 
 from tests.programs.inputs import fill, normal, values_of
 
-
 TRAINED_ALONE = ("train", "pause train")
 
 
@@ -29,8 +28,12 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
     x = mx.nd.array(normal(2, 4, 3, 5))
     ones = mx.nd.ones((2000, 4))
     scopes = {
-        "none": None, "record": autograd.record(), "predicting": autograd.record(train_mode=False),
-        "train": autograd.train_mode(), "predict": autograd.predict_mode(), "pause": autograd.pause(),
+        "none": None,
+        "record": autograd.record(),
+        "predicting": autograd.record(train_mode=False),
+        "train": autograd.train_mode(),
+        "predict": autograd.predict_mode(),
+        "pause": autograd.pause(),
         "pause train": autograd.pause(train_mode=True),
     }
     out: dict[str, Any] = {}
@@ -56,7 +59,9 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
             out[f"{name} gradient"] = x.grad.asnumpy()
         if name in TRAINED_ALONE:  # MXNet moves the statistics in the backward pass
             fill(mx, net.collect_params(".*running.*"), 1)
-        out.update({f"{name} {k}": v for k, v in values_of(net.collect_params(".*running.*")).items()})
+        out.update(
+            {f"{name} {k}": v for k, v in values_of(net.collect_params(".*running.*")).items()}
+        )
     with autograd.record():
         with autograd.pause():
             inner = autograd.is_recording(), autograd.is_training()

@@ -21,7 +21,7 @@ def make_classes(mx: ModuleType) -> Any:
                 self.shift = self.params.get_constant("shift", np.arange(units, dtype="float32"))
                 self.gate = mx.gluon.nn.Dense(units, flatten=False, prefix="gate_")
 
-        def hybrid_forward(self, F: Any, x: Any, weight: Any, scale: Any, shift: Any) -> Any:  # noqa: N803
+        def hybrid_forward(self, F: Any, x: Any, weight: Any, scale: Any, shift: Any) -> Any:
             y = F.FullyConnected(x, weight, no_bias=True, num_hidden=self._units)
             y = F.broadcast_add(F.broadcast_mul(y, scale), shift.reshape((1, -1)))
             return y * F.sigmoid(self.gate(x))

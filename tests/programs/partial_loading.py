@@ -12,7 +12,7 @@ def outcome(action: Any, *words: str) -> str:
     """Say whether ``action`` raises, as what a program may catch, and which words it names."""
     try:
         action()
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         named = ", ".join(word for word in words if word in str(error))
         return f"refused, naming {named}"
     return "done"
@@ -29,7 +29,11 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
         return net
 
     x = mx.nd.array(normal(1, 2, 3))
-    small, large, wrong = make(4, 3, prefix="s_"), make(4, 3, 2, prefix="l_"), make(5, 3, prefix="w_")
+    small, large, wrong = (
+        make(4, 3, prefix="s_"),
+        make(4, 3, 2, prefix="l_"),
+        make(5, 3, prefix="w_"),
+    )
     for seed, net in enumerate((small, large, wrong)):
         net.initialize()
         net(x)
@@ -54,7 +58,9 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
         out["stripped"] = sorted(mx.nd.load(small_file))
         fresh = make(4, 3, prefix="s_")
         out["no missing"] = outcome(
-            lambda: make(4, 3, 2, 1, prefix="s_").collect_params().load(small_file, restore_prefix="s_")
+            lambda: (
+                make(4, 3, 2, 1, prefix="s_").collect_params().load(small_file, restore_prefix="s_")
+            )
         )
         fresh.collect_params().load(
             small_file, ctx=mx.cpu(), ignore_extra=True, restore_prefix="s_"

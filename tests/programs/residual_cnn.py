@@ -24,7 +24,7 @@ def make_classes(mx: ModuleType) -> Any:
                 self.shortcut = nn.HybridSequential(prefix="")
                 self.shortcut.add(nn.Conv2D(channels, 1, stride, use_bias=False), nn.BatchNorm())
 
-        def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
             return F.Activation(self.body(x) + self.shortcut(x), act_type="relu")
 
     class Net(mx.gluon.HybridBlock):
@@ -41,7 +41,7 @@ def make_classes(mx: ModuleType) -> Any:
                 self.head = nn.Dense(3)
                 self.side = nn.Dense(2, in_units=8, flatten=True)
 
-        def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
             x = self.flatten(self.pool(self.features(x)))
             return self.head(x), F.sigmoid(self.side(x))
 

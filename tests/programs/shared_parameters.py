@@ -17,7 +17,7 @@ def make_classes(mx: ModuleType) -> Any:
                 self.hidden = nn.Dense(size, flatten=False, activation="tanh")
                 self.out = nn.Dense(words, flatten=False, params=self.embed.params)
 
-        def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
             return self.out(self.hidden(self.embed(x)))
 
     return LanguageModel

@@ -7,6 +7,11 @@ from tests.programs.inputs import normal
 
 
 def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
+    with mx.name.NameManager():  # so that numbers in names begin at 0
+        return compose(mx)
+
+
+def compose(mx: ModuleType) -> dict[str, Any]:
     sym = mx.sym
     data, label = sym.var("data"), sym.Variable("label", shape=(4,))
     with mx.AttrScope(ctx_group="body", lr_mult="2"):

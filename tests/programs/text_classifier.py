@@ -18,7 +18,7 @@ def make_classes(mx: ModuleType) -> Any:
                 self.attention = nn.Dense(1, flatten=False, use_bias=False)
                 self.out = nn.Dense(count)
 
-        def hybrid_forward(self, F: Any, tokens: Any, lengths: Any) -> Any:  # noqa: N803
+        def hybrid_forward(self, F: Any, tokens: Any, lengths: Any) -> Any:
             x = self.norm(self.embed(tokens))
             scores = self.attention(x).squeeze(axis=-1)
             scores = F.SequenceMask(

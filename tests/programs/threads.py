@@ -20,6 +20,7 @@ def run(mx: ModuleType, hybridize: bool = False) -> dict[str, Any]:
         net.hybridize()
         net(mx.nd.array(batches[0]))
     results: list[Any] = [None] * len(batches)
+
     def infer(first: int) -> None:
         for number in range(first, len(batches), 4):
             results[number] = net(mx.nd.array(batches[number])).asnumpy()

@@ -40,6 +40,7 @@ class GPUDevice:
         "copy_lane",
         "download",
         "lane",
+        "priority_lane",
         "streams",
         "upload",
         "xp",
@@ -53,6 +54,7 @@ class GPUDevice:
         self.xp_name = "cupy"
         self.lane = ("gpu", number, "compute")
         self.copy_lane = ("gpu", number, "copy")
+        self.priority_lane = self.lane  # a stream runs its operations in order
         self._pid = os.getpid()
         self._raw = cupy.cuda.Device(number)
         self.compute = DeviceStream(cupy, self._raw)

@@ -1,0 +1,1 @@
+"""Static graphs: nodes, tracing, gradients, passes, memory plan and execution."""

@@ -1,0 +1,135 @@
+"""ConvLayer: what convolutions and transposed convolutions of any rank share."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.activation import Activation
+from gluonish.nn.tensor import Extents, Tensor, as_extents
+from gluonish.parameter import ParameterDict
+from gluonish.parameter.parameter import Init
+
+__all__ = ["ConvLayer"]
+
+
+class ConvLayer(HybridBlock):
+    """A convolution or its transpose, of any rank; the public classes give the rank's defaults.
+
+    Args:
+        channels: Number C_out of output channels.
+        kernel_size: Extents of the kernel, one for each spatial axis.
+        strides: Steps between positions of the kernel.
+        padding: Zeros put before and after each spatial axis.
+        dilation: Distance between neighbouring elements of the kernel.
+        groups: Number of groups that the channels are split into.
+        layout: Order of the axes of input, output and weight.
+        in_channels: Number of input channels; 0 for what the first batch has.
+        activation: Name of a function for `Activation`; None for none.
+        use_bias: Whether there is a bias.
+        weight_initializer: For ``weight`` (C_out, C_in / groups, *kernel_size), transposed
+            (C_in, C_out / groups, *kernel_size); the second axis is where the layout has channels.
+        bias_initializer: For ``bias`` (C_out,).
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+        output_padding: How far the output of a transposed convolution goes beyond what windows
+            need; None for a convolution.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: tuple[int, ...],
+        strides: Extents,
+        padding: Extents,
+        dilation: Extents,
+        groups: int,
+        layout: str,
+        in_channels: int = 0,
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Init | None = None,
+        bias_initializer: Init | None = "zeros",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+        output_padding: Extents | None = None,
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        rank, layer = len(kernel_size), type(self).__name__
+        if channels < 1 or groups < 1:
+            raise ArgumentError(
+                f"{layer}: expected channels and groups of 1 or more, got {channels} and {groups}"
+            )
+        if channels % groups or in_channels % groups:
+            raise ArgumentError(
+                f"{layer}: expected channels and in_channels that groups={groups} divides, "
+                f"got {channels} and {in_channels}"
+            )
+        self._channels = channels
+        self._in_channels = in_channels
+        self._kwargs: dict[str, Any] = {
+            "kernel": kernel_size,
+            "stride": as_extents(strides, rank, f"{layer} strides"),
+            "dilate": as_extents(dilation, rank, f"{layer} dilation"),
+            "pad": as_extents(padding, rank, f"{layer} padding"),
+            "num_filter": channels,
+            "num_group": groups,
+            "no_bias": not use_bias,
+            "layout": layout,
+        }
+        outer, inner = channels, in_channels // groups
+        self._transposed = output_padding is not None
+        if output_padding is not None:
+            self._kwargs["adj"] = as_extents(output_padding, rank, f"{layer} output_padding")
+            outer, inner = in_channels, channels // groups
+        # Where the layout has channels, the weight has those of a group.
+        shape = [outer, *kernel_size]
+        self._in_axis = layout.index("C")
+        shape.insert(self._in_axis, inner)
+        with self.name_scope():
+            self.weight = self.params.get(
+                "weight", shape=tuple(shape), init=weight_initializer, allow_deferred_init=True
+            )
+            self.bias = None
+            if use_bias:
+                self.bias = self.params.get(
+                    "bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True
+                )
+            self.act = None
+            if activation is not None:
+                self.act = Activation(activation, prefix=activation + "_")
+
+    def _alias(self) -> str:
+        return "conv"
+
+    def hybrid_forward(
+        self, F: ModuleType, x: Tensor, weight: Tensor, bias: Tensor | None = None
+    ) -> Any:
+        """Convolve, then apply the activation."""
+        function = F.Deconvolution if self._transposed else F.Convolution
+        y = function(x, weight, bias, name="fwd", **self._kwargs)
+        return y if self.act is None else self.act(y)
+
+    def __repr__(self) -> str:
+        settings, shape = self._kwargs, self.weight.shape
+        in_channels = (shape[self._in_axis] if shape else 0) or None
+        channels = f"{in_channels} -> {self._channels}"
+        if self._transposed and shape:
+            channels = f"{shape[1]} -> {shape[0]}"  # what MXNet prints
+        parts = [
+            channels,
+            f"kernel_size={settings['kernel']}",
+            f"stride={settings['stride']}",
+        ]
+        rank = len(self._kwargs["kernel"])
+        if settings["pad"] != (0,) * rank:
+            parts.append(f"padding={settings['pad']}")
+        if settings["dilate"] != (1,) * rank:
+            parts.append(f"dilation={settings['dilate']}")
+        if settings["num_group"] != 1:
+            parts.append(f"groups={settings['num_group']}")
+        if self.bias is None:
+            parts.append("bias=False")
+        if self.act is not None:
+            parts.append(repr(self.act))
+        return f"{type(self).__name__}({', '.join(parts)})"

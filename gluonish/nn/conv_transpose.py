@@ -1,0 +1,207 @@
+"""Transposed convolutions over one, two and three spatial axes."""
+
+from typing import Any
+
+from gluonish.nn.conv_layer import ConvLayer
+from gluonish.nn.tensor import Extents, as_extents, check_layout
+from gluonish.parameter.parameter import Init
+
+__all__ = ["Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"]
+
+
+class Conv1DTranspose(ConvLayer):
+    """Transpose of `Conv1D`: maps its outputs to shapes of its inputs, over one spatial axis.
+
+    Args:
+        channels: Number C_out of output channels.
+        kernel_size: Extents of the kernel.
+        strides: Steps between positions of the kernel, in the output.
+        padding: Elements cut off before and after each spatial axis of the output.
+        output_padding: Elements added after each spatial axis, fewer than ``strides``.
+        dilation: Distance between neighbouring elements of the kernel.
+        groups: Number of groups that the channels are split into.
+        layout: ``"NCW"``.
+        activation: Name of a function for `Activation`; None for none.
+        use_bias: Whether there is a bias.
+        weight_initializer: For ``weight``; None for what `initialize` is given.
+        bias_initializer: For ``bias`` (C_out,).
+        in_channels: Number C_in of input channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C_in, W).
+
+    Outputs:
+        y: (N, C_out, W_out), where an extent becomes
+            (x - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + 1 + output_padding.
+
+    Raises:
+        ArgumentError: for another layout, or a wrong number of extents.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Extents,
+        strides: Extents = 1,
+        padding: Extents = 0,
+        output_padding: Extents = 0,
+        dilation: Extents = 1,
+        groups: int = 1,
+        layout: str = "NCW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Init | None = None,
+        bias_initializer: Init | None = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        check_layout(layout, ("NCW",), "Conv1DTranspose")
+        super().__init__(
+            channels,
+            as_extents(kernel_size, 1, "Conv1DTranspose kernel_size"),
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            in_channels,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            output_padding=output_padding,
+            **kwargs,
+        )
+
+
+class Conv2DTranspose(ConvLayer):
+    """Transpose of `Conv2D`: maps its outputs to shapes of its inputs, over two spatial axes.
+
+    Args:
+        channels: Number C_out of output channels.
+        kernel_size: Extents of the kernel.
+        strides: Steps between positions of the kernel, in the output.
+        padding: Elements cut off before and after each spatial axis of the output.
+        output_padding: Elements added after each spatial axis, fewer than ``strides``.
+        dilation: Distance between neighbouring elements of the kernel.
+        groups: Number of groups that the channels are split into.
+        layout: ``"NCHW"`` or ``"NHWC"``.
+        activation: Name of a function for `Activation`; None for none.
+        use_bias: Whether there is a bias.
+        weight_initializer: For ``weight``; None for what `initialize` is given.
+        bias_initializer: For ``bias`` (C_out,).
+        in_channels: Number C_in of input channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C_in, H, W), or the channels last.
+
+    Outputs:
+        y: (N, C_out, H_out, W_out), or the channels last, where an extent becomes
+            (x - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + 1 + output_padding.
+
+    Raises:
+        ArgumentError: for another layout, or a wrong number of extents.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Extents,
+        strides: Extents = (1, 1),
+        padding: Extents = (0, 0),
+        output_padding: Extents = (0, 0),
+        dilation: Extents = (1, 1),
+        groups: int = 1,
+        layout: str = "NCHW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Init | None = None,
+        bias_initializer: Init | None = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        check_layout(layout, ("NCHW", "NHWC"), "Conv2DTranspose")
+        super().__init__(
+            channels,
+            as_extents(kernel_size, 2, "Conv2DTranspose kernel_size"),
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            in_channels,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            output_padding=output_padding,
+            **kwargs,
+        )
+
+
+class Conv3DTranspose(ConvLayer):
+    """Transpose of `Conv3D`: maps its outputs to shapes of its inputs, over three spatial axes.
+
+    Args:
+        channels: Number C_out of output channels.
+        kernel_size: Extents of the kernel.
+        strides: Steps between positions of the kernel, in the output.
+        padding: Elements cut off before and after each spatial axis of the output.
+        output_padding: Elements added after each spatial axis, fewer than ``strides``.
+        dilation: Distance between neighbouring elements of the kernel.
+        groups: Number of groups that the channels are split into.
+        layout: ``"NCDHW"`` or ``"NDHWC"``.
+        activation: Name of a function for `Activation`; None for none.
+        use_bias: Whether there is a bias.
+        weight_initializer: For ``weight``; None for what `initialize` is given.
+        bias_initializer: For ``bias`` (C_out,).
+        in_channels: Number C_in of input channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C_in, D, H, W), or the channels last.
+
+    Outputs:
+        y: (N, C_out, D_out, H_out, W_out), or the channels last, where an extent becomes
+            (x - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + 1 + output_padding.
+
+    Raises:
+        ArgumentError: for another layout, or a wrong number of extents.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Extents,
+        strides: Extents = (1, 1, 1),
+        padding: Extents = (0, 0, 0),
+        output_padding: Extents = (0, 0, 0),
+        dilation: Extents = (1, 1, 1),
+        groups: int = 1,
+        layout: str = "NCDHW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Init | None = None,
+        bias_initializer: Init | None = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        check_layout(layout, ("NCDHW", "NDHWC"), "Conv3DTranspose")
+        super().__init__(
+            channels,
+            as_extents(kernel_size, 3, "Conv3DTranspose kernel_size"),
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            in_channels,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            output_padding=output_padding,
+            **kwargs,
+        )

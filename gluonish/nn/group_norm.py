@@ -1,0 +1,154 @@
+"""GroupNorm and InstanceNorm: normalize each sample over groups of channels, or each channel."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Tensor
+from gluonish.parameter import ParameterDict
+from gluonish.parameter.parameter import Init
+
+__all__ = ["GroupNorm", "InstanceNorm"]
+
+
+class GroupNorm(HybridBlock):
+    """Normalize groups of channels: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
+
+    Mean and variance are those of one sample and group.
+
+    Args:
+        num_groups: Number G of groups, which divides the number of channels.
+        epsilon: Added to the variance.
+        center: Whether ``beta`` is trained; else it stays at its initial value.
+        scale: Whether ``gamma`` is trained; else it stays at its initial value.
+        beta_initializer: For ``beta`` (G,).
+        gamma_initializer: For ``gamma`` (G,).
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, ...), of at least 3 axes.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        Y. Wu, K. He, Group Normalization, 2018; there gamma and beta have an entry a channel, here
+        one a group.
+    """
+
+    def __init__(
+        self,
+        num_groups: int = 1,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self._num_groups = num_groups
+        self._epsilon = epsilon
+        self._center = center
+        self._scale = scale
+        self.gamma = self.params.get(
+            "gamma",
+            grad_req="write" if scale else "null",
+            shape=(num_groups,),
+            init=gamma_initializer,
+            allow_deferred_init=True,
+        )
+        self.beta = self.params.get(
+            "beta",
+            grad_req="write" if center else "null",
+            shape=(num_groups,),
+            init=beta_initializer,
+            allow_deferred_init=True,
+        )
+
+    def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
+        """Normalize."""
+        return F.GroupNorm(
+            data, gamma=gamma, beta=beta, num_groups=self._num_groups, eps=self._epsilon
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(eps={self._epsilon}, num_groups={self._num_groups}, "
+            f"center={self._center}, scale={self._scale})"
+        )
+
+
+class InstanceNorm(HybridBlock):
+    """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
+
+    Mean and variance are those of one sample and channel.
+
+    Args:
+        axis: The axis of channels.
+        epsilon: Added to the variance.
+        center: Whether ``beta`` is trained; else it stays at its initial value.
+        scale: Whether ``gamma`` is trained; else it stays at its initial value.
+        beta_initializer: For ``beta`` (C,).
+        gamma_initializer: For ``gamma`` (C,).
+        in_channels: The number C of channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: of at least 3 axes, with samples at axis 0 and C at ``axis``.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        D. Ulyanov, A. Vedaldi, V. Lempitsky, Instance Normalization: The Missing Ingredient for
+        Fast Stylization, 2016.
+    """
+
+    def __init__(
+        self,
+        axis: int = 1,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = False,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._axis = axis
+        self._epsilon = epsilon
+        self._center = center
+        self._scale = scale
+        self.gamma = self.params.get(
+            "gamma",
+            grad_req="write" if scale else "null",
+            shape=(in_channels,),
+            init=gamma_initializer,
+            allow_deferred_init=True,
+        )
+        self.beta = self.params.get(
+            "beta",
+            grad_req="write" if center else "null",
+            shape=(in_channels,),
+            init=beta_initializer,
+            allow_deferred_init=True,
+        )
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor, gamma: Tensor, beta: Tensor) -> Any:
+        """Normalize, with the channels at axis 1 for as long."""
+        if self._axis == 1:
+            return F.InstanceNorm(x, gamma, beta, name="fwd", eps=self._epsilon)
+        swapped = F.swapaxes(x, dim1=1, dim2=self._axis)
+        normalized = F.InstanceNorm(swapped, gamma, beta, name="fwd", eps=self._epsilon)
+        return F.swapaxes(normalized, dim1=1, dim2=self._axis)
+
+    def __repr__(self) -> str:
+        shape = self.gamma.shape
+        return (
+            f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
+            f"center={self._center}, scale={self._scale}, in_channels={shape[0] if shape else 0})"
+        )

@@ -1,0 +1,127 @@
+import gc
+import weakref
+from typing import Any
+
+import pytest
+
+from gluonish import autograd
+from gluonish import ndarray as nd
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+
+
+class ProductAndSum(autograd.Function):
+    def forward(self, x: nd.NDArray, y: nd.NDArray) -> Any:
+        self.save_for_backward(x, y)
+        return x * y, x + y
+
+    def backward(self, product_grad: nd.NDArray, sum_grad: nd.NDArray) -> Any:
+        x, y = self.saved_tensors
+        return product_grad * y + sum_grad, product_grad * x + sum_grad
+
+
+class Returning(autograd.Function):
+    def __init__(self, forward: Any, backward: Any) -> None:
+        self.results = forward, backward
+
+    def forward(self, x: nd.NDArray) -> Any:
+        return self.results[0]
+
+    def backward(self, dy: nd.NDArray) -> Any:
+        return self.results[1]
+
+
+def leaves() -> tuple[nd.NDArray, nd.NDArray]:
+    x, y = nd.array([1, 2, 3]), nd.array([4, 5, 6])
+    x.attach_grad()
+    y.attach_grad()
+    return x, y
+
+
+def test_own_gradient_is_used() -> None:
+    x, y = leaves()
+    with autograd.record():
+        product, total = ProductAndSum()(x, y)
+        z = product * 2 + total
+    z.backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([9, 11, 13], [3, 5, 7])
+
+
+def test_output_that_nothing_uses_has_gradient_zero() -> None:
+    x, y = leaves()
+    with autograd.record():
+        product, _ = ProductAndSum()(x, y)
+    product.backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([4, 5, 6], [1, 2, 3])
+
+
+def test_forward_is_not_recorded_and_keeps_the_training_mode() -> None:
+    seen = []
+
+    class Look(autograd.Function):
+        def forward(self, x: nd.NDArray) -> nd.NDArray:
+            seen.append((autograd.is_recording(), autograd.is_training()))
+            return x
+
+    with autograd.record():
+        Look()(nd.ones(1))
+    with autograd.record(train_mode=False):
+        Look()(nd.ones(1))
+    assert seen == [(False, True), (False, False)]
+
+
+def test_outside_recording_it_is_only_called() -> None:
+    product, total = ProductAndSum()(*leaves())
+    assert (product._link, total.tolist()) == (None, [5, 7, 9])
+
+
+def test_second_order_goes_through_operators_of_backward() -> None:
+    x, y = leaves()
+    with autograd.record():
+        product, _ = ProductAndSum()(x, y)
+        (first,) = autograd.grad(product, x, create_graph=True)
+        z = first * first
+    z.backward()
+    assert y.grad.tolist() == [8, 10, 12]
+
+
+def test_instance_serves_one_call() -> None:
+    function = ProductAndSum()
+    function(*leaves())
+    with pytest.raises(AutogradError, match="ProductAndSum: expected one call of each instance"):
+        function(*leaves())
+
+
+@pytest.mark.parametrize("gradient", [nd.ones(5), [nd.ones(3), nd.ones(3)], []])
+def test_gradients_that_do_not_fit_the_inputs_are_refused(gradient: Any) -> None:
+    x, _ = leaves()
+    with autograd.record():
+        y = Returning(nd.ones(3), gradient)(x)
+    with pytest.raises(ArgumentError, match="Returning: expected backward to return a gradient"):
+        y.backward()
+
+
+def test_results_that_are_no_arrays_are_refused() -> None:
+    x, _ = leaves()
+    with pytest.raises(ArgumentTypeError, match=r"Returning\.forward: expected to return"):
+        Returning(3, None)(x)
+    with autograd.record():
+        y = Returning(nd.ones(3), None)(x)
+    with pytest.raises(ArgumentTypeError, match=r"Returning\.backward: expected to return"):
+        y.backward()
+
+
+def test_freed_function_is_refused_and_its_arrays_are_gone() -> None:
+    x, y = leaves()
+    gc.disable()
+    try:
+        function = ProductAndSum()
+        kept = weakref.ref(function)
+        with autograd.record():
+            z, _ = function(x, y)
+        del function
+        z.backward()
+        assert kept() is None
+    finally:
+        gc.enable()
+    with pytest.raises(AutogradError, match="pass retain_graph=True"):
+        z.backward()

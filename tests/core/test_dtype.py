@@ -1,0 +1,73 @@
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gluonish.core.dtype import (
+    BFLOAT16,
+    DTYPE_FLAGS,
+    dtype_from_flag,
+    is_floating,
+    normalize_dtype,
+    promote,
+)
+from gluonish.core.errors import ArgumentTypeError
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, np.float32),
+        ("float16", np.float16),
+        (np.int32, np.int32),
+        (np.dtype("uint8"), np.uint8),
+        (float, np.float64),
+        (bool, np.bool_),
+        ("bfloat16", ml_dtypes.bfloat16),
+        (ml_dtypes.bfloat16, ml_dtypes.bfloat16),
+    ],
+)
+def test_names_types_and_dtypes_are_understood(given: Any, expected: Any) -> None:
+    assert normalize_dtype(given) == np.dtype(expected)
+
+
+@pytest.mark.parametrize("given", ["float31", "complex64", object(), np.str_, ">f4"])
+def test_other_types_are_refused_with_the_list(given: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match="dtype: expected one of float32, float64"):
+        normalize_dtype(given)
+
+
+def test_file_numbers_lead_back() -> None:
+    assert all(dtype_from_flag(flag) == dtype for dtype, flag in DTYPE_FLAGS.items())
+    with pytest.raises(ArgumentTypeError, match="dtype flag: expected one of"):
+        dtype_from_flag(99)
+
+
+def test_bfloat16_is_a_floating_type() -> None:
+    assert is_floating(BFLOAT16)
+    assert not is_floating(np.dtype("int32"))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("float32", "int64", "float32"),
+        ("float16", "int64", "float16"),
+        ("bool", "int8", "int8"),
+        ("uint8", "int8", "int32"),
+        ("uint8", "int64", "int64"),
+        ("int32", "int64", "int64"),
+        ("float16", "bfloat16", "float32"),
+        ("bfloat16", "float64", "float64"),
+        ("bfloat16", "int32", "bfloat16"),
+    ],
+)
+def test_types_meet_on_either_side(a: str, b: str, expected: str) -> None:
+    pair = normalize_dtype(a), normalize_dtype(b)
+    assert promote(*pair) == promote(*reversed(pair)) == normalize_dtype(expected)
+
+
+def test_types_for_files_only_do_not_meet() -> None:
+    with pytest.raises(ArgumentTypeError, match="cast one of them first"):
+        promote(np.dtype("uint16"), np.dtype("float32"))

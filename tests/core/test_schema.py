@@ -1,0 +1,107 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish.core import schema
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import REQUIRED, Schema, format_attribute
+
+EXAMPLE = Schema(
+    kernel=schema.shape(),
+    stride=schema.shape(()),
+    no_bias=schema.boolean(False),
+    rate=schema.number(0.5),
+    axis=schema.optional(schema.integer()),
+    groups=schema.integer(1, low=1),
+    layout=schema.choice("NCHW", "NHWC", None, default=None),
+    dtype=schema.dtype_attr(np.dtype("float32")),
+    name=schema.text(""),
+    sizes=schema.numbers(()),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("kernel", "(3, 3)", (3, 3)),
+        ("kernel", "[3, 3]", (3, 3)),
+        ("kernel", "3", (3,)),
+        ("kernel", [3, np.int64(4)], (3, 4)),
+        ("kernel", "(3L, 3L)", (3, 3)),
+        ("stride", np.array([1, 2]), (1, 2)),
+        ("no_bias", "True", True),
+        ("no_bias", "0", False),
+        ("no_bias", 1, True),
+        ("rate", "0.25", 0.25),
+        ("rate", 1, 1.0),
+        ("rate", np.float32(0.25), 0.25),
+        ("axis", "None", None),
+        ("axis", "-1", -1),
+        ("groups", 2.0, 2),
+        ("groups", "3L", 3),
+        ("layout", "None", None),
+        ("layout", "NHWC", "NHWC"),
+        ("dtype", "float16", np.dtype("float16")),
+        ("sizes", "(0.5, 1)", (0.5, 1.0)),
+    ],
+)
+def test_values_and_strings_parse(name: str, value: Any, expected: Any) -> None:
+    parsed = EXAMPLE.parse("op", {"kernel": (1,), name: value})[name]
+    assert parsed == expected
+    assert type(parsed) is type(expected)
+    hash(parsed)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("kernel", "a", "a tuple of ints"),
+        ("kernel", "__import__('os')", "a tuple of ints"),
+        ("kernel", (1.5,), "a tuple of ints"),
+        ("no_bias", "maybe", "a bool"),
+        ("rate", "much", "a number"),
+        ("axis", 1.5, "an int or None"),
+        ("groups", 0, "an int of at least 1"),
+        ("layout", "NCWH", "one of 'NCHW', 'NHWC', None"),
+        ("dtype", "float31", "a dtype"),
+    ],
+)
+def test_other_values_are_refused_by_name(name: str, value: Any, expected: str) -> None:
+    with pytest.raises(OperatorError, match=f"op: expected {name} to be {expected}, got"):
+        EXAMPLE.parse("op", {"kernel": (1,), name: value})
+
+
+def test_unknown_and_missing_names_are_refused() -> None:
+    with pytest.raises(OperatorError, match=r"op: expected attributes kernel, .* got 'foo'"):
+        EXAMPLE.parse("op", {"kernel": 1, "foo": 2})
+    with pytest.raises(OperatorError, match="op: expected a value for kernel, got none"):
+        EXAMPLE.parse("op", {})
+
+
+def test_defaults_are_filled_in() -> None:
+    parsed = EXAMPLE.parse("op", {"kernel": 3})
+    assert list(parsed) != []
+    assert (parsed["stride"], parsed["rate"], parsed["layout"]) == ((), 0.5, None)
+    assert "kernel" not in EXAMPLE.defaults
+    assert repr(REQUIRED) == "REQUIRED"
+
+
+def test_strings_hold_what_differs_from_the_default_and_parse_back() -> None:
+    parsed = EXAMPLE.parse(
+        "op", {"kernel": (3, 3), "no_bias": True, "dtype": "int32", "rate": 0.1, "axis": -1}
+    )
+    strings = EXAMPLE.to_strings(parsed)
+    assert strings == {
+        "kernel": "(3, 3)",
+        "no_bias": "True",
+        "dtype": "int32",
+        "rate": "0.1",
+        "axis": "-1",
+    }
+    assert EXAMPLE.parse("op", strings) == parsed
+
+
+def test_infinity_is_written_as_a_word() -> None:
+    assert format_attribute(float("inf")) == "inf"
+    assert schema.number().parse("inf") == float("inf")

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
+
+F32, I32 = np.dtype("float32"), np.dtype("int32")
+
+
+def test_size_and_bytes() -> None:
+    assert (Spec((2, 3), F32).size, Spec((2, 3), F32).nbytes) == (6, 24)
+    assert (Spec((), F32).size, Spec((0, 3), F32).size) == (1, 0)
+    assert str(Spec((2,), F32)) == "float32(2,)"
+
+
+def test_partial_spec_is_known_when_everything_is() -> None:
+    assert PartialSpec((2, 3), F32).known()
+    for spec in (PartialSpec(None, F32), PartialSpec((2, UNKNOWN), F32), PartialSpec((2,), None)):
+        assert not spec.known()
+
+
+def test_shapes_complete_each_other() -> None:
+    assert merge_shapes((2, UNKNOWN), (UNKNOWN, 3), "x") == (2, 3)
+    assert merge_shapes(None, (2,), "x") == merge_shapes((2,), None, "x") == (2,)
+    assert merge_shapes(None, None, "x") is None
+
+
+@pytest.mark.parametrize("other", [(2, 4), (2,), (2, 3, 1)])
+def test_contradicting_shapes_are_refused(other: tuple[int, ...]) -> None:
+    with pytest.raises(OperatorError, match=r"dense weight: expected shape \(2, 3\), got"):
+        merge_shapes((2, 3), other, "dense weight")
+
+
+def test_unknown_extents_print_as_a_question_mark() -> None:
+    with pytest.raises(OperatorError, match=r"expected shape \(\?, 3\)"):
+        merge_shapes((UNKNOWN, 3), (2, 4), "x")
+
+
+def test_dtypes_complete_each_other_or_are_refused() -> None:
+    assert merge_dtypes(None, F32, "x") == merge_dtypes(F32, None, "x") == F32
+    with pytest.raises(OperatorError, match="x: expected dtype float32, got int32"):
+        merge_dtypes(F32, I32, "x")

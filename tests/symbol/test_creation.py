@@ -1,0 +1,33 @@
+import numpy as np
+
+import gluonish.symbol as sym
+from gluonish.ndarray import array
+
+
+def test_constant_arrays() -> None:
+    assert sym.zeros((2, 3)).eval()[0].shape == (2, 3)
+    assert sym.ones((2,), dtype="int32").eval()[0].dtype == np.int32
+    assert sym.full((2,), 3).eval()[0].asnumpy().tolist() == [3, 3]
+    assert sym.arange(1, 7, 2).eval()[0].asnumpy().tolist() == [1, 3, 5]
+    assert sym.arange(3, repeat=2).eval()[0].asnumpy().tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_functions_take_numbers_on_either_side() -> None:
+    x = sym.var("x")
+    values = {"x": array([1.0, 4.0])}
+    cases = [
+        (sym.maximum(x, 2), [2, 4]),
+        (sym.maximum(2, x), [2, 4]),
+        (sym.minimum(x, 2.5), [1, 2.5]),
+        (sym.power(x, 2), [1, 16]),
+        (sym.pow(2, x), [2, 16]),
+        (sym.hypot(x, x), np.hypot([1, 4], [1, 4])),
+        (sym.maximum(x, x), [1, 4]),
+    ]
+    for y, want in cases:
+        np.testing.assert_allclose(y.eval(**values)[0].asnumpy(), want, rtol=1e-6)
+
+
+def test_two_symbols_meet_elementwise() -> None:
+    y = sym.maximum(sym.var("a"), sym.var("b"))
+    assert y._values[0].node.op.name == "_maximum"

@@ -1,0 +1,11 @@
+import gluonish.symbol as sym
+
+
+def test_the_graph_is_listed_with_inputs_and_attributes() -> None:
+    y = sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc")
+    assert y.debug_str() == (
+        "Symbol Outputs:\n\toutput[0]=fc(0)\nVariable:data\nVariable:fc_weight\n"
+        "Variable:fc_bias\n--------------------\nOp:FullyConnected, Name=fc\nInputs:\n"
+        "\targ[0]=data(0) version=0\n\targ[1]=fc_weight(0) version=0\n"
+        "\targ[2]=fc_bias(0) version=0\nAttrs:\n\tnum_hidden=3\n"
+    )

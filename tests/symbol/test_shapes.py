@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+
+import gluonish.symbol as sym
+from gluonish.core.errors import ArgumentError, OperatorError
+from gluonish.symbol import Symbol
+
+
+def _dense() -> Symbol:
+    return sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc")
+
+
+def test_all_shapes_follow_from_the_data() -> None:
+    y = sym.BatchNorm(sym.Convolution(sym.var("x"), kernel=(3, 3), num_filter=4, name="c"))
+    arguments, outputs, auxiliary = y.infer_shape(x=(2, 3, 8, 8))
+    assert arguments == [(2, 3, 8, 8), (4, 3, 3, 3), (4,), (4,), (4,)]
+    assert outputs == [(2, 4, 6, 6)]
+    assert auxiliary == [(4,), (4,)]
+
+
+def test_shapes_may_come_by_position() -> None:
+    assert _dense().infer_shape((2, 5))[1] == [(2, 3)]
+
+
+def test_shapes_flow_backward() -> None:
+    assert (sym.var("a") + sym.var("b")).infer_shape(b=(2, 3))[0] == [(2, 3), (2, 3)]
+
+
+def test_an_incomplete_result_is_three_times_none() -> None:
+    assert _dense().infer_shape() == (None, None, None)
+    assert _dense().infer_shape(data=(0, 5)) == (None, None, None)
+
+
+def test_a_partial_result_has_zeros_for_unknown_extents() -> None:
+    arguments, _, auxiliary = _dense().infer_shape_partial(data=(0, 5))
+    assert arguments == [(0, 5), (3, 5), (3,)]
+    assert auxiliary == []
+
+
+def test_declared_shapes_count_and_given_ones_win() -> None:
+    x = sym.var("x", shape=(2, 3))
+    assert sym.relu(x).infer_shape()[1] == [(2, 3)]
+    assert sym.relu(x).infer_shape(x=(4, 5))[1] == [(4, 5)]
+
+
+def test_zeros_in_a_declaration_mean_unknown() -> None:
+    y = sym.FullyConnected(sym.var("x"), sym.var("w", shape=(3, 0)), num_hidden=3, no_bias=True)
+    assert y.infer_shape(x=(2, 7))[0] == [(2, 7), (3, 7)]
+
+
+def test_a_contradiction_names_the_node() -> None:
+    with pytest.raises(OperatorError, match="^fc: "):
+        _dense().infer_shape(data=(2, 3), fc_weight=(4, 4))
+
+
+def test_positions_and_names_do_not_mix() -> None:
+    with pytest.raises(ArgumentError, match="by position or by name, got both"):
+        _dense().infer_shape((2, 5), fc_bias=(3,))
+    with pytest.raises(ArgumentError, match="expected at most 3 arguments, got 4"):
+        _dense().infer_shape((1,), (1,), (1,), (1,))
+
+
+def test_dtypes_follow_from_the_data() -> None:
+    assert _dense().infer_type(data="float16") == ([np.float16] * 3, [np.float16], [])
+
+
+def test_what_nothing_determines_is_float32() -> None:
+    assert _dense().infer_type() == ([np.float32] * 3, [np.float32], [])
+
+
+def test_a_declared_dtype_counts() -> None:
+    assert sym.relu(sym.var("x", dtype="float64")).infer_type()[1] == [np.float64]
+
+
+def test_an_operator_that_names_its_dtype_gives_it_without_shapes() -> None:
+    y = sym.Cast(sym.var("x"), dtype="int32")
+    assert y.infer_type(x="float64") == ([np.float64], [np.int32], [])
+
+
+def test_outputs_have_the_dtype_of_the_data_without_shapes() -> None:
+    y = sym.BatchNorm(sym.var("x"))
+    arguments, outputs, auxiliary = y.infer_type(x="float64")
+    assert outputs == [np.float64]
+    assert set(arguments + auxiliary) == {np.float64}

@@ -1,0 +1,178 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gluonish.symbol as sym
+from gluonish import autograd
+from gluonish.core.context import cpu
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError, ParameterError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.ndarray import array, ones
+from gluonish.nn import Dense, HybridSequential
+from gluonish.symbol_block import SymbolBlock
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def _import(name: str, epoch: int, *inputs: str, **options: Any) -> SymbolBlock:
+    return SymbolBlock.imports(
+        GOLDEN / f"{name}-symbol.json", list(inputs), GOLDEN / f"{name}-{epoch:04d}.params", **options
+    )
+
+
+def test_a_convolutional_network_of_mxnet_gives_what_it_gave_there() -> None:
+    data = np.load(GOLDEN / "cnn.npz")
+    output = _import("cnn", 3, "data")(array(data["data"]))
+    np.testing.assert_allclose(output.asnumpy(), data["output"], rtol=1e-5, atol=1e-5)
+
+
+def test_recurrent_cells_of_mxnet_give_what_they_gave_there() -> None:
+    data = np.load(GOLDEN / "cells.npz")
+    inputs = [array(data[f"data{i}"]) for i in range(2)]
+    outputs = _import("cells", 12, "data0", "data1")(*inputs)
+    listed = outputs if isinstance(outputs, list) else [outputs]
+    for i, output in enumerate(listed):
+        want = data[f"output{i}"] if len(listed) > 1 else data["output"]
+        np.testing.assert_allclose(output.asnumpy(), want, rtol=1e-5, atol=1e-5)
+
+
+def _network() -> SymbolBlock:
+    x = sym.var("x")
+    y = sym.FullyConnected(x, num_hidden=3, name="fc")
+    block = SymbolBlock([y, sym.relu(y)], x)
+    block.initialize()
+    return block
+
+
+def test_everything_that_is_no_input_is_a_parameter() -> None:
+    block = _network()
+    assert sorted(block.collect_params().keys()) == ["fc_bias", "fc_weight"]
+    y, z = block(ones((2, 4)))
+    assert block.collect_params()["fc_weight"].shape == (3, 4)
+    np.testing.assert_array_equal(np.maximum(y.asnumpy(), 0), z.asnumpy())
+
+
+def test_moving_statistics_have_no_gradient() -> None:
+    block = SymbolBlock(sym.BatchNorm(sym.var("x"), name="bn"), sym.var("x"))
+    reqs = {name: p.grad_req for name, p in block.collect_params().items()}
+    assert reqs == {
+        "bn_gamma": "write",
+        "bn_beta": "write",
+        "bn_moving_mean": "null",
+        "bn_moving_var": "null",
+    }
+
+
+def test_it_trains() -> None:
+    block = _network()
+    with autograd.record():
+        y, _ = block(ones((2, 4)))
+    autograd.backward(y)
+    grad = block.collect_params()["fc_weight"].grad()
+    np.testing.assert_array_equal(grad.asnumpy(), np.full((3, 4), 2))
+
+
+def test_it_is_a_part_of_a_hybridized_network() -> None:
+    inner = _import("cnn", 3, "data")
+    net = HybridSequential()
+    net.add(inner, Dense(2))
+    net[1].initialize()
+    x = ones((2, 3, 10, 10))
+    want = net(x).asnumpy()
+    net.hybridize()
+    np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-6)
+
+
+def test_it_is_a_part_of_a_traced_forward() -> None:
+    class Net(HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = _network()
+
+        def forward(self, x: Any) -> Any:
+            y, z = self.inner(x)
+            return y + z * x.shape[0]
+
+    net = Net()
+    x = ones((2, 4))
+    want = net(x).asnumpy()
+    net.hybridize()
+    np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-6)
+
+
+def test_it_composes_with_symbols() -> None:
+    y = _network()(sym.var("z"))
+    assert [part.list_arguments() for part in y] == [["z", "fc_weight", "fc_bias"]] * 2
+
+
+def test_arrays_and_symbols_do_not_mix() -> None:
+    block = SymbolBlock(sym.var("a") + sym.var("b"), [sym.var("a"), sym.var("b")])
+    with pytest.raises(ArgumentTypeError, match="expected Symbols"):
+        block(sym.var("a"), ones((2,)))
+
+
+def test_inputs_are_variables() -> None:
+    x = sym.var("x")
+    with pytest.raises(ArgumentError, match="expected inputs to be variables, got <Symbol"):
+        SymbolBlock(sym.relu(x), sym.exp(x))
+
+
+def test_input_names_are_checked() -> None:
+    with pytest.raises(ArgumentError, match=r"expected input names among \['data', .*got 'image'"):
+        _import("cnn", 3, "image")
+
+
+def test_a_missing_parameter_is_refused_unless_allowed(tmp_path: Path) -> None:
+    net = HybridSequential(prefix="net_")
+    with net.name_scope():
+        net.add(Dense(2, in_units=3))
+    net.initialize()
+    net.hybridize()
+    net(ones((1, 3)))
+    symbol_file, _ = net.export(tmp_path / "net")
+    (tmp_path / "other").mkdir()
+    empty = HybridSequential(prefix="net_")
+    empty.initialize()
+    params = tmp_path / "empty.params"
+    empty.collect_params().save(str(params))
+    with pytest.raises((ParameterError, ArgumentError)):
+        SymbolBlock.imports(symbol_file, "data", params)
+    block = SymbolBlock.imports(symbol_file, "data", params, allow_missing=True)
+    block.collect_params().initialize()
+    assert block(ones((1, 3))).shape == (1, 2)
+
+
+def test_without_a_file_the_parameters_wait_for_initialize() -> None:
+    block = SymbolBlock.imports(GOLDEN / "cnn-symbol.json", "data")
+    block.initialize()
+    assert block(ones((1, 3, 10, 10))).shape == (1, 3)
+
+
+def test_parameters_may_go_to_several_devices() -> None:
+    block = _import("cnn", 3, "data", ctx=[cpu(0), cpu(1)])
+    one, other = (block(ones((1, 3, 10, 10), ctx=ctx)) for ctx in (cpu(0), cpu(1)))
+    assert other.context == cpu(1)
+    np.testing.assert_array_equal(one.asnumpy(), other.asnumpy())
+    block.reset_ctx(cpu(1))
+    assert block.collect_params()["cnn_conv0_weight"].list_ctx() == [cpu(1)]
+
+
+def test_a_wrong_shape_names_the_node() -> None:
+    with pytest.raises(OperatorError, match="cnn_conv0_fwd: Convolution: expected"):
+        _import("cnn", 3, "data")(ones((1, 5, 10, 10)))
+
+
+def test_hybridize_takes_options_and_it_stays_a_graph() -> None:
+    block = _import("cnn", 3, "data")
+    x = ones((1, 3, 10, 10))
+    want = block(x).asnumpy()
+    block.hybridize(static_alloc=True)
+    np.testing.assert_array_equal(block(x).asnumpy(), want)
+    block.hybridize(False)
+    np.testing.assert_array_equal(block(x).asnumpy(), want)
+
+
+def test_repr_shows_outputs_and_counts() -> None:
+    assert "1 -> 2" in repr(_network())
