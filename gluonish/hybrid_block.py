@@ -203,19 +203,23 @@ class HybridBlock(Block):
 
     def _call_graph(self, *args: Any) -> Any:
         """Run the graph of a call, tracing it if it is the first of its kind."""
-        if len(args) == 1 and type(args[0]) is NDArray:
-            arrays, structure = list(args), _ONE_ARRAY
+        arrays: list[Any]
+        structure: Any
+        if len(args) == 1 and isinstance(args[0], NDArray):
+            arrays, structure = [args[0]], _ONE_ARRAY
         else:
             arrays, structure = flatten(args, _is_array)
-        if recording.tracer.get() is not None or not all(type(x) is NDArray for x in arrays):
-            return self._call_forward(*args)  # here this block is a part of a larger graph
+        for x in arrays:
+            if not isinstance(x, NDArray) or recording.tracer.get() is not None:
+                return self._call_forward(*args)  # here this block is a part of a larger graph
         if not arrays:
             kinds = ", ".join(type(arg).__name__ for arg in args)
             raise ArgumentTypeError(
                 f"{self.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
             )
         key = structure
-        if not self._symbolic:  # such a forward may compute with shapes, and ask for the mode
+        if not self._is_symbolic and not self._find_symbolic():
+            # Such a forward may compute with shapes, and ask for the mode.
             key = structure, tuple([x._spec for x in arrays]), recording.mode.get()
         try:
             graph = self._graphs.get(key)
@@ -227,8 +231,7 @@ class HybridBlock(Block):
             graph = self._trace(key, structure, arrays)
         return graph(arrays, self._op_hook)
 
-    @property
-    def _symbolic(self) -> bool:
+    def _find_symbolic(self) -> bool:
         if self._is_symbolic is None:
             self._is_symbolic = is_symbolic(self)
         return self._is_symbolic

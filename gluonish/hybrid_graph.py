@@ -204,7 +204,7 @@ def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[N
     """Run ``forward`` once on values that have shapes."""
     with arrays[0].context:  # where parameters and what it makes should lie
         trace = trace_forward(
-            block._settled_forward,
+            block._call_forward,
             data_names(len(arrays)),
             [x._spec for x in arrays],
             lambda values: regroup(values, structure),

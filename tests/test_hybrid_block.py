@@ -63,9 +63,7 @@ def _train(net: HybridBlock, *inputs: Any) -> tuple[list[np.ndarray], dict[str, 
     outputs = list(result) if isinstance(result, list | tuple) else [result]
     autograd.backward(outputs)
     gradients = {
-        name: p.grad().asnumpy()
-        for name, p in net.collect_params().items()
-        if p.grad_req != "null"
+        name: p.grad().asnumpy() for name, p in net.collect_params().items() if p.grad_req != "null"
     }
     return [y.asnumpy() for y in outputs], gradients
 
@@ -345,9 +343,7 @@ def test_second_order_gradients_are_the_imperative_ones() -> None:
     for name in ("weight",):
         for layer in net:
             key = getattr(layer, name).name
-            np.testing.assert_allclose(
-                gradients[key], want_gradients[key], rtol=1e-4, atol=1e-6
-            )
+            np.testing.assert_allclose(gradients[key], want_gradients[key], rtol=1e-4, atol=1e-6)
 
 
 def test_shapes_change_between_calls_and_plans_are_bounded() -> None:
@@ -511,7 +507,7 @@ def test_a_wrong_shape_in_a_forward_style_block_names_the_node() -> None:
     net.initialize()
     net.hybridize()
     net(ones((2, 5)))
-    with pytest.raises(OperatorError, match="net_broadcast_mul0: broadcast_mul: expected .* got"):
+    with pytest.raises(OperatorError, match=r"net_broadcast_mul0: broadcast_mul: expected .* got"):
         net(ones((2, 6)))
 
 
@@ -522,7 +518,7 @@ def test_a_branch_on_values_is_refused_with_advice() -> None:
 
     net = Branch()
     net.hybridize()
-    with pytest.raises(NotSupportedError, match="truth value.*do not hybridize"):
+    with pytest.raises(NotSupportedError, match=r"truth value.*do not hybridize"):
         net(ones((1,)))
 
 

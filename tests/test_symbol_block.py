@@ -18,7 +18,10 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def _import(name: str, epoch: int, *inputs: str, **options: Any) -> SymbolBlock:
     return SymbolBlock.imports(
-        GOLDEN / f"{name}-symbol.json", list(inputs), GOLDEN / f"{name}-{epoch:04d}.params", **options
+        GOLDEN / f"{name}-symbol.json",
+        list(inputs),
+        GOLDEN / f"{name}-{epoch:04d}.params",
+        **options,
     )
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "NNVM_EXEC_MATCH_RANGE",
     "Flag",
     "Kind",
+    "LoadEnvironment",
     "all_flags",
 ]
 
@@ -204,6 +205,31 @@ class _Override(Generic[T]):
         traceback: TracebackType | None,
     ) -> None:
         self._overrides.pop()
+
+
+class LoadEnvironment:
+    """Scope in which variables have a value that a library reads once, when it is loaded.
+
+    Args:
+        unless: Names; if one of them is set, the user has decided, and nothing is changed.
+        **variables: Values by name.
+    """
+
+    def __init__(self, *unless: str, **variables: str) -> None:
+        decided = any(name in os.environ for name in (*unless, *variables))
+        self._variables = {} if decided else variables
+
+    def __enter__(self) -> None:
+        os.environ.update(self._variables)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for name in self._variables:
+            os.environ.pop(name, None)
 
 
 def all_flags() -> tuple[Flag[object], ...]:

@@ -1,15 +1,12 @@
 """Executable: a graph bound to kernels and memory, run as a few engine jobs.
 
-A frame and its arena belong to one call at a time: they are taken from a pool when the call's first
-step runs and go back after its last, so that calls from several threads never meet in memory. A
-call that fails leaves its frame to the garbage collector.
+The tail of a frame, with its arena, belongs to one call at a time: it is taken from a pool when the
+call's first step runs and goes back after its last, so that calls from several threads never meet
+in memory. A call that fails leaves it to the garbage collector.
 """
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
-
-from gluonish_engine import Var
 
 from gluonish.core.device import Device
 from gluonish.core.errors import OperatorError
@@ -19,10 +16,11 @@ from gluonish.graph.frame_layout import Frame, FrameLayout, RunStep, ViewStep
 from gluonish.graph.ir import Node, Value
 from gluonish.ndarray.eager import HEAVY_INLINE_SIZE
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray
+from gluonish_engine import Var
 
 __all__ = ["Executable"]
 
-_MAX_IDLE_FRAMES = 8  # more calls at once than this allocate; keeps memory bounded after a burst
+_MAX_IDLE_TAILS = 8  # more calls at once than this allocate; keeps memory bounded after a burst
 _MAX_INLINE_STEPS = 32
 
 Key = tuple[int, int]
@@ -37,7 +35,7 @@ class Executable:
         externals: Values that each call gives, in order.
         outputs: Values that each call delivers into arrays of the caller's, in order.
         device: Where it runs.
-        static_alloc: Keep frames between calls.
+        static_alloc: Keep memory between calls.
         segment_size: Most steps in one engine job, at least 1.
         name: For engine jobs and errors.
     """
@@ -74,33 +72,35 @@ class Executable:
         Returns:
             The key that the call's random numbers start from.
         """
-        layout, device = self.layout, self.device
+        layout, lane = self.layout, self.device.lane
         key = (0, 0)
         if layout.random_count:
-            key = next_key(device.context, layout.random_count)
-        call = _Call(self, [x._data for x in externals], [y._data for y in outputs], key)
+            key = next_key(self.device.context, layout.random_count)
+        frame = [x._data for x in externals]
+        frame += [y._data for y in outputs]
         reads = [x._var for x in externals]
         writes = [y._var for y in outputs]
         if layout.mutated:
             writes += [reads[i] for i in layout.mutated]
         if len(self.segments) > 1:
-            self._push_segments(call, reads, writes)
+            self._push_segments(frame, reads, writes, writes[len(outputs) :], key)
         else:
-            current_engine().push(
-                call.run_all, reads, writes, device.lane, 0, self.name, self.inline
-            )
+            job = partial(self._run_all, frame, key)
+            current_engine().push(job, reads, writes, lane, 0, self.name, self.inline)
         return key
 
-    def _push_segments(self, call: "_Call", reads: list[Var], writes: list[Var]) -> None:
+    def _push_segments(
+        self, frame: Frame, reads: list[Var], writes: list[Var], mutated: list[Var], key: Key
+    ) -> None:
         # It orders the jobs, and an error in one keeps the later ones from running. The first and
         # the last job hold the call's arrays: whoever comes later waits for the last.
         frame_var = Var()
+        tails: list[Frame] = []
         last = len(self.segments) - 1
-        mutated = writes[len(call.outputs) :]
         for i in range(last + 1):
             outer = i in (0, last)
             current_engine().push(
-                partial(call.run_segment, i),
+                partial(self._run_segment, i, frame, tails, key),
                 [frame_var, *reads] if outer else [frame_var],
                 [frame_var, *(writes if outer else mutated)],
                 self.device.lane,
@@ -109,78 +109,45 @@ class Executable:
                 self.inline,
             )
 
-    def take_frame(self) -> Frame:
-        """Return a frame that no other call uses."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self.layout.new_frame()
+    def _run_all(self, frame: Frame, key: Key) -> None:
+        tail = self.take_tail()
+        frame += tail
+        self._run(self.segments[0], frame, key)
+        self._end(frame, tail)
 
-    def return_frame(self, frame: Frame) -> None:
-        """Take a frame back after a call."""
-        if self._static_alloc and len(self._idle) < _MAX_IDLE_FRAMES:
-            for place in self.layout.transient:
-                frame[place] = None
-            self._idle.append(frame)
-
-
-class _Call:
-    """One call of an executable, shared by its engine jobs."""
-
-    __slots__ = ("executable", "externals", "frame", "key", "outputs")
-
-    def __init__(
-        self,
-        executable: Executable,
-        externals: Sequence[Any],
-        outputs: Sequence[Any],
-        key: Key,
-    ) -> None:
-        self.executable = executable
-        self.externals = externals
-        self.outputs = outputs
-        self.key = key
-        self.frame: Frame = []
-
-    def run_all(self) -> None:
-        """Run everything in one job."""
-        self._begin()
-        self._run(self.executable.segments[0])
-        self._end()
-
-    def run_segment(self, index: int) -> None:
-        """Run the job of one segment."""
-        segments = self.executable.segments
+    def _run_segment(self, index: int, frame: Frame, tails: list[Frame], key: Key) -> None:
         if index == 0:
-            self._begin()
-        self._run(segments[index])
-        if index == len(segments) - 1:
-            self._end()
+            tails.append(self.take_tail())
+            frame += tails[0]
+        self._run(self.segments[index], frame, key)
+        if index == len(self.segments) - 1:
+            self._end(frame, tails[0])
 
-    def _begin(self) -> None:
-        """Take a frame and put in what the caller gave."""
-        layout = self.executable.layout
-        self.frame = frame = self.executable.take_frame()
-        for place, raw in zip(layout.externals, self.externals, strict=True):
-            frame[place] = raw
-        for place, raw in zip(layout.outputs, self.outputs, strict=True):
-            frame[place] = raw
-
-    def _run(self, steps: Steps) -> None:
-        xp = self.executable.device.xp
-        frame, key = self.frame, self.key
+    def _run(self, steps: Steps, frame: Frame, key: Key) -> None:
+        xp = self.device.xp
         try:
             for step in steps:
                 step(xp, frame, key)
         except Exception as error:
             raise OperatorError(f"{step.node.name}: {step.op.name} failed: {error}") from error
 
-    def _end(self) -> None:
-        """Make the copies that are left, and give the frame back."""
-        frame = self.frame
-        for source, target in self.executable.layout.copies:
+    def _end(self, frame: Frame, tail: Frame) -> None:
+        """Make the copies that are left, and give the tail back."""
+        for source, target in self.layout.copies:
             frame[target][...] = frame[source]
-        self.executable.return_frame(frame)
+        self.return_tail(tail)
+
+    def take_tail(self) -> Frame:
+        """Return the tail of a frame that no other call uses."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self.layout.new_tail()
+
+    def return_tail(self, tail: Frame) -> None:
+        """Take a tail back after a call."""
+        if self._static_alloc and len(self._idle) < _MAX_IDLE_TAILS:
+            self._idle.append(tail)
 
 
 def _is_light(nodes: Sequence[Node]) -> bool:

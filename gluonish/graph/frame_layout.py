@@ -1,9 +1,10 @@
 """FrameLayout: where each value of a planned graph lies while a call runs.
 
-A *frame* is one list with the raw array of every value; a value's *place* is its index there.
-Values come from five sources. *Externals* (inputs, and what a backward graph reads of its forward
-graph) and *outputs* are given with each call. *Constants* are bound once. *Views* are other shapes
-of given or constant values, on their memory. All others lie in an arena at planned offsets.
+A *frame* is one list with the raw array of every value; a value's *place* is its index there. It
+begins with what each call gives: the *externals* (inputs, and what a backward graph reads of its
+forward graph), then the *outputs*. The rest, its *tail*, is made once and used by call after call:
+*constants*; values that lie in an *arena* at planned offsets; and room for *views*, which are other
+shapes of given values on their memory.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,10 +51,11 @@ class RunStep:
         self.attrs = attrs
         self.reads = reads
         self.writes = writes
-        self.single = len(writes) == 1
+        self.single = op.single
         self.random = random
 
     def __call__(self, xp: Any, frame: Frame, key: Key) -> None:
+        """Run the kernel; ``key`` is where the call's random numbers start."""
         out = frame[self.writes[0]] if self.single else tuple([frame[i] for i in self.writes])
         inputs = [frame[i] for i in self.reads]
         if self.random is None:
@@ -76,6 +78,7 @@ class ViewStep:
         self.shape = shape
 
     def __call__(self, xp: Any, frame: Frame, key: Key) -> None:
+        """Put the view into the frame."""
         frame[self.writes[0]] = frame[self.reads[0]].reshape(self.shape)
 
 
@@ -89,12 +92,9 @@ class FrameLayout:
         device: Where it runs.
 
     Attributes:
-        externals: Their places.
-        outputs: Places of what the caller's arrays receive.
         copies: Pairs of places, from and to, for outputs that no step writes: those that are given
             or delivered twice.
         steps: In order; a step that has nothing left to do is not among them.
-        transient: Places whose arrays belong to one call only.
         mutated: Positions of the externals that a step overwrites.
         random_count: How many random keys a call uses.
         arena_nbytes: Size of the arena.
@@ -108,21 +108,22 @@ class FrameLayout:
         device: Device,
     ) -> None:
         self._device = device
-        self._places: dict[tuple[int, int], int] = {}
-        self._count = 0
-        self.externals = [self._place(value) for value in externals]
+        self._places = {value.key: i for i, value in enumerate(externals)}
+        self._count = self._given = len(externals) + len(outputs)
         self.copies: list[tuple[int, int]] = []
-        self.outputs = [self._output_place(value) for value in outputs]
+        for i, value in enumerate(outputs, len(externals)):
+            if value.key in self._places or value.node.op is None:
+                self.copies.append((self._place(value), i))
+            else:
+                self._places[value.key] = i
         self._constants: dict[int, Any] = {}
         self._bind_constants([*(value for node in nodes for value in node.inputs), *outputs])
         self.random_count = 0
         steps = [self._bound(node) for node in nodes]
         overwritten = {step.reads[i] for step in steps for i in _mutated_inputs(step)}
-        self.mutated = [i for i, place in enumerate(self.externals) if place in overwritten]
-        views = self._views(steps, overwritten)
-        given = {*self.externals, *self.outputs, *views}
-        self.transient = tuple(given)
-        self._specs = _planned_specs(steps, given)
+        self.mutated = [i for i in range(len(externals)) if i in overwritten]
+        views = self._views(steps, overwritten, range(len(externals), self._given))
+        self._specs = _planned_specs(steps, {*range(self._given), *views})
         plan = plan_memory(
             [self._planner_step(step) for step in steps],
             {place: spec.nbytes for place, spec in self._specs.items()},
@@ -138,19 +139,9 @@ class FrameLayout:
     def _place(self, value: Value) -> int:
         place = self._places.get(value.key)
         if place is None:
-            place = self._places[value.key] = self._new_place()
+            place = self._places[value.key] = self._count
+            self._count += 1
         return place
-
-    def _new_place(self) -> int:
-        self._count += 1
-        return self._count - 1
-
-    def _output_place(self, value: Value) -> int:
-        if value.key not in self._places and value.node.op is not None:
-            return self._place(value)
-        copy = self._new_place()
-        self.copies.append((self._place(value), copy))
-        return copy
 
     def _bind_constants(self, values: Iterable[Value]) -> None:
         for value in values:
@@ -170,10 +161,11 @@ class FrameLayout:
         writes = [self._place(Value(node, i)) for i in range(node.num_outputs)]
         return RunStep(node, op, kernel, attrs, reads, writes, random)
 
-    def _views(self, steps: Sequence[RunStep], overwritten: set[int]) -> dict[int, ViewStep]:
+    def _views(
+        self, steps: Sequence[RunStep], overwritten: set[int], delivered: range
+    ) -> dict[int, ViewStep]:
         """Return view steps, by the place they write, for other shapes of given values."""
-        sources = {*self.externals, *self.outputs, *self._constants} - overwritten
-        delivered = set(self.outputs)
+        sources = {*range(self._given), *self._constants} - overwritten
         views = {}
         for step in steps:
             if not (step.op.identity and step.single):
@@ -200,17 +192,17 @@ class FrameLayout:
         source, target = (self._slots.get(place) for place in (step.reads[0], step.writes[0]))
         return source is not None and source == target
 
-    def new_frame(self) -> Frame:
-        """Return a frame with constants and an arena, and None for what a call gives."""
-        frame: Frame = [None] * self._count
+    def new_tail(self) -> Frame:
+        """Return the part of a frame behind what a call gives: constants and an arena."""
+        tail: Frame = [None] * (self._count - self._given)
         for place, raw in self._constants.items():
-            frame[place] = raw
+            tail[place - self._given] = raw
         arena = self._device.empty((self.arena_nbytes,), np.dtype(np.uint8))
         for place, slot in self._slots.items():
             spec = self._specs[place]
             raw = arena[slot.offset : slot.offset + slot.nbytes]
-            frame[place] = raw.view(spec.dtype).reshape(spec.shape)
-        return frame
+            tail[place - self._given] = raw.view(spec.dtype).reshape(spec.shape)
+        return tail
 
 
 def _mutated_inputs(step: RunStep) -> tuple[int, ...]:

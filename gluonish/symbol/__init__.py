@@ -1,6 +1,6 @@
 """Symbol and the ``sym`` namespace: variables, groups, files, and a function for every operator."""
 
-from gluonish.symbol import methods as _methods
+from gluonish.symbol import methods as _methods  # noqa: F401  # completes the class
 from gluonish.symbol import random
 from gluonish.symbol.composition import Group
 from gluonish.symbol.creation import (
@@ -15,9 +15,9 @@ from gluonish.symbol.creation import (
     zeros,
 )
 from gluonish.symbol.files import load, load_json
-from gluonish.symbol.namespace import Variable, var
-from gluonish.symbol.namespace import operator_function as __getattr__
 from gluonish.symbol.name import AttrScope, NameManager, Prefix
+from gluonish.symbol.namespace import Variable, var
+from gluonish.symbol.namespace import operator_function as __getattr__  # noqa: F401
 from gluonish.symbol.symbol import Symbol
 
 __all__ = [

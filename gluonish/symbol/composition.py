@@ -34,6 +34,7 @@ def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symb
     """Return the graph with variables replaced by other graphs.
 
     Args:
+        self: The graph.
         *args: Replacements in the order of `list_arguments`.
         name: New name of the node that makes the output.
         **kwargs: Replacements by variable name.
@@ -74,6 +75,7 @@ def evaluate_symbol(self: Symbol, ctx: Any = None, **kwargs: NDArray) -> list[ND
     """Compute the outputs.
 
     Args:
+        self: The graph.
         ctx: Accepted; the arrays say where.
         **kwargs: An NDArray for each variable.
 

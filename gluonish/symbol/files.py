@@ -29,6 +29,7 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
     """Return the graph as the text of a ``-symbol.json`` file that MXNet reads.
 
     Args:
+        self: The graph.
         remove_amp_cast: Accepted; there are no casts of mixed precision to remove.
     """
     order = topological_order(self._values)

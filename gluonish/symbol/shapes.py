@@ -106,6 +106,7 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
     """Infer all shapes from some.
 
     Args:
+        self: The graph.
         *args: Shapes in the order of `list_arguments`; None for unknown.
         **kwargs: Shapes by variable name; 0 in a shape stands for an unknown extent.
 
@@ -125,6 +126,7 @@ def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
     """Infer all dtypes from some; what nothing determines is float32.
 
     Args:
+        self: The graph.
         *args: Dtypes in the order of `list_arguments`; None for unknown.
         **kwargs: Dtypes by variable name.
 

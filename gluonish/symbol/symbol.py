@@ -174,7 +174,6 @@ class Symbol(Fluent):
     # -- attached by gluonish.symbol.methods ------------------------------------------------------
 
     if TYPE_CHECKING:
-
         __call__: Callable[..., "Symbol"]
         infer_shape: Callable[..., Any]
         save: Callable[..., None]

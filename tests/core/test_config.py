@@ -4,7 +4,7 @@ import re
 import pytest
 
 from gluonish.core import config
-from gluonish.core.config import Flag, all_flags
+from gluonish.core.config import Flag, LoadEnvironment, all_flags
 from gluonish.core.errors import ArgumentTypeError, ConfigError, GluonishError
 
 ALL = all_flags()
@@ -206,3 +206,23 @@ def test_override_refuses_what_the_environment_may_not_hold(name: str, value: ob
 def test_repr_does_not_read_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MXNET_ENGINE_TYPE", "Naive")
     assert repr(config.MXNET_ENGINE_TYPE) == "Flag(MXNET_ENGINE_TYPE, choice)"
+
+
+def test_load_environment_sets_variables_for_the_scope_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("GLUONISH_SOME", raising=False)
+    with LoadEnvironment("GLUONISH_OTHER", GLUONISH_SOME="1"):
+        assert os.environ["GLUONISH_SOME"] == "1"
+    assert "GLUONISH_SOME" not in os.environ
+
+
+@pytest.mark.parametrize("decided", ["GLUONISH_OTHER", "GLUONISH_SOME"])
+def test_load_environment_leaves_what_the_user_decided(
+    monkeypatch: pytest.MonkeyPatch, decided: str
+) -> None:
+    monkeypatch.setenv(decided, "mine")
+    before = dict(os.environ)
+    with LoadEnvironment("GLUONISH_OTHER", GLUONISH_SOME="1"):
+        assert dict(os.environ) == before
+    assert dict(os.environ) == before

@@ -15,12 +15,13 @@ from gluonish.engine import use_engine
 from gluonish.graph.executable import Executable
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import evaluate
-from gluonish.graph.ir import Node, Value, constant, topological_order
+from gluonish.graph.ir import Node, Value, append, constant, topological_order, variable
 from gluonish.ndarray import NDArray, array, ones
-from gluonish.ndarray.ndarray import empty_like_spec
-from gluonish.ops.registry import Operator
+from gluonish.ndarray.ndarray import empty_like_spec, from_host
+from gluonish.ops.registry import Operator, find_operator
 from tests.graph.builders import call, inputs, spec
 from tests.graph.random_graphs import RandomGraph, random_graphs
+from tests.ops.cases import CASES
 
 ENGINES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 
@@ -96,43 +97,67 @@ def test_random_graphs_give_exactly_what_the_interpreter_gives(
             assert len(second) == len(first)
 
 
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_every_operator_gives_in_a_plan_what_it_gives_eagerly(name: str) -> None:
+    case = CASES[name]
+    op = find_operator(name)
+    given = dict(case.attrs)
+    if op.variadic is not None:
+        given.setdefault(op.variadic, len(case.inputs))
+    attrs = op.schema.parse(name, given)
+    arrays = [from_host(np.asarray(x), None, None) for x in case.inputs]
+    variables = [variable(f"x{i}", x._spec) for i, x in enumerate(arrays)]
+    found = append(op, variables, attrs)
+    outputs = found if isinstance(found, list) else [found]
+    graph = specialize(
+        [value.node for value in variables], outputs, [x._spec for x in arrays], train=True
+    )
+    seed(9)
+    want = evaluate(graph, [x.copy() for x in arrays])
+    executable = _executable([Value(node) for node in graph.inputs], list(graph.outputs))
+    seed(9)
+    got = _run(executable, list(graph.outputs), arrays)
+    for x, y in zip(got, want, strict=True):
+        np.testing.assert_array_equal(x.asnumpy(), y.asnumpy())
+
+
 def test_memory_is_kept_between_calls_with_static_alloc() -> None:
     (a,) = inputs((64,))
     y = call("sin", call("softmax", a))
     executable = _executable([a], [y])
     _run(executable, [y], [ones((64,))])[0].wait_to_read()
-    frame = executable.take_frame()
-    executable.return_frame(frame)
+    tail = executable.take_tail()
+    executable.return_tail(tail)
     _run(executable, [y], [ones((64,))])[0].wait_to_read()
-    assert executable.take_frame() is frame
+    assert executable.take_tail() is tail
 
 
 def test_memory_is_not_kept_without_static_alloc() -> None:
     (a,) = inputs((64,))
     y = call("sin", call("softmax", a))
     executable = _executable([a], [y], static_alloc=False)
-    frame = executable.take_frame()
-    executable.return_frame(frame)
-    assert executable.take_frame() is not frame
+    tail = executable.take_tail()
+    executable.return_tail(tail)
+    assert executable.take_tail() is not tail
 
 
-def test_a_kept_frame_holds_no_array_of_a_call() -> None:
+def test_kept_memory_holds_no_array_of_a_call() -> None:
     (a,) = inputs((6,))
     y = call("sin", call("Reshape", a, shape=(2, 3)))
     executable = _executable([a], [y])
     _run(executable, [y], [ones((6,))])[0].wait_to_read()
-    assert executable.take_frame() == [None] * 3
+    assert executable.take_tail() == [None]
 
 
-def test_idle_frames_are_bounded() -> None:
+def test_idle_memory_is_bounded() -> None:
     (a,) = inputs((2,))
     y = call("sin", a)
     executable = _executable([a], [y])
-    frames = [executable.layout.new_frame() for _ in range(50)]
-    for frame in frames:
-        executable.return_frame(frame)
-    taken = [executable.take_frame() for _ in range(50)]
-    assert 1 <= sum(any(x is frame for frame in frames) for x in taken) < 20
+    tails = [executable.layout.new_tail() for _ in range(50)]
+    for tail in tails:
+        executable.return_tail(tail)
+    taken = [executable.take_tail() for _ in range(50)]
+    assert 1 <= sum(any(x is tail for tail in tails) for x in taken) < 20
 
 
 @pytest.mark.parametrize("segment_size", [1, 2, 50])

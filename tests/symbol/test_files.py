@@ -129,5 +129,5 @@ def test_a_node_that_makes_no_sense_is_named(node: dict[str, Any], message: str)
 def test_the_name_of_a_damaged_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "broken-symbol.json"
     path.write_text(_text()[:-5])
-    with pytest.raises(FileFormatError, match="broken-symbol.json"):
+    with pytest.raises(FileFormatError, match=r"broken-symbol\.json"):
         sym.load(path)

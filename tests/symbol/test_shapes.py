@@ -49,7 +49,7 @@ def test_zeros_in_a_declaration_mean_unknown() -> None:
 
 
 def test_a_contradiction_names_the_node() -> None:
-    with pytest.raises(OperatorError, match="^fc: "):
+    with pytest.raises(OperatorError, match=r"^fc: "):
         _dense().infer_shape(data=(2, 3), fc_weight=(4, 4))
 
 

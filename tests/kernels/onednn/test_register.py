@@ -1,0 +1,232 @@
+"""Every kernel that is hung on an operator, against the operator's reference kernel."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gluonish.core.config import MXNET_MKLDNN_ENABLED
+from gluonish.core.spec import Spec
+from gluonish.kernels import onednn
+from gluonish.kernels.onednn import register
+from gluonish.ops.registry import FastKernel, Operator, find_operator
+from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
+
+SERVED = ("Convolution", "Pooling", "FullyConnected", "dot", "BatchNorm")
+
+
+@pytest.fixture(autouse=True)
+def _needs_the_library() -> None:
+    if not register.enabled():
+        pytest.skip(f"oneDNN is not there: {onednn.status().reason}")
+
+
+def _values(*shape: int, dtype: Any = np.float32, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def _fast(op: Operator) -> FastKernel:
+    (found,) = [fast for fast in op.fast_kernels if fast.name.startswith("onednn.")]
+    return found
+
+
+def _attrs(op: Operator, given: dict[str, Any]) -> dict[str, Any]:
+    return op.schema.parse(op.name, given)
+
+
+CASES: dict[str, tuple[str, list[Any], dict[str, Any]]] = {
+    "convolution": (
+        "Convolution",
+        [_values(2, 4, 9, 8), _values(6, 2, 3, 3), _values(6)],
+        {"kernel": (3, 3), "num_filter": 6, "num_group": 2, "pad": (1, 1), "stride": (2, 1)},
+    ),
+    "convolution in 1d without bias": (
+        "Convolution",
+        [_values(2, 3, 9), _values(5, 3, 2)],
+        {"kernel": (2,), "num_filter": 5, "no_bias": True, "dilate": (2,)},
+    ),
+    "max pooling": (
+        "Pooling",
+        [_values(2, 3, 9, 8)],
+        {"kernel": (3, 2), "stride": (2, 2), "pad": (1, 0), "pool_type": "max"},
+    ),
+    "average pooling": (
+        "Pooling",
+        [_values(2, 3, 9, 8)],
+        {
+            "kernel": (3, 3),
+            "pad": (1, 1),
+            "pool_type": "avg",
+            "count_include_pad": False,
+            "pooling_convention": "full",
+            "stride": (2, 2),
+        },
+    ),
+    "global pooling": ("Pooling", [_values(2, 3, 9, 8)], {"global_pool": True, "pool_type": "avg"}),
+    "dense": (
+        "FullyConnected",
+        [_values(64, 10, 20), _values(128, 200), _values(128)],
+        {"num_hidden": 128},
+    ),
+    "dense on the last axis": (
+        "FullyConnected",
+        [_values(40, 16, 64), _values(64, 64)],
+        {"num_hidden": 64, "no_bias": True, "flatten": False},
+    ),
+    "dot": ("dot", [_values(100, 120), _values(120, 110)], {}),
+    "dot of transposes": (
+        "dot",
+        [_values(120, 100), _values(110, 120)],
+        {"transpose_a": True, "transpose_b": True},
+    ),
+    "batch norm": (
+        "BatchNorm",
+        [_values(4, 3, 5, 5), _values(3), _values(3), _values(3), np.abs(_values(3))],
+        {"fix_gamma": False, "eps": 1e-3},
+    ),
+    "batch norm with gamma fixed": (
+        "BatchNorm",
+        [_values(4, 3, 5), _values(3), _values(3), _values(3), np.abs(_values(3))],
+        {"momentum": 0.7},
+    ),
+}
+
+
+def _compare(op: Operator, inputs: list[Any], given: dict[str, Any], train: bool) -> None:
+    attrs = _attrs(op, given)
+    runtime = runtime_attrs(op, attrs, train)
+    fast = _fast(op)
+    assert fast.takes(*[spec_of(x) for x in inputs], **runtime)
+    own, theirs = ([x.copy() for x in inputs] for _ in range(2))
+    got = run_kernel(op, fast.kernel, own, attrs, runtime)
+    want = run_kernel(op, op.kernel, theirs, attrs, runtime)
+    for x, y in zip([*got, *own], [*want, *theirs], strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("train", [True, False])
+@pytest.mark.parametrize("name", CASES)
+def test_a_kernel_gives_what_the_reference_gives(name: str, train: bool) -> None:
+    op_name, inputs, given = CASES[name]
+    _compare(find_operator(op_name), inputs, given, train)
+
+
+def test_batch_norm_with_global_statistics() -> None:
+    op_name, inputs, given = CASES["batch norm"]
+    _compare(find_operator(op_name), inputs, {**given, "use_global_stats": True}, True)
+
+
+_WINDOW = {
+    "kernel": (3, 3),
+    "num_filter": 6,
+    "num_group": 2,
+    "pad": (1, 1),
+    "stride": (2, 1),
+    "no_bias": True,
+}
+_POOL = {"kernel": (3, 2), "stride": (2, 2), "pad": (1, 0), "pool_type": "max"}
+BACKWARD: dict[str, tuple[str, list[Any], dict[str, Any]]] = {
+    "data of a convolution": (
+        "_convolution_backward_data",
+        [_values(2, 6, 5, 8), _values(6, 2, 3, 3)],
+        {**_WINDOW, "data_shape": (2, 4, 9, 8)},
+    ),
+    "weight of a convolution": (
+        "_convolution_backward_weight",
+        [_values(2, 6, 5, 8), _values(2, 4, 9, 8)],
+        {**_WINDOW, "weight_shape": (6, 2, 3, 3)},
+    ),
+    "batch norm": (
+        register.BATCH_NORM_BACKWARD.name,
+        [_values(4, 3, 5), _values(4, 3, 5), _values(3), _values(3), np.abs(_values(3)) + 0.5],
+        {"fix_gamma": False},
+    ),
+    "batch norm with gamma fixed": (
+        register.BATCH_NORM_BACKWARD.name,
+        [_values(4, 3, 5), _values(4, 3, 5), _values(3), _values(3), np.abs(_values(3)) + 0.5],
+        {"fix_gamma": True, "use_global_stats": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BACKWARD)
+def test_a_backward_kernel_gives_what_the_reference_gives(name: str) -> None:
+    op_name, inputs, given = BACKWARD[name]
+    _compare(find_operator(op_name), inputs, given, train=True)
+
+
+@pytest.mark.parametrize("pool_type", ["max", "avg"])
+def test_the_backward_kernel_of_pooling_gives_what_the_reference_gives(pool_type: str) -> None:
+    op = find_operator("Pooling")
+    given = {**_POOL, "pool_type": pool_type}
+    data = _values(2, 3, 9, 8)
+    (pooled,) = run_kernel(op, op.kernel, [data], _attrs(op, given), _attrs(op, given))
+    _compare(register.POOLING_BACKWARD, [_values(*pooled.shape), data, pooled], given, train=True)
+
+
+def test_every_kernel_hangs_on_its_operator_once() -> None:
+    for op, name, *_ in register._KERNELS:
+        assert [fast.name for fast in op.fast_kernels].count(f"onednn.{name}") == 1
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_what_the_library_does_not_know_is_not_taken(name: str) -> None:
+    op_name, inputs, given = next(case for case in CASES.values() if case[0] == name)
+    op = find_operator(op_name)
+    runtime = runtime_attrs(op, _attrs(op, given), True)
+    doubles = [Spec(x.shape, np.dtype(np.float64)) for x in inputs]
+    assert not _fast(op).takes(*doubles, **runtime)
+    empty = [Spec((0, *x.shape[1:]), x.dtype) for x in inputs]
+    assert not _fast(op).takes(*empty, **runtime)
+
+
+def test_channels_last_goes_to_the_reference() -> None:
+    op = find_operator("Convolution")
+    attrs = _attrs(op, {"kernel": (3, 3), "num_filter": 6, "layout": "NHWC", "no_bias": True})
+    specs = [spec_of(_values(2, 9, 8, 4)), spec_of(_values(6, 3, 3, 4))]
+    assert not _fast(op).takes(*specs, **attrs)
+
+
+def test_small_products_go_to_numpy() -> None:
+    op = find_operator("dot")
+    attrs = _attrs(op, {})
+    assert not _fast(op).takes(
+        Spec((4, 4), np.dtype("float32")), *[spec_of(_values(4, 4))], **attrs
+    )
+
+
+def test_batch_norm_over_another_axis_goes_to_the_reference() -> None:
+    op = find_operator("BatchNorm")
+    specs = [spec_of(_values(4, 3, 5)), *[spec_of(_values(5))] * 4]
+    assert not _fast(op).takes(*specs, **_attrs(op, {"axis": 2}))
+
+
+def test_bfloat16_is_taken() -> None:
+    op = find_operator("Convolution")
+    inputs = [_values(2, 4, 6, 6, dtype=ml_dtypes.bfloat16), _values(3, 4, 3, 3)]
+    inputs[1] = inputs[1].astype(ml_dtypes.bfloat16)
+    attrs = _attrs(op, {"kernel": (3, 3), "num_filter": 3, "no_bias": True})
+    assert _fast(op).takes(*map(spec_of, inputs), **attrs)
+    got = run_kernel(op, _fast(op).kernel, inputs, attrs, attrs)[0].astype(np.float32)
+    want = run_kernel(op, op.kernel, inputs, attrs, attrs)[0].astype(np.float32)
+    np.testing.assert_allclose(got, want, rtol=0.05, atol=0.1)
+
+
+def test_the_environment_switches_the_library_off() -> None:
+    op = find_operator("Convolution")
+    _, inputs, given = CASES["convolution"]
+    specs = [spec_of(x) for x in inputs]
+    attrs = _attrs(op, given)
+    assert op.select_kernel("numpy", specs, attrs) is _fast(op).kernel
+    with MXNET_MKLDNN_ENABLED.override(False):
+        assert op.select_kernel("numpy", specs, attrs) is op.kernel
+
+
+def test_arrays_that_the_library_cannot_describe_go_to_the_reference() -> None:
+    op = find_operator("dot")
+    wide = _values(100, 240)[:, ::2]
+    rhs = _values(120, 110)
+    out = np.empty((100, 110), np.float32)
+    _fast(op).kernel(np, out, wide, rhs, **_attrs(op, {}))
+    np.testing.assert_allclose(out, wide @ rhs, rtol=1e-4, atol=1e-4)
