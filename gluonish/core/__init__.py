@@ -1,1 +1,1 @@
-"""Errors, configuration, devices, dtypes, attribute schemas and Spec: what every other part stands on."""
+"""Errors, options, devices, dtypes, attribute schemas and Spec: what all else stands on."""

@@ -40,7 +40,7 @@ class ArgumentTypeError(GluonishError, TypeError):
 
 
 class OperatorError(GluonishError, ValueError):
-    """An operator was given shapes, dtypes or attributes that it cannot take, or failed while it ran."""
+    """An operator cannot take the given shapes, dtypes or attributes, or failed while it ran."""
 
 
 class AutogradError(GluonishError, RuntimeError):
@@ -80,7 +80,7 @@ class NotSupportedError(GluonishError, NotImplementedError):
 
 
 class ParameterError(GluonishError, RuntimeError):
-    """A Parameter is used before it is initialized, on a device it is not on, or with a wrong shape."""
+    """A Parameter is used uninitialized, on a device it is not on, or with a wrong shape."""
 
 
 class DeferredInitializationError(ParameterError):

@@ -8,7 +8,7 @@ import gluonish.parameter as parameter
 import gluonish.trainer as trainer
 from gluonish.block import Block
 from gluonish.gluon import block, utils
-from gluonish.gluon import names as _names
+from gluonish.gluon import names as _names  # noqa: F401  # it registers the modules
 from gluonish.hybrid_block import HybridBlock
 from gluonish.parameter import Constant, Parameter, ParameterDict
 from gluonish.symbol_block import SymbolBlock

@@ -1,4 +1,4 @@
-"""Makes `gluonish.nn` importable as ``gluonish.gluon.nn``, and so on: the same module objects under Gluon's names."""
+"""Makes `gluonish.nn` importable as ``gluonish.gluon.nn``, and so on: the same module objects."""
 
 import sys
 from types import ModuleType

@@ -1,5 +1,4 @@
-"""Shape and dtype inference over a Symbol graph, in both directions, and the graph with specs that
-follows from it."""
+"""Shape and dtype inference over a Symbol graph, and the graph with specs that follows from it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -118,8 +118,7 @@ def _inherited(
 
 
 def _best_fit(free: list[_Block], nbytes: int, match_range: int) -> _Block | None:
-    """Take the smallest free block that is large enough, else the largest that is not; both within
-    the range."""
+    """Take the smallest free block that is large enough, else the largest; within the range."""
     if not match_range:
         return None
     fitting = [b for b in free if nbytes <= b.nbytes <= nbytes * match_range]

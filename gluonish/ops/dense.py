@@ -119,7 +119,8 @@ FULLY_CONNECTED = register(
         _gradient,
         doc=(
             "data times the transposed weight, plus bias.\n\nShapes: data (N, ...), weight "
-            "(num_hidden, features), bias (num_hidden,), output (N, num_hidden);\nwith flatten=False data (..., features), output (..., num_hidden)."
+            "(num_hidden, features), bias (num_hidden,), output (N, num_hidden);\n"
+            "with flatten=False data (..., features), output (..., num_hidden)."
         ),
         inputs=("data", "weight", "bias"),
         active_inputs=_active_inputs,

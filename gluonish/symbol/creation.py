@@ -1,5 +1,4 @@
-"""Symbols of constant arrays, and arithmetic functions of the ``sym`` namespace that take numbers
-on either side."""
+"""Symbols of constant arrays, and arithmetic functions that take numbers on either side."""
 
 from collections.abc import Callable
 from typing import Any

@@ -90,8 +90,10 @@ def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, st
 
 
 def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = True) -> None:
-    """Write the graph to a file that MXNet reads; the old file stays until the new one is
-    complete."""
+    """Write the graph to a file that MXNet reads.
+
+    The old file stays until the new one is complete.
+    """
     with atomic_write(fname) as file:
         file.write(to_json(self, remove_amp_cast).encode())
 

@@ -1,5 +1,7 @@
-"""What a Symbol can do beyond its structure, attached to the class: composition, inference,
-evaluation, files."""
+"""What a Symbol can do beyond its structure, attached to the class.
+
+Composition, inference, evaluation, files.
+"""
 
 from typing import Any
 

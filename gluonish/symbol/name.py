@@ -1,5 +1,4 @@
-"""Names and attributes that Symbols get from the scope they are made in: NameManager, Prefix and
-AttrScope."""
+"""NameManager, Prefix and AttrScope: names and attributes from the scope a Symbol is made in."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar, Token

@@ -1,5 +1,4 @@
-"""The ``sym`` namespace: variables, and a function for every registered operator, made when it is
-first asked for."""
+"""The ``sym`` namespace: variables, and a function for every operator, made at its first use."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence

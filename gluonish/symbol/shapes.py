@@ -85,8 +85,10 @@ def _lists(symbol: Symbol, inference: Inference) -> tuple[list[PartialSpec], ...
 
 
 def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
-    """Like `infer_shape`, with what could be found where not everything could: unknown extents are
-    0, and a shape of which nothing is known is ()."""
+    """Do what `infer_shape` does, with what could be found where not everything could.
+
+    Unknown extents are 0, and a shape of which nothing is known is ().
+    """
     arguments, outputs, auxiliary = (
         [() if shape is None else shape for shape in part] for part in _shapes(self, args, kwargs)
     )

@@ -39,9 +39,9 @@ __all__ = ["enabled", "hang"]
 _DTYPES = (FLOAT32, BFLOAT16)
 # Multiplications below which NumPy's product is faster than the call into the library.
 _SMALL_PRODUCT = 96**3
-# How often a thread of libgomp looks for work before it sleeps. Its default, ten times as much,
-# keeps threads spinning against each other on a busy machine: small training steps there take
-# twice as long (a load of 3 on 2 cores), for a few percent gained where nothing else runs.
+# How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
+# with which threads spin against each other on a busy machine: three processes beside it on two
+# cores, the demo's small steps took 1.5 times as long (medians of three runs each).
 _SPIN_COUNT = "30000"
 
 _lock = threading.Lock()  # guards loading
