@@ -1,6 +1,7 @@
 """First steps: define a network, initialize it, train it, hybridize it, export it, import it again.
 
-Run it with ``python tutorials/first_steps.py``; it takes a few seconds and writes into a temporary folder.
+Run it with ``python tutorials/first_steps.py``; it takes a few seconds and writes into a temporary
+folder.
 """
 
 import tempfile
@@ -15,10 +16,10 @@ from gluonish.gluon import nn
 
 # Random numbers start from a seed: the weights, and the order in which the DataLoader shuffles.
 mx.random.seed(1)
-np.random.seed(1)
+np.random.seed(1)  # noqa: NPY002  # what the DataLoader shuffles by
 
-# 1. Define. A HybridBlock computes in hybrid_forward, with the functions of F only: F is mx.nd when it
-#    runs on arrays, and mx.sym when it is traced into a graph.
+# 1. Define. A HybridBlock computes in hybrid_forward, with the functions of F only: F is mx.nd when
+#    it runs on arrays, and mx.sym when it is traced into a graph.
 
 
 class Classifier(gluon.HybridBlock):
@@ -49,8 +50,8 @@ net = Classifier(prefix="classifier_")
 # 2. Initialize. Shapes that depend on the data are settled at the first call.
 net.initialize(mx.init.Xavier(), ctx=mx.cpu())
 
-# 3. Train. Data come in batches; what runs inside autograd.record() can be differentiated; the Trainer
-#    updates the parameters from their gradients.
+# 3. Train. Data come in batches; what runs inside autograd.record() can be differentiated; the
+#    Trainer updates the parameters from their gradients.
 images, labels = load_digits(train=True)
 train_data = gluon.data.DataLoader(
     gluon.data.ArrayDataset(images, labels), batch_size=64, shuffle=True
@@ -75,7 +76,7 @@ def train_one_epoch() -> float:
 
 print(f"epoch 1, imperative: loss {train_one_epoch():.4f}")
 
-# 4. Hybridize. The same code now runs as a graph, planned once, with memory that is kept between calls.
+# 4. Hybridize. The same code now runs as a graph, planned once, with memory kept between calls.
 net.hybridize(static_alloc=True)
 for epoch in range(2, 9):
     print(f"epoch {epoch}, hybridized: loss {train_one_epoch():.4f}")

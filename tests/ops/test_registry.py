@@ -132,7 +132,7 @@ def test_output_counts_are_the_recorded_ones(name: str) -> None:
     if callable(op.outputs) or callable(op.visible):
         pytest.skip("the number of outputs depends on attributes")
     assert op.visible == (entry["outputs"] or op.visible)
-    # MXNet's Pooling counts a workspace of its CPU library, which nobody can read; it shows in files
-    # only, and gluonish.symbol.files writes it there.
+    # MXNet's Pooling counts a workspace of its CPU library, which nobody can read; it shows in
+    # files only, and gluonish.symbol.files writes it there.
     workspaces = 1 if name == "Pooling" else 0
     assert op.outputs + workspaces == entry.get("outputs_with_hidden", op.visible)

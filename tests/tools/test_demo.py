@@ -1,4 +1,4 @@
-"""The demo as a command, with one epoch in place of its forty: what it trains on, writes and refuses."""
+"""The demo as a command, with one epoch in place of forty: what it writes and refuses."""
 
 from pathlib import Path
 
