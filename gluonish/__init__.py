@@ -17,7 +17,9 @@ from gluonish import (
     nn,
     optimizer,
     random,
+    registry,
     symbol,
+    util,
 )
 from gluonish import initializer as init
 from gluonish import kvstore as kv
@@ -35,6 +37,16 @@ from gluonish.context import (
     num_gpus,
 )
 from gluonish.symbol import AttrScope
+from gluonish.util import (
+    is_np_array,
+    is_np_shape,
+    np_array,
+    np_shape,
+    set_np_shape,
+    use_np,
+    use_np_array,
+    use_np_shape,
+)
 
 __version__ = "0.1.0"
 
@@ -55,6 +67,8 @@ __all__ = [
     "gpu_memory_info",
     "init",
     "initializer",
+    "is_np_array",
+    "is_np_shape",
     "kv",
     "kvstore",
     "lr_scheduler",
@@ -64,10 +78,18 @@ __all__ = [
     "nd",
     "ndarray",
     "nn",
+    "np_array",
+    "np_shape",
     "num_gpus",
     "optimizer",
     "random",
+    "registry",
     "rnd",
+    "set_np_shape",
     "sym",
     "symbol",
+    "use_np",
+    "use_np_array",
+    "use_np_shape",
+    "util",
 ]

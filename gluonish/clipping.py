@@ -4,6 +4,8 @@ import math
 import warnings
 from collections.abc import Sequence
 
+import numpy as np
+
 import gluonish.ndarray as nd
 from gluonish.autograd import pause
 from gluonish.core.errors import ArgumentError
@@ -14,7 +16,7 @@ __all__ = ["clip_global_norm"]
 
 def clip_global_norm(
     arrays: Sequence[NDArray], max_norm: float, check_isfinite: bool = True
-) -> float | NDArray:
+) -> np.float32 | NDArray:
     """Scale arrays in place so that the 2-norm of all of them together is at most ``max_norm``.
 
     Args:
@@ -24,7 +26,7 @@ def clip_global_norm(
             it nothing waits for the computation.
 
     Returns:
-        The norm before: a number, or without ``check_isfinite`` an array (1,).
+        The norm before: a number (float32), or without ``check_isfinite`` an array (1,).
 
     Raises:
         ArgumentError: if there is no array.
@@ -37,7 +39,7 @@ def clip_global_norm(
         total = squares[0]
         for square in squares[1:]:
             total = total + square
-        norm = nd.sqrt(total)
+        norm: NDArray = nd.sqrt(total)
         if check_isfinite and not math.isfinite(norm.asscalar()):
             warnings.warn(
                 f"clip_global_norm: expected a finite norm, got {norm.asscalar()}; the arrays will "
@@ -49,4 +51,7 @@ def clip_global_norm(
         scale = nd.minimum(max_norm / (norm + 1e-8), 1.0)
         for x in arrays:
             x *= scale.as_in_context(x.context).astype(x.dtype)
-    return float(norm.asscalar()) if check_isfinite else norm
+    if not check_isfinite:
+        return norm
+    found: np.float32 = norm.asscalar()
+    return found

@@ -6,6 +6,9 @@ after the import.
 
 import threading
 import weakref
+from typing import Any
+
+import numpy as np
 
 from gluonish.core.config import (
     DMLC_LOG_STACK_TRACE_DEPTH,
@@ -14,7 +17,7 @@ from gluonish.core.config import (
     MXNET_ENGINE_TYPE,
 )
 from gluonish.core.device import Device, Lane, watch_devices
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
 from gluonish_engine import Engine, Stream, create_engine
 
 __all__ = ["bulk", "current_engine", "set_bulk_size", "use_engine"]
@@ -95,16 +98,37 @@ class use_engine:
 
 
 def set_bulk_size(size: int) -> int:
-    """Set how many operators in a row may join one engine job, and return the previous number."""
-    previous: int = current_engine().set_bulk_size(size)
+    """Set how many operators in a row may join one engine job, and return the previous number.
+
+    Raises:
+        ArgumentTypeError: if ``size`` is no integer.
+        ArgumentError: if it is negative.
+    """
+    previous: int = current_engine().set_bulk_size(_checked_size(size))
     return previous
 
 
+def _checked_size(size: Any) -> int:
+    if not isinstance(size, int | np.integer):
+        raise ArgumentTypeError(f"bulk: expected size to be an int, got {size!r}")
+    if size < 0:
+        raise ArgumentError(f"bulk: expected a size of at least 0, got {size}")
+    return int(size)
+
+
 class bulk:
-    """Scope in which up to ``size`` operators in a row join one engine job."""
+    """Scope in which up to ``size`` operators in a row join one engine job.
+
+    Args:
+        size: At least 0; 0 and 1 join none.
+
+    Raises:
+        ArgumentTypeError: if ``size`` is no integer.
+        ArgumentError: if it is negative.
+    """
 
     def __init__(self, size: int) -> None:
-        self._size = size
+        self._size = _checked_size(size)
         self._previous = 0
 
     def __enter__(self) -> None:

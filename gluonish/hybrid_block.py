@@ -23,7 +23,13 @@ from gluonish.core.errors import (
 )
 from gluonish.graph.ir import Value
 from gluonish.graph.structure import flatten
-from gluonish.hybrid_graph import HybridGraph, HybridOptions, infer_parameters, is_symbolic
+from gluonish.hybrid_graph import (
+    HybridGraph,
+    HybridOptions,
+    describe,
+    infer_parameters,
+    is_symbolic,
+)
 from gluonish.ndarray import NDArray, recording
 from gluonish.symbol import Symbol
 
@@ -168,18 +174,25 @@ class HybridBlock(Block):
         )
 
     def optimize_for(
-        self, x: NDArray, *args: Any, backend: str | None = None, clear: bool = False, **kwargs: Any
+        self,
+        x: NDArray,
+        *args: Any,
+        backend: str | None = None,
+        clear: bool = False,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+        **kwargs: Any,
     ) -> None:
         """Hybridize, and trace and plan for these inputs by running once.
 
-        Args:
-            x: First input.
-            *args: The others.
-            backend: As of `hybridize`.
-            clear: Whether to forget graphs that were traced.
-            **kwargs: Options of `hybridize`.
+        ``x`` and ``*args`` are the arrays of a call. The options are those of `hybridize`, but
+        graphs that were traced are kept unless ``clear``.
         """
-        self.hybridize(True, backend, clear, **kwargs)
+        flags = (static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size)
+        self.hybridize(True, backend, clear, *flags, **kwargs)
         self(x, *args)
 
     def _clear_graphs(self) -> None:
@@ -364,6 +377,13 @@ class HybridBlock(Block):
         graph.symbol().save(symbol_file, remove_amp_cast)
         nd.save(params_file, graph.named_parameters())
         return symbol_file, params_file
+
+    def _describe_graph(self) -> dict[str, Any]:
+        return describe(next(reversed(self._graphs.values()), None))
+
+    def _hybridize_again(self) -> None:
+        self._active = True
+        self._clear_graphs()
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
         """Have ``callback(name, operator_name, array)`` called with what every operator of the

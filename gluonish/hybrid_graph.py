@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gluonish.core.device import Device
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import GraphError, ParameterError
+from gluonish.core.errors import ArgumentTypeError, GraphError, ParameterError
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.graph import interpreter
 from gluonish.graph.cached_graph import CachedGraph
@@ -23,7 +23,7 @@ from gluonish.symbol.shapes import from_public
 if TYPE_CHECKING:
     from gluonish.hybrid_block import HybridBlock
 
-__all__ = ["HybridGraph", "HybridOptions", "infer_parameters", "is_symbolic"]
+__all__ = ["HybridGraph", "HybridOptions", "describe", "infer_parameters", "is_symbolic"]
 
 _stored = attrgetter("_data")
 
@@ -81,7 +81,16 @@ class HybridGraph:
         GraphError: if the block cannot be traced, or reads a variable that is no Parameter of it.
     """
 
-    __slots__ = ("_auxiliary", "_bound", "_cached", "_outputs", "_parameters", "_structure")
+    __slots__ = (
+        "_arguments",
+        "_auxiliary",
+        "_bound",
+        "_cached",
+        "_data",
+        "_outputs",
+        "_parameters",
+        "_structure",
+    )
 
     def __init__(
         self,
@@ -96,6 +105,8 @@ class HybridGraph:
             traced = _trace_values(block, structure, arrays)
         self._outputs = traced.outputs
         self._structure = traced.structure
+        self._arguments = structure
+        self._data = traced.data
         symbol = self.symbol()
         self._auxiliary = set(symbol.list_auxiliary_states())
         given = {id(node) for node in traced.data}
@@ -145,6 +156,36 @@ class HybridGraph:
             kind = "aux" if parameter.name in self._auxiliary else "arg"
             named[f"{kind}:{parameter.name}"] = parameter._reduce()
         return named
+
+
+def describe(graph: HybridGraph | None) -> dict[str, Any]:
+    """Return what files of `Block.save` hold of a block's graph.
+
+    An array is 0 in a format, None is -1, and a list or tuple a list. A graph that they have no
+    words for is left out, as if there were none.
+    """
+    if graph is None:
+        return {"hybridized": False}
+    try:
+        return {
+            "in_format": _format(graph._arguments),
+            "out_format": _format(graph._structure),
+            "inputs": [Symbol([Value(node)]).tojson() for node in graph._data],
+            "symbol": graph.symbol().tojson(),
+            "hybridized": True,
+        }
+    except (ArgumentTypeError, GraphError):
+        return {"hybridized": False}
+
+
+def _format(structure: Structure) -> Any:
+    if structure is None:
+        return 0
+    if isinstance(structure, Constant):
+        if structure.value is not None:
+            raise GraphError(f"format: expected arrays and None, got {structure.value!r}")
+        return -1
+    return [_format(part) for part in structure[1]]
 
 
 def _parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Parameter]:

@@ -51,8 +51,9 @@ class SymbolBlock(HybridBlock):
         self._active = True
 
     def _register_parameters(self) -> None:
+        """Make parameters for what is no input: the arguments first, then auxiliary states."""
         auxiliary = set(self._symbol.list_auxiliary_states())
-        for node in self._symbol._variables():
+        for node in sorted(self._symbol._variables(), key=lambda node: node.name in auxiliary):
             if node.name in self._input_names:
                 continue
             said = declared(node)

@@ -8,6 +8,7 @@ stores and states are positions in the trainer's list.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
@@ -105,12 +106,13 @@ class Trainer:
         if update is None:
             update = capable and MXNET_UPDATE_ON_KVSTORE.value
         if store is not None and self._compression_params:
-            if not hasattr(store, "set_gradient_compression"):
+            compress = getattr(store, "set_gradient_compression", None)
+            if compress is None:
                 raise ArgumentError(
                     "Trainer: expected compression_params None with a"
                     f" {type(store).__name__}, which has no gradient compression"
                 )
-            store.set_gradient_compression(self._compression_params)
+            compress(self._compression_params)
         if store is not None and update:
             store.set_optimizer(self._optimizer)
         self._kvstore, self._update_on_kvstore = store, bool(update)
@@ -189,7 +191,7 @@ class Trainer:
 
         Raises:
             StaleGradientError: The last backward pass left out a parameter.
-            ArgumentError: ``batch_size`` is 0.
+            ArgumentError: ``batch_size`` is not above 0.
         """
         self._set_rescale("step", batch_size)
         self._prepare()
@@ -221,7 +223,7 @@ class Trainer:
 
         Raises:
             StaleGradientError: The last backward pass left out a parameter.
-            ArgumentError: The store updates the weights, or ``batch_size`` is 0.
+            ArgumentError: The store updates the weights, or ``batch_size`` is not above 0.
         """
         self._set_rescale("update", batch_size)
         self._prepare()
@@ -229,8 +231,12 @@ class Trainer:
         self._update(self._fresh_parameters(ignore_stale_grad))
 
     def _set_rescale(self, what: str, batch_size: float) -> None:
-        if not batch_size:
-            raise ArgumentError(f"{what}: expected batch_size above 0, got {batch_size}")
+        if not isinstance(batch_size, Real):
+            raise ArgumentTypeError(
+                f"Trainer.{what}: expected batch_size to be a number, got {batch_size!r}"
+            )
+        if not batch_size > 0:
+            raise ArgumentError(f"Trainer.{what}: expected batch_size above 0, got {batch_size}")
         self._optimizer.rescale_grad = self._scale / batch_size
 
     def _refuse_update_on_kvstore(self, what: str) -> None:

@@ -17,7 +17,9 @@ def arrays() -> list[NDArray]:
 
 def test_norm_becomes_the_bound() -> None:
     clipped = arrays()
-    assert clip_global_norm(clipped, 1.0) == pytest.approx(NORM)
+    norm = clip_global_norm(clipped, 1.0)
+    assert norm == pytest.approx(NORM)
+    assert type(norm) is np.float32
     np.testing.assert_allclose(clipped[0].asnumpy(), np.full((2, 2), 3 / NORM), rtol=1e-6)
     np.testing.assert_allclose(clipped[1].asnumpy(), np.full(2, 4 / NORM), rtol=1e-6)
 

@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from gluonish import autograd, engine
 from gluonish import ndarray as nd
 from gluonish.core.context import cpu
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
 THREADED = ("ThreadedEngine", "ThreadedEnginePerDevice")
 
@@ -88,6 +90,14 @@ def test_bulk_size_is_set_and_given_back() -> None:
     with engine.bulk(10):
         assert engine.set_bulk_size(10) == 10
     assert engine.set_bulk_size(before) == 3
+
+
+@pytest.mark.parametrize("scope", [engine.bulk, engine.set_bulk_size])
+def test_wrong_bulk_size_is_refused(scope: Callable[[Any], object]) -> None:
+    with pytest.raises(ArgumentTypeError, match="bulk: expected size to be an int, got 'a'"):
+        scope("a")
+    with pytest.raises(ArgumentError, match="bulk: expected a size of at least 0, got -1"):
+        scope(-1)
 
 
 def test_bulked_operators_compute_the_same() -> None:

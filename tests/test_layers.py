@@ -27,6 +27,8 @@ LAYERS = (
         "gluonish.base",
         "gluonish.context",
         "gluonish.random",
+        "gluonish.registry",
+        "gluonish.util",
     ),
     ("gluonish.autograd", "gluonish.graph"),
     ("gluonish.symbol", "gluonish.attribute", "gluonish.name"),

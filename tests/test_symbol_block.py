@@ -68,6 +68,15 @@ def test_moving_statistics_have_no_gradient() -> None:
     }
 
 
+def test_arguments_come_before_auxiliary_states() -> None:
+    x = sym.var("x")
+    y = sym.FullyConnected(sym.BatchNorm(x, name="bn"), num_hidden=2, name="fc")
+    assert list(SymbolBlock(y, x).collect_params()) == [
+        *("bn_gamma", "bn_beta", "fc_weight", "fc_bias"),
+        *("bn_moving_mean", "bn_moving_var"),
+    ]
+
+
 def test_it_trains() -> None:
     block = _network()
     with autograd.record():

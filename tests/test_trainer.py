@@ -1,5 +1,6 @@
 """Trainer: one device and several, with and without updates in the store, states, errors."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -367,9 +368,23 @@ def test_gradient_of_one_device_updates_all(update: bool) -> None:
             )
 
 
-def test_batch_size_zero_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="step: expected batch_size above 0, got 0"):
-        Trainer(parameters(ONE), "sgd").step(0)
+@pytest.mark.parametrize("size", [0, -1, math.nan])
+def test_batch_size_that_is_not_positive_is_refused(size: float) -> None:
+    with pytest.raises(ArgumentError, match=r"Trainer\.step: expected batch_size above 0, got"):
+        Trainer(parameters(ONE), "sgd").step(size)
+
+
+@pytest.mark.parametrize("method", ["step", "update"])
+def test_batch_size_that_is_no_number_is_refused(method: str) -> None:
+    trainer = Trainer(parameters(ONE), "sgd")
+    wanted = rf"Trainer\.{method}: expected batch_size to be a number, got 'a'"
+    with pytest.raises(ArgumentTypeError, match=wanted):
+        getattr(trainer, method)("a")
+
+
+def test_wrong_optimizer_argument_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ArgumentError, match=r"SGD: .*'learning_rte'.*nearest: 'learning_rate'"):
+        Trainer(parameters(ONE), "sgd", {"learning_rte": 1})
 
 
 # -- settings ----------------------------------------------------------------------------------

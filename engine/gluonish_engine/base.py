@@ -1,17 +1,27 @@
 """Engine: the interface, and what every kind keeps alike (failures, bulk sizes, stream lanes).
 
-Invariants: ``_unraised`` holds the failures that no wait has raised yet and is guarded by
-``_failures_lock``, a leaf: nothing else is taken while it is held. Bulk sizes are per thread and
-need no lock. Entries of ``_lanes`` are only added (by one ``setdefault``) while the engine lives,
-and are read without a lock.
+Invariants: ``_unraised`` holds the failures that no wait has raised yet, and ``_raises`` counts the
+waits outside operators that raised one for the first time. Both, and ``raised_at`` of every
+failure, are guarded by ``_failures_lock``, a leaf: nothing else is taken while it is held. Pushes
+read ``_raises`` without it, which is as good as a moment earlier or later. Bulk sizes are per
+thread and need no lock. Entries of ``_lanes`` are only added (by one ``setdefault``) while the
+engine lives, and are read without a lock.
 
 When an error goes away:
 
 - A wait for a variable raises the variable's error, every time, until an operator that does not
-  read the variable writes it with success: what was never computed cannot be read.
+  read the variable writes it with success: what was never computed cannot be read. So it is with
+  everything that an operator writes that raised, and with what a skipped operator only writes.
+- An operator that is skipped because of a failure in its reads leaves a variable that it reads and
+  writes, and that was computed before, *stale*: the value before the update is still there. A stale
+  variable raises and passes on the failure as any other, until a wait outside operators has raised
+  that failure once, for whatever variable. To pushes and waits after that raise it is a variable
+  without an error. So one bad batch costs its own updates of weights and statistics, and no more.
+- What comes after a raise is decided at the push, not when the operator happens to run; a push or
+  wait inside an operator comes after the raises that the push of the operator came after.
 - `Engine.wait_all` raises the first (in push order) of the failures that no wait has raised yet,
   names the others, and takes all of them as raised: called again it is silent, as in MXNet, and
-  their variables still hold them.
+  variables that were never computed still hold them.
 - The engine itself never stops because of an error.
 """
 
@@ -45,6 +55,8 @@ class _ThreadState(threading.local):
     running: Frame | None = None
     # The lane that this thread works for.
     lane: Any = None
+    # What the operator that this thread runs for a lane came after, in raises; None outside.
+    raises: int | None = None
 
 
 class Engine(ABC):
@@ -69,6 +81,7 @@ class Engine(ABC):
         self._stream_lanes: list[StreamLane] = []
         self._failures_lock = threading.Lock()
         self._unraised: list[Failure] = []
+        self._raises = 0
 
     @abstractmethod
     def push(
@@ -85,14 +98,15 @@ class Engine(ABC):
         """Run ``fn`` after everything pushed before that it depends on.
 
         A failure of ``fn`` goes to all of ``writes`` and is raised by a wait. If a variable of
-        ``reads`` carries a failure, ``fn`` doesn't run and the failure goes on to ``writes``. The
-        caller keeps its hands off both sequences.
+        ``reads`` carries a failure, ``fn`` doesn't run and the failure goes on to ``writes``; those
+        that stand in ``reads`` too keep their values and carry it only until it has been raised
+        once. The caller keeps its hands off both sequences.
 
         Args:
             fn: The operator; it sees nothing but what it closes over.
             reads: Variables that it reads; duplicates do no harm.
-            writes: Variables that it writes. One that stands in both is written, and its failure
-                counts as read.
+            writes: Variables that it writes. One that stands in both is updated in place: it is
+                written, and its failure counts as read.
             lane: Where it runs, for example ``("cpu", 0, "compute")``.
             priority: A higher one starts first among the ready jobs of the lane.
             name: Name for errors and for `on_event`.
@@ -207,8 +221,17 @@ class Engine(ABC):
     def _where(self) -> Any:
         return pushed_at(self._depth) if self._depth > 0 else None
 
-    def _raise(self, failure: Failure, others: Sequence[Failure] = ()) -> NoReturn:
+    def _note_raised(self, failure: Failure, inside: bool) -> None:
+        """Take note that a failure is raised, ``inside`` an operator or to the program."""
         failure.raised = True
+        if inside:
+            return
+        with self._failures_lock:
+            if failure.raised_at is None:
+                self._raises += 1
+                failure.raised_at = self._raises
+
+    def _raise(self, failure: Failure, others: Sequence[Failure] = ()) -> NoReturn:
         message = failure.message()
         if others:
             message += f"\nAlso failed: {', '.join(other.name or '<unnamed>' for other in others)}"
@@ -219,9 +242,12 @@ class Engine(ABC):
             failures = sorted(
                 (one for one in self._unraised if not one.raised), key=lambda one: one.sequence
             )
-            self._unraised = []
-            for one in failures:
+            self._raises += bool(self._unraised)
+            for one in self._unraised:
                 one.raised = True
+                if one.raised_at is None:
+                    one.raised_at = self._raises
+            self._unraised = []
         if failures:
             self._raise(failures[0], failures[1:])
 

@@ -1,8 +1,9 @@
 """Failures: what is kept when an operator raises, and what a wait raises in its place.
 
-Invariant: a `Failure` is shared by every variable that the failed operator would have written and
+Invariants: a `Failure` is shared by every variable that the failed operator would have written and
 by all that depend on them, so marking it raised once marks it for all. Nothing here takes a lock;
-`Failure.raised` only ever goes from False to True.
+``Failure.raised`` only ever goes from False to True, and ``Failure.raised_at`` from None to a
+number. A `Stale` stands only on a variable whose value is complete.
 """
 
 import sys
@@ -10,7 +11,7 @@ import traceback
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["EngineError", "Failure", "pushed_at"]
+__all__ = ["EngineError", "Failure", "Stale", "pushed_at"]
 
 
 class EngineError(RuntimeError):
@@ -30,9 +31,15 @@ class Failure:
         sequence: Place of the push among all pushes of the engine; decides which failure is the
             first.
         where: The innermost frames at the push, or None when they were not captured.
+
+    Attributes:
+        raised: Whether a wait has raised it, so that `Engine.wait_all` need not.
+        raised_at: How many failures had been raised outside operators, this one included, when it
+            was for the first time; None before. Waits inside operators do not count: when they
+            raise depends on when the operator happens to run.
     """
 
-    __slots__ = ("cause", "name", "raised", "sequence", "where")
+    __slots__ = ("cause", "name", "raised", "raised_at", "sequence", "where")
 
     def __init__(
         self,
@@ -46,6 +53,11 @@ class Failure:
         self.sequence = sequence
         self.where = where
         self.raised = False
+        self.raised_at: int | None = None
+
+    def standing(self, raises: int) -> "Failure":
+        """Return itself, for every push and wait; see `Stale.standing`."""
+        return self
 
     def message(self) -> str:
         """Say which operator failed, with what, and where it was pushed."""
@@ -56,6 +68,27 @@ class Failure:
         return (
             f"{text}\nPushed at (most recent call last):\n{''.join(self.where.format())}".rstrip()
         )
+
+
+class Stale:
+    """Mark on a variable that lost an update: the operator was skipped, the old value is there.
+
+    Args:
+        failure: Why the operator was skipped.
+    """
+
+    __slots__ = ("failure",)
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+
+    def standing(self, raises: int) -> Failure | None:
+        """Return the failure for a push or wait that came after ``raises`` raises.
+
+        None: the failure was among them, and the mark means nothing any more.
+        """
+        raised_at = self.failure.raised_at
+        return None if raised_at is not None and raised_at <= raises else self.failure
 
 
 def pushed_at(depth: int) -> traceback.StackSummary:

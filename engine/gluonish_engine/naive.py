@@ -7,14 +7,16 @@ pushes. A push from inside an operator runs at once, inside it.
 """
 
 import itertools
+import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
+from types import FrameType
 from typing import Any
 
 from gluonish_engine.base import Engine
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Var
+from gluonish_engine.var import Var, skip
 
 __all__ = ["NaiveEngine"]
 
@@ -48,8 +50,11 @@ class NaiveEngine(Engine):
                 var.version += 1
             for var in reads:
                 if var.error is not None:
-                    failure = var.error
-                    break
+                    failure = var.error.standing(self._raises)
+                    if failure is not None:
+                        break
+                    # Nor will it stand for any later push: this one is the newest.
+                    var.error = None
             else:
                 failure = None
                 try:
@@ -61,21 +66,21 @@ class NaiveEngine(Engine):
                     failure = self._fail(name, error, next(self._sequence), self._where())
                     if not isinstance(error, Exception):
                         # An interrupt belongs to the program, not to the operator.
-                        failure.raised = True
+                        self._note_raised(failure, self._is_inside())
                         raise
                 finally:
                     # Also on the way out of an interrupt.
                     for var in writes:
                         var.error = failure
                 return
-            for var in writes:
-                var.error = failure
+            skip(reads, writes, failure)
 
     def wait(self, var: Var) -> None:
         """Raise the error of ``var`` if it has one; see `Engine.wait`."""
         with self._lock:
-            failure = var.error
+            failure = None if var.error is None else var.error.standing(self._raises)
         if failure is not None:
+            self._note_raised(failure, self._is_inside())
             self._raise(failure)
 
     def wait_to_write(self, var: Var) -> None:
@@ -101,6 +106,15 @@ class NaiveEngine(Engine):
         super().after_fork_in_child()
         self._lock = threading.RLock()
 
+    def _is_inside(self) -> bool:
+        """Whether an operator calls; read off the stack, which costs the pushes nothing."""
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code is _PUSH and frame.f_locals["self"] is self:
+                return True
+            frame = frame.f_back
+        return False
+
     def _run(self, fn: Callable[[], None], key: Hashable, name: str) -> None:
         start_ns = time.perf_counter_ns()
         try:
@@ -112,3 +126,6 @@ class NaiveEngine(Engine):
                 fn()
         finally:
             self._tell(name, key, start_ns, time.perf_counter_ns())
+
+
+_PUSH = NaiveEngine.push.__code__

@@ -17,7 +17,7 @@ from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.stream_order import StreamOrder
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Call, Frame, Job, Var, frames_of, reclaim
+from gluonish_engine.var import Call, Frame, Job, Var, frames_of, reclaim, skip, standing_failure
 
 __all__ = ["ThreadedEngine"]
 
@@ -29,9 +29,9 @@ _FORK_S = 10.0
 class ThreadedEngine(Engine):
     """The engine with worker threads; see `gluonish_engine.factory.create_engine` for its kinds.
 
-    A push is inline when nothing is pending on its variables, none carries an error or is in use by
-    a stream, and no job is ready or running in its lane. All threads are daemons, started at the
-    first push of their lane that is not inline.
+    A push is inline when nothing is pending on its variables, none carries an error that stands or
+    is in use by a stream, and no job is ready or running in its lane. All threads are daemons,
+    started at the first push of their lane that is not inline.
 
     Args:
         workers: Number of threads by the last part of a lane key ("compute", "copy", "priority");
@@ -229,6 +229,9 @@ class ThreadedEngine(Engine):
 
     def _push_call(self, call: Call, target: Any, priority: int) -> None:
         local = self._local
+        if self._raises:
+            raises = local.raises
+            call.raises = self._raises if raises is None else raises
         if isinstance(target, StreamLane) or not (target.started or self._start(target)):
             self._flush_bulk()
             self._run_here(call, target, priority)
@@ -240,7 +243,8 @@ class ThreadedEngine(Engine):
                 local.bulk, call, target, call.key, priority, local.bulk_size
             )
             return
-        self._flush_bulk()
+        if local.bulk is not None:
+            self._flush_bulk()
         self._core.submit(Job([call], call.held(), target, call.key, priority))
 
     def _run_inline(
@@ -255,10 +259,10 @@ class ThreadedEngine(Engine):
         core = self._core
         with core.lock:
             for var in reads:
-                if var.active < 0 or var.queue or var.error or var.stream:
+                if var.active < 0 or var.queue or var.stream or (var.error and self._stands(var)):
                     return False
             for var in writes:
-                if var.active or var.queue or var.error or var.stream:
+                if var.active or var.queue or var.stream or (var.error and self._stands(var)):
                     return False
             # Writes first: a variable in both stays at -1.
             for var in writes:
@@ -280,7 +284,7 @@ class ThreadedEngine(Engine):
         except BaseException as error:
             failure = self._fail(name, error, sequence, self._where())
             if not isinstance(error, Exception):
-                failure.raised = True
+                self._note_raised(failure, outer is not None)
                 raise
         finally:
             local.running = outer
@@ -288,6 +292,21 @@ class ThreadedEngine(Engine):
         if hook is not None:
             self._tell(name, key, start_ns, time.perf_counter_ns())
         return True
+
+    def _raises_seen(self) -> int:
+        """How many raises the pushes and waits that this thread does now come after."""
+        raises = self._local.raises
+        return self._raises if raises is None else raises
+
+    def _stands(self, var: Var) -> bool:
+        """Whether a variable's error keeps a push from being inline, under the lock.
+
+        A stale mark that stands no more is taken away while nothing is pending: then whoever comes
+        to the variable from now on was pushed after the raise, too.
+        """
+        if not self._core.pending and standing_failure((var,), self._raises_seen()) is None:
+            var.error = None
+        return var.error is not None
 
     def _run_here(self, call: Call, target: Any, priority: int) -> None:
         """Run a call in the calling thread, after blocking until its variables are granted."""
@@ -310,24 +329,29 @@ class ThreadedEngine(Engine):
             What it raised, if that belongs to the program rather than to the operator (an
             interrupt).
         """
-        failure = next((var.error for var in call.inputs if var.error is not None), None)
+        failure = standing_failure(call.inputs, call.raises)
+        if failure is not None:
+            skip(call.inputs, call.writes, failure)
+            return None
+        local = self._local
+        outer, local.raises = local.raises, call.raises
         interrupt = None
-        if failure is None:
-            start_ns = time.perf_counter_ns() if self.on_event is not None else 0
-            try:
-                if self._dropping:
-                    raise EngineError("the engine stopped before the operator could run")
-                if lane is not None:
-                    self._order.launch(call, lane)
-                else:
-                    if self._stream_lanes:
-                        self._order.await_call(call)
-                    call.fn()
-            except BaseException as error:
-                failure = self._fail(call.name, error, call.sequence, call.where)
-                interrupt = None if isinstance(error, Exception) else error
-            if start_ns:
-                self._tell(call.name, call.key, start_ns, time.perf_counter_ns())
+        start_ns = time.perf_counter_ns() if self.on_event is not None else 0
+        try:
+            if self._dropping:
+                raise EngineError("the engine stopped before the operator could run")
+            if lane is not None:
+                self._order.launch(call, lane)
+            else:
+                if self._stream_lanes:
+                    self._order.await_call(call)
+                call.fn()
+        except BaseException as error:
+            failure = self._fail(call.name, error, call.sequence, call.where)
+            interrupt = None if isinstance(error, Exception) else error
+        local.raises = outer
+        if start_ns:
+            self._tell(call.name, call.key, start_ns, time.perf_counter_ns())
         for var in call.writes:
             var.error = failure
         return interrupt
@@ -345,9 +369,15 @@ class ThreadedEngine(Engine):
                 try:
                     self._order.await_var(var, write)
                 except Exception as error:
-                    var.error = var.error or self._fail("stream", error, 0)
-        failure = var.error
+                    # A stale mark would say that the value is there.
+                    if not isinstance(var.error, Failure):
+                        var.error = self._fail("stream", error, 0)
+        carried = var.error
+        if carried is None:
+            return
+        failure = carried.standing(self._raises_seen())
         if failure is not None:
+            self._note_raised(failure, frame is not None)
             self._raise(failure)
 
     def _held_inside(self, var: Var, write: bool, frame: Frame) -> bool:

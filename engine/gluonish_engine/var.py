@@ -11,8 +11,9 @@ variable, and ``wait``, ``calls``, ``held`` and ``open`` of every job that is no
   *after that* an ``active`` of at least 0 has seen a moment without pending writes.
 - ``wait`` counts the variables whose queues the job stands in, and one more while the job is an
   open bulk. Once it is 0 the job owns all it asked for until `release`.
-- ``error`` is written only by whoever holds the variable for writing, before letting go, or by a
-  host wait that finds a stream broken.
+- ``error`` is written only by whoever holds the variable for writing, before letting go, by a host
+  wait that finds a stream broken, or, under the lock and only while nothing is pending, by
+  an inline push that takes a stale mark away.
 - ``version`` grows at each push of a write, in the pushing thread: whoever read the variable before
   holds an older one.
 - ``stream`` is None unless a GPU stream may still use the variable.
@@ -29,7 +30,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from gluonish_engine.errors import Failure
+from gluonish_engine.errors import Failure, Stale
 from gluonish_engine.streams import StreamUse
 
 __all__ = [
@@ -41,6 +42,8 @@ __all__ = [
     "grant",
     "release",
     "request",
+    "skip",
+    "standing_failure",
     "waits_for",
     "withdraw",
 ]
@@ -51,8 +54,10 @@ class Var:
 
     Attributes:
         version: Number of writes pushed so far.
-        error: The failure because of which the value was never computed, or None. It stays until an
-            operator that does not read the variable writes it with success.
+        error: None, or a `Failure`: the value was never computed, which stays so until an operator
+            that does not read the variable writes it with success. Or a `Stale`: an operator that
+            would have updated the value was skipped, so the value before is still there. To a push
+            or wait that comes after the raise of its failure that is no error.
     """
 
     __slots__ = ("__weakref__", "active", "error", "queue", "stream", "version")
@@ -60,15 +65,18 @@ class Var:
     def __init__(self) -> None:
         self.version = 0
         self.active = 0
-        self.error: Failure | None = None
+        self.error: Failure | Stale | None = None
         self.queue: deque[Job] | None = None
         self.stream: StreamUse | None = None
 
 
 class Call:
-    """One pushed operator; ``inputs`` and ``writes`` as they were given, duplicates included."""
+    """One pushed operator; ``inputs`` and ``writes`` as they were given, duplicates included.
 
-    __slots__ = ("flush", "fn", "inputs", "key", "name", "sequence", "where", "writes")
+    ``raises`` is the number of raises that the push came after: it decides which stale marks stand.
+    """
+
+    __slots__ = ("flush", "fn", "inputs", "key", "name", "raises", "sequence", "where", "writes")
 
     def __init__(
         self,
@@ -87,6 +95,7 @@ class Call:
         self.name = name
         self.flush = flush
         self.where = where
+        self.raises = 0
         self.sequence = 0
 
     def held(self) -> dict[Var, bool]:
@@ -152,6 +161,33 @@ class Job:
         """Return what the job holds, for the thread that runs it."""
         reads = [var for var, write in self.held.items() if not write]
         return reads, [var for var, write in self.held.items() if write], None
+
+
+def standing_failure(reads: Sequence[Var], raises: int) -> Failure | None:
+    """Return the first failure that keeps an operator from reading; None if it may run.
+
+    Args:
+        reads: Variables that it reads; the caller holds them.
+        raises: Number of raises that its push came after.
+    """
+    for var in reads:
+        if var.error is not None:
+            failure = var.error.standing(raises)
+            if failure is not None:
+                return failure
+    return None
+
+
+def skip(reads: Sequence[Var], writes: Sequence[Var], failure: Failure) -> None:
+    """Leave the failure because of which an operator does not run on what it would have written.
+
+    An update in place leaves a variable stale, unless its value was never computed; anything else
+    that the operator writes is missing.
+    """
+    updated = set(reads)
+    for var in writes:
+        intact = var in updated and type(var.error) is not Failure
+        var.error = Stale(failure) if intact else failure
 
 
 def request(job: Job) -> None:

@@ -2,6 +2,7 @@
 
 from gluonish.autograd.function import Function
 from gluonish.autograd.gradient import backward, grad, mark_variables
+from gluonish.autograd.recorded import get_symbol
 from gluonish.autograd.scopes import (
     is_recording,
     is_training,
@@ -16,6 +17,7 @@ from gluonish.autograd.scopes import (
 __all__ = [
     "Function",
     "backward",
+    "get_symbol",
     "grad",
     "is_recording",
     "is_training",

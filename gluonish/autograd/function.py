@@ -20,12 +20,21 @@ class Function:
     instance is for one call.
 
     Example:
-        >>> class Scale(Function):
+        >>> from gluonish import autograd, nd
+        >>> class Cube(autograd.Function):
         ...     def forward(self, x):
         ...         self.save_for_backward(x)
-        ...         return x * 3
+        ...         return x * x * x
         ...     def backward(self, dy):
-        ...         return dy * 3
+        ...         (x,) = self.saved_tensors
+        ...         return dy * 3 * x * x
+        >>> x = nd.array([1, 2])
+        >>> x.attach_grad()
+        >>> with autograd.record():
+        ...     y = Cube()(x)
+        >>> y.backward()
+        >>> x.grad.tolist()
+        [3.0, 12.0]
     """
 
     _saved: tuple[NDArray, ...] = ()

@@ -5,11 +5,12 @@ from functools import partial
 from typing import Any
 
 from gluonish.core.errors import AutogradError
+from gluonish.core.order import post_order
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, assign, empty_like_spec
 from gluonish.ndarray.recording import Leaf, Node
 
-__all__ = ["GradientMode", "gradients_of", "run_backward"]
+__all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
 
 Heads = Sequence[NDArray]
 Grads = dict[tuple[int, int], NDArray]  # (id of node or leaf, output) -> gradient so far
@@ -69,7 +70,7 @@ def store(leaf: Leaf, gradient: NDArray | None) -> None:
         if leaf.req == "write":
             grad._write(lambda out: out.fill(0), name="_grad_zero")
     elif leaf.req == "add":
-        grad._write(lambda out: _accumulate(out, gradient._data), [gradient], "_grad_add")
+        grad._write(lambda out: _accumulate(out, gradient._data), [gradient, grad], "_grad_add")
     else:
         grad._write(partial(assign, gradient), [gradient], "_grad_write")
 
@@ -101,7 +102,7 @@ def _walk(
         node, index = head._link
         _add(grads, (id(node), index), filled_like(head, 1) if given is None else given)
         starts.append(node)
-    order, leaves = _topological(starts)
+    order, leaves = topological(starts)
     for node in reversed(order):
         received = [grads.pop((id(node), i), None) for i in range(node.output_count)]
         if any(gradient is not None for gradient in received):
@@ -118,26 +119,22 @@ def _add(grads: Grads, key: tuple[int, int], gradient: NDArray) -> None:
     grads[key] = gradient if present is None else present + gradient
 
 
-def _topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], list[Leaf]]:
+def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], list[Leaf]]:
     """Return the nodes behind ``starts``, each after its parents, and the leaves."""
     order: list[Node] = []
     leaves: list[Leaf] = []
-    seen: set[int] = set()
-    stack: list[tuple[Any, bool]] = [(start, False) for start in starts]
-    while stack:
-        node, parents_done = stack.pop()
-        if parents_done:
-            order.append(node)
-            continue
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Leaf):
-            leaves.append(node)
-            continue
-        stack.append((node, True))
-        stack += [(parent[0], False) for parent in node.parents if parent is not None]
+    for found in post_order(starts, _parents):
+        if isinstance(found, Leaf):
+            leaves.append(found)
+        else:
+            order.append(found)
     return order, leaves
+
+
+def _parents(start: Node | Leaf) -> list[Node | Leaf]:
+    if isinstance(start, Leaf):
+        return []
+    return [parent[0] for parent in start.parents if parent is not None]
 
 
 class GradientMode:

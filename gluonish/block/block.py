@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from gluonish.block.files import load_block, save_block
 from gluonish.block.hooks import HookHandle, Hooks
+from gluonish.block.model_files import load_model, save_model
 from gluonish.block.scope import NameScope, name_block
 from gluonish.block.summary import summarize
 from gluonish.core.errors import (
@@ -228,6 +229,31 @@ class Block:
         warnings.warn("load_params is deprecated; use load_parameters", UserWarning, stacklevel=2)
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
+    def save(self, prefix: str | os.PathLike[str]) -> None:
+        """Write ``prefix-model.json``, the structure, and ``prefix-model.params``."""
+        save_model(self, prefix)
+
+    def load(self, prefix: str | os.PathLike[str]) -> None:
+        """Take parameters and names from files of `save`; what ran as a graph is hybridized.
+
+        The graph is traced from this Block's own code; the one in the file is not used.
+
+        Raises:
+            FileFormatError: if the files are those of another network.
+        """
+        load_model(self, prefix)
+
+    def _describe_graph(self) -> dict[str, Any]:
+        return {}
+
+    def _hybridize_again(self) -> None:
+        pass
+
+    def _rename(self, name: str) -> None:
+        """Take another name, also in the keys of parameters."""
+        self._name = name
+        self._params._replace_prefix(self._prefix, f"{name}_")
+
     def register_child(self, block: "Block", name: str | None = None) -> None:
         """Make a Block a part of this one; assigning it to an attribute does that, too.
 
@@ -329,8 +355,12 @@ class Block:
                 hook(self, args, output)
         return output
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; a subclass defines it.
+
+        Args:
+            *args: Whatever the subclass names instead.
+            **kwargs: Likewise; a call of the Block passes none on.
 
         Raises:
             NotSupportedError: if it does not.

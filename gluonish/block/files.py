@@ -3,10 +3,10 @@
 import os
 from typing import TYPE_CHECKING, Any
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError, nearest
 from gluonish.ndarray import NDArray, load, save
 from gluonish.parameter import Parameter
-from gluonish.parameter.parameter_dict import bare_names, nearest
+from gluonish.parameter.parameter_dict import bare_names
 from gluonish.parameter.placement import ContextList
 
 if TYPE_CHECKING:
@@ -35,14 +35,32 @@ def load_block(
 ) -> None:
     """Take a Block's parameters from a file of either naming; see `Block.load_parameters`."""
     source = os.fspath(filename)
+    what = f"{type(block).__name__} {block.name}"
     loaded = load(filename)
     if not isinstance(loaded, dict):
         if loaded:
             raise ArgumentTypeError(
-                f"load_parameters: expected arrays with names in {source!r}, got a list of "
-                f"{len(loaded)}; save a dict"
+                f"{what}: load_parameters: expected arrays with names in {source!r}, got a list "
+                f"of {len(loaded)}; save a dict"
             )
         loaded = {}
+    try:
+        _fill(block, loaded, source, ctx, allow_missing, ignore_extra, **casting)
+    except (ArgumentError, ParameterError) as error:
+        where = "" if repr(source) in str(error) else f" (from {source!r})"
+        raise type(error)(f"{what}: {error}{where}") from error
+
+
+def _fill(
+    block: "Block",
+    loaded: dict[str, NDArray],
+    source: str,
+    ctx: ContextList | None,
+    allow_missing: bool,
+    ignore_extra: bool,
+    **casting: Any,
+) -> None:
+    """Put arrays of a file into the parameters that they belong to."""
     paths = block._collect_params_with_prefix()
     if any(name not in paths for name in loaded) and not any("." in name for name in loaded):
         names = _full_names(block, loaded)

@@ -22,10 +22,12 @@ class _Named(Protocol):
     @property
     def prefix(self) -> str:
         """Prefix of the Block."""
+        raise NotImplementedError
 
     @property
     def params(self) -> ParameterDict:
         """The Block's own parameters."""
+        raise NotImplementedError
 
 
 _current: ContextVar[_Named | None] = ContextVar("gluonish_name_scope", default=None)

@@ -5,6 +5,9 @@ also from the built-in class that a Python reader expects, so that ``except Valu
 working.
 """
 
+import difflib
+from collections.abc import Iterable
+
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
@@ -20,7 +23,9 @@ __all__ = [
     "MissingFileError",
     "NotSupportedError",
     "OperatorError",
+    "OutOfBoundsError",
     "ParameterError",
+    "nearest",
 ]
 
 
@@ -79,9 +84,19 @@ class NotSupportedError(GluonishError, NotImplementedError):
     """Something of MXNet that gluonish does not have; the message names the alternative."""
 
 
+class OutOfBoundsError(GluonishError, IndexError):
+    """An index lies outside an array, or a key has more indices than the array has axes."""
+
+
 class ParameterError(GluonishError, RuntimeError):
     """A Parameter is used uninitialized, on a device it is not on, or with a wrong shape."""
 
 
 class DeferredInitializationError(ParameterError):
     """A Parameter's shape is not known yet: it is allocated at the first forward pass."""
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return a hint at the names most like a wrong one, or nothing."""
+    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    return f" (nearest: {', '.join(map(repr, close))})" if close else ""

@@ -5,7 +5,6 @@ in the target's folder, reaches the disk, and only then takes the target's name.
 """
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -70,7 +69,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with target.open("wb") as file:
             yield file
         return
-    temporary = target.with_name(f".{target.name[:32]}.{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{target.name[:32]}.{os.urandom(8).hex()}.tmp")
     try:
         with _create(temporary, target) as file:
             if mode is not None:

@@ -37,6 +37,10 @@ class _Required:
 
 REQUIRED = _Required()
 
+# The last two are what Python's parser says of brackets that nest too deep, and what it says of
+# numbers too large for a float is an ArithmeticError.
+_UNPARSABLE = (ValueError, TypeError, SyntaxError, ArithmeticError, MemoryError, RecursionError)
+
 # int, float, bool, str, tuple, np.dtype or None: whatever the attribute's parser gives.
 AttrValue = Any
 
@@ -194,7 +198,7 @@ class Schema:
                 raise OperatorError(f"{operator}: expected attributes {known}, got {name!r}")
             try:
                 parsed[name] = attribute.parse(value)
-            except (ValueError, TypeError, SyntaxError) as error:
+            except _UNPARSABLE as error:
                 raise OperatorError(
                     f"{operator}: expected {name} to be {attribute.expected}, got {value!r}"
                 ) from error

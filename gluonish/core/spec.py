@@ -70,9 +70,9 @@ def merge_dtypes(
     Raises:
         OperatorError: if two different dtypes are claimed.
     """
-    if a is None or a == b:
-        return b
-    if b is None:
+    if a is None or b is None:  # first: for NumPy, float64 == None
+        return b if a is None else a
+    if a == b:
         return a
     raise OperatorError(f"{what}: expected dtype {a.name}, got {b.name}")
 

@@ -10,13 +10,14 @@ from gluonish.block import Block
 from gluonish.gluon import block, utils
 from gluonish.gluon import names as _names  # noqa: F401  # it registers the modules
 from gluonish.hybrid_block import HybridBlock
-from gluonish.parameter import Constant, Parameter, ParameterDict
+from gluonish.parameter import Constant, DeferredInitializationError, Parameter, ParameterDict
 from gluonish.symbol_block import SymbolBlock
 from gluonish.trainer import Trainer
 
 __all__ = [
     "Block",
     "Constant",
+    "DeferredInitializationError",
     "HybridBlock",
     "Parameter",
     "ParameterDict",

@@ -28,7 +28,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING
 
-__all__ = ["CachedGraph"]
+__all__ = ["CachedGraph", "GraphNode"]
 
 _MAX_PLANS = 64  # signatures kept; the oldest plan goes first
 _MAX_IDLE_STATES = 2
@@ -159,6 +159,7 @@ class _Plan:
         training: int,
         wanted: list[bool],
     ) -> None:
+        self.traced = owner.inputs, owner.outputs
         self.specs = specs
         self.device = device
         self.training = training
@@ -205,7 +206,7 @@ class _Plan:
             return outputs
         state = self._take_state()
         key = self.forward(inputs, [*outputs, *state])
-        _GraphNode(self, inputs, outputs, state, links, key)
+        GraphNode(self, inputs, outputs, state, links, key)
         return outputs
 
     def _take_state(self) -> list[NDArray]:
@@ -221,7 +222,7 @@ class _Plan:
             self._idle.append(state)
 
 
-class _GraphNode:
+class GraphNode:
     """The recorded call of a CachedGraph; it links the outputs to itself."""
 
     __slots__ = ("inputs", "key", "output_count", "outputs", "parents", "plan", "state")
@@ -272,10 +273,12 @@ class _GraphNode:
     def _head(self, index: int, gradient: NDArray | None) -> NDArray:
         spec = self.plan.output_specs[index]
         if gradient is None:
-            gradient = empty_like_spec(spec, self.plan.device)
-            gradient._write(lambda out: out.fill(0), name="_zeros")
-        elif gradient._spec != spec or gradient._device is not self.plan.device:
-            gradient = gradient.as_in_context(self.plan.device.context).astype(spec.dtype)
+            zero = empty_like_spec(spec, self.plan.device)
+            zero._write(lambda out: out.fill(0), name="_zeros")
+            return zero
+        if gradient._spec != spec or gradient._device is not self.plan.device:
+            moved: NDArray = gradient.as_in_context(self.plan.device.context).astype(spec.dtype)
+            return moved
         return gradient
 
     def free(self) -> None:

@@ -93,15 +93,18 @@ class Executable:
         self, frame: Frame, reads: list[Var], writes: list[Var], mutated: list[Var], key: Key
     ) -> None:
         # It orders the jobs, and an error in one keeps the later ones from running. The first and
-        # the last job hold the call's arrays: whoever comes later waits for the last.
+        # the last job hold the call's arrays: whoever comes later waits for the last. If the first
+        # is skipped, no raise may forgive that to the others: it does not read the frame's
+        # variable. All read what they mutate: its value outlives a call that is skipped.
         frame_var = Var()
         tails: list[Frame] = []
         last = len(self.segments) - 1
         for i in range(last + 1):
             outer = i in (0, last)
+            own = [frame_var] if i else []
             current_engine().push(
                 partial(self._run_segment, i, frame, tails, key),
-                [frame_var, *reads] if outer else [frame_var],
+                [*own, *(reads if outer else mutated)],
                 [frame_var, *(writes if outer else mutated)],
                 self.device.lane,
                 0,
@@ -125,11 +128,11 @@ class Executable:
 
     def _run(self, steps: Steps, frame: Frame, key: Key) -> None:
         xp = self.device.xp
-        try:
-            for step in steps:
+        for step in steps:
+            try:
                 step(xp, frame, key)
-        except Exception as error:
-            raise OperatorError(f"{step.node.name}: {step.op.name} failed: {error}") from error
+            except Exception as error:
+                raise OperatorError(f"{step.node.name}: {step.op.name} failed: {error}") from error
 
     def _end(self, frame: Frame, tail: Frame) -> None:
         """Make the copies that are left, and give the tail back."""

@@ -7,6 +7,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import GraphError, OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
+from gluonish.ops.dtype_rules import complete_alike
 
 __all__ = ["Inference", "infer", "specialize"]
 
@@ -61,8 +62,9 @@ class Inference:
         inputs = [self.spec(value) for value in node.inputs]
         outputs = [self._specs.get((id(node), i), PartialSpec()) for i in range(node.num_outputs)]
         try:
-            if op.complete is not None and not all(spec.known() for spec in inputs):
-                op.complete(inputs, outputs, node.attrs)
+            if not all(spec.known() for spec in inputs):
+                complete = complete_alike if op.complete is None else op.complete
+                complete(inputs, outputs, node.attrs)
             if all(spec.known() for spec in inputs):
                 exact = infer_specs(op, [Spec(s.shape, s.dtype) for s in inputs], node.attrs)  # type: ignore[arg-type]  # known() says neither is None
                 outputs = [PartialSpec(spec.shape, spec.dtype) for spec in exact]
@@ -79,7 +81,8 @@ class Inference:
             merge_shapes(before.shape, found.shape, name),
             merge_dtypes(before.dtype, found.dtype, name),
         )
-        if merged != before:
+        # Tuples are not compared whole, because np.dtype("float64") == None.
+        if merged.shape != before.shape or (merged.dtype is None) != (before.dtype is None):
             self._specs[key] = merged
             self._changed = True
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from gluonish.core.context import Context, current_context
 from gluonish.core.errors import GraphError, OperatorError
+from gluonish.core.order import post_order
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.indexing import is_basic, slice_by_key
 from gluonish.ndarray.ndarray import NDArray
@@ -265,18 +266,9 @@ def topological_order(outputs: Iterable[Value]) -> list[Node]:
 
     Depth first, in the order of inputs.
     """
-    order: list[Node] = []
-    seen: set[int] = set()
-    stack = [(value.node, False) for value in reversed(list(outputs))]
-    while stack:
-        node, inputs_done = stack.pop()
-        if inputs_done:
-            order.append(node)
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack += [(value.node, False) for value in reversed(node.inputs)]
-    return order
+    return post_order(
+        [value.node for value in outputs], lambda node: [value.node for value in node.inputs]
+    )
 
 
 class Graph:

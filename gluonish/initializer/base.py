@@ -5,7 +5,7 @@ import logging
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from gluonish.core.registry import get_alias_func, get_create_func, get_register
 from gluonish.ndarray import NDArray
 
 __all__ = ["InitDesc", "Initializer", "alias", "bilinear_kernel", "create", "register"]
+
+I = TypeVar("I", bound="type[Initializer]")  # noqa: E741  # a type variable
 
 
 class InitDesc(str):
@@ -219,9 +221,9 @@ def bilinear_kernel(name: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 _registered = get_register_func(Initializer, "initializer")
 
 
-def register(klass: type[Initializer]) -> type[Initializer]:
+def register(klass: I) -> I:
     """Make an initializer known to `create` by its class name; use it as a decorator."""
-    made: type[Initializer] = _registered(klass)
+    made: I = _registered(klass)
     return made
 
 

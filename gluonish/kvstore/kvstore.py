@@ -116,7 +116,7 @@ class KVStore(KVStoreBase):
             stored = self._find("pull", name)
             _check_like("pull", name, targets, stored, dtype=False)
             for target in targets:
-                copy_into(stored, target, priority)
+                copy_into(stored, target, priority, refreshes=True)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """`push`, then `pull` into ``out``, or into ``value`` where that is None."""

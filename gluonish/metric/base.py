@@ -10,7 +10,15 @@ from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.core.registry import get_alias_func, get_register_func
 from gluonish.ndarray import NDArray
 
-__all__ = ["EvalMetric", "alias", "check_label_shapes", "host_pairs", "register", "to_host"]
+__all__ = [
+    "EvalMetric",
+    "alias",
+    "check_average",
+    "check_label_shapes",
+    "host_pairs",
+    "register",
+    "to_host",
+]
 
 NameValue = tuple[str, float]
 
@@ -40,6 +48,13 @@ def check_label_shapes(
         labels = [labels] if isinstance(labels, NDArray) else labels
         preds = [preds] if isinstance(preds, NDArray) else preds
     return labels, preds
+
+
+def check_average(metric: str, average: str) -> str:
+    """Return ``average``; refuse what is neither a mean over batches nor one over elements."""
+    if average not in ("macro", "micro"):
+        raise ArgumentError(f"{metric}: expected average 'macro' or 'micro', got {average!r}")
+    return average
 
 
 def to_host(values: Any) -> np.ndarray[Any, Any]:

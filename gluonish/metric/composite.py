@@ -74,7 +74,9 @@ class CompositeEvalMetric(EvalMetric):
             )
         return self.metrics[index]
 
-    def update_dict(self, labels: Mapping[str, Any], preds: Mapping[str, Any]) -> None:
+    def update_dict(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
+        self, labels: Mapping[str, Any], preds: Mapping[str, Any]
+    ) -> None:
         """Update every metric from arrays by name.
 
         Args:

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.metric.base import EvalMetric, check_label_shapes, host_pairs, register
+from gluonish.metric.base import (
+    EvalMetric,
+    check_average,
+    check_label_shapes,
+    host_pairs,
+    register,
+)
 
 __all__ = ["F1", "MCC", "PCC"]
 
@@ -78,12 +84,6 @@ class _BinaryMetric(EvalMetric):
         raise NotImplementedError
 
 
-def _check_average(name: str, average: str) -> str:
-    if average not in ("macro", "micro"):
-        raise ArgumentError(f"{name}: expected average 'macro' or 'micro', got {average!r}")
-    return average
-
-
 @register
 class F1(_BinaryMetric):
     """The harmonic mean of precision and recall of class 1; 0 where neither is positive.
@@ -105,7 +105,7 @@ class F1(_BinaryMetric):
         label_names: Sequence[str] | None = None,
         average: str = "macro",
     ) -> None:
-        self.average = _check_average("F1", average)
+        self.average = check_average("F1", average)
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def _of_counts(self, counts: Counts) -> float:
@@ -140,7 +140,7 @@ class MCC(_BinaryMetric):
         label_names: Sequence[str] | None = None,
         average: str = "macro",
     ) -> None:
-        self.average = _check_average("MCC", average)
+        self.average = check_average("MCC", average)
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def _of_counts(self, counts: Counts) -> float:

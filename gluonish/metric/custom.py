@@ -33,11 +33,8 @@ class CustomMetric(EvalMetric):
         output_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
     ) -> None:
-        if name is None:
-            name = getattr(feval, "__name__", type(feval).__name__)
-            if "<" in name:
-                name = f"custom({name})"
-        super().__init__(name, output_names, label_names, has_global_stats=True)
+        own = _called(feval) if name is None else name
+        super().__init__(own, output_names, label_names, has_global_stats=True)
         self._feval = feval
         self._allow_extra_outputs = allow_extra_outputs
 
@@ -70,6 +67,11 @@ class CustomMetric(EvalMetric):
             f"CustomMetric: expected a metric made by name, got the function {self.name!r}, "
             "which cannot be written as a configuration"
         )
+
+
+def _called(feval: Feval) -> str:
+    name = str(getattr(feval, "__name__", type(feval).__name__))
+    return f"custom({name})" if "<" in name else name
 
 
 def np(

@@ -29,7 +29,9 @@ class Loss(EvalMetric):
     ) -> None:
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
-    def update(self, _: Any, preds: Any) -> None:
+    def update(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
+        self, _: Any, preds: Any
+    ) -> None:
         """Add one batch.
 
         Args:

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.metric.base import EvalMetric, alias, check_label_shapes, host_pairs, register
+from gluonish.metric.base import (
+    EvalMetric,
+    alias,
+    check_average,
+    check_label_shapes,
+    host_pairs,
+    register,
+)
 
 __all__ = ["MAE", "MSE", "RMSE", "PearsonCorrelation"]
 
@@ -135,11 +142,7 @@ class PearsonCorrelation(EvalMetric):
         label_names: Sequence[str] | None = None,
         average: str = "macro",
     ) -> None:
-        if average not in ("macro", "micro"):
-            raise ArgumentError(
-                f"PearsonCorrelation: expected average 'macro' or 'micro', got {average!r}"
-            )
-        self.average = average
+        self.average = check_average("PearsonCorrelation", average)
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def reset_micro(self) -> None:

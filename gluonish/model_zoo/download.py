@@ -4,8 +4,7 @@ import hashlib
 import os
 import shutil
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from gluonish.core.errors import ArgumentError, DownloadError
 from gluonish.model_zoo.http_fetch import disk_full_error, fetch
@@ -151,7 +150,9 @@ def _local_path(url: str) -> Path:
     if parts.scheme.lower() == "file":
         if parts.netloc not in _LOCAL_HOSTS:
             raise ArgumentError(f"download: expected file:///path, got {url}")
-        return Path(url2pathname(parts.path))
+        # urllib.request has a function for this, and brings a whole HTTP client with it.
+        path = unquote(parts.path)
+        return Path(path[1:] if os.name == "nt" else path)  # /C:/folder
     # One letter is a Windows drive.
     if len(parts.scheme) > 1 and "://" in url:
         raise ArgumentError(f"download: expected http, https, file or a path, got {url}")

@@ -1,10 +1,9 @@
 """Networks by name: families register their makers, `get_model` calls them."""
 
-import difflib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, nearest
 from gluonish.hybrid_block import HybridBlock
 
 __all__ = ["get_model", "model_names", "register_model"]
@@ -52,9 +51,8 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
     """
     maker = _makers.get(name.lower())
     if maker is None:
-        close = difflib.get_close_matches(name.lower(), model_names(), n=3)
-        hint = f" (nearest: {', '.join(close)})" if close else ""
         raise ArgumentError(
-            f"get_model: expected one of {', '.join(model_names())}, got {name!r}{hint}"
+            f"get_model: expected one of {', '.join(model_names())}, got {name!r}"
+            f"{nearest(name.lower(), model_names())}"
         )
     return maker(**kwargs)

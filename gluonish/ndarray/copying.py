@@ -36,17 +36,21 @@ class _CopyNode:
         """Nothing was kept."""
 
 
-def copy_into(source: NDArray, target: NDArray, priority: int = 0) -> None:
+def copy_into(
+    source: NDArray, target: NDArray, priority: int = 0, *, refreshes: bool = False
+) -> None:
     """Push a copy of values into another array of the same shape, over devices and dtypes.
 
     Args:
         source: Where from.
         target: Where to; its dtype is kept.
         priority: Higher goes first among what waits on the same lane.
+        refreshes: The target holds an older value of the source, as a weight does of its copy in a
+            kvstore: if the source failed, that value stays, as in an update in place.
     """
     current_engine().push(
         partial(transfer, source, target),
-        [source._var],
+        [source._var, target._var] if refreshes else [source._var],
         [target._var],
         target._device.copy_lane if source._device is not target._device else target._device.lane,
         priority,

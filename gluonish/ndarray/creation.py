@@ -135,6 +135,8 @@ def arange(
 ) -> NDArray:
     """Return evenly spaced values in [start, stop), each repeated; one bound alone counts from 0.
 
+    ``infer_range`` is accepted; arrays always know their range.
+
     Raises:
         OperatorError: if the steps do not lead from start to stop.
     """

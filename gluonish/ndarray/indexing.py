@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import INT64
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+from gluonish.core.dtype import INT64, is_floating
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError, OutOfBoundsError
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host
+from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.reshape import reshape
 
@@ -54,7 +55,7 @@ def get_item(x: NDArray, key: Any) -> NDArray:
     """Return ``x[key]``; selecting one element gives shape (1,).
 
     Raises:
-        IndexError: if an index is out of bounds, or there are too many.
+        OutOfBoundsError: if an index is out of bounds, or there are too many.
         ArgumentTypeError: for a key that is no index.
     """
     recorded = x._link is not None and recording.mode.get() & recording.RECORDING
@@ -66,7 +67,10 @@ def get_item(x: NDArray, key: Any) -> NDArray:
     if recorded:
         part: NDArray = slice_by_key(x, key)
         return part
-    selected = x._data[key]
+    try:
+        selected = x._data[key]
+    except IndexError as error:
+        raise _out_of_bounds(x.shape, error) from error
     if isinstance(selected, np.generic):  # NumPy's scalars share no memory
         selected = x._data[(*key, ...) if isinstance(key, tuple) else (key, ...)]
     if not selected.shape:
@@ -77,11 +81,24 @@ def get_item(x: NDArray, key: Any) -> NDArray:
 
 
 def _copy_of(x: NDArray, key: Any) -> NDArray:
-    probe = np.broadcast_to(np.empty((), np.bool_), x.shape)[key]
-    shape = probe.shape or (1,)
+    shape = _selected_shape(x.shape, key) or (1,)
     result = empty_like_spec(Spec(shape, x._spec.dtype), x._device)
     result._write(lambda out: _set(out, ..., x._data[key]), [x], "getitem")
     return result
+
+
+def _selected_shape(shape: Shape, key: Any) -> Shape:
+    """Return the shape that NumPy gives to what a key selects."""
+    probe = np.broadcast_to(np.empty((), np.bool_), shape)
+    try:
+        selected: Shape = probe[key].shape
+    except IndexError as error:
+        raise _out_of_bounds(shape, error) from error
+    return selected
+
+
+def _out_of_bounds(shape: Shape, error: IndexError) -> OutOfBoundsError:
+    return OutOfBoundsError(f"index: expected a key within shape {shape}, got one where {error}")
 
 
 def slice_by_key(x: Any, key: Any) -> Any:
@@ -106,7 +123,7 @@ def resolve_basic(
     keys = list(key) if isinstance(key, tuple) else [key]
     used = sum(k is not None and k is not Ellipsis for k in keys)
     if used > len(shape):
-        raise IndexError(f"index: expected at most {len(shape)} indices, got {used}")
+        raise OutOfBoundsError(f"index: expected at most {len(shape)} indices, got {used}")
     at = next((i for i, k in enumerate(keys) if k is Ellipsis), len(keys))
     keys[at : at + 1] = [slice(None)] * (len(shape) - used)
     begin: list[int] = []
@@ -126,9 +143,8 @@ def resolve_basic(
             step.append(stride)
         else:
             if not -extent <= k < extent:
-                raise IndexError(
-                    f"index {k} is out of bounds for axis {len(begin)} with size {extent}"
-                )
+                found = f"index {k} is out of bounds for axis {len(begin)} with size {extent}"
+                raise _out_of_bounds(shape, IndexError(found))
             begin.append(int(k) % extent)
             end.append(int(k) % extent + 1)
             step.append(1)
@@ -138,7 +154,10 @@ def resolve_basic(
 def flat_positions(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
     """Return, for each element that the key selects, its position in the flattened array."""
     positions = np.arange(Spec(shape, INT64).size, dtype=INT64).reshape(shape)
-    return np.asarray(positions[key])
+    try:
+        return np.asarray(positions[key])
+    except IndexError as error:
+        raise _out_of_bounds(shape, error) from error
 
 
 def _take_flat(x: NDArray, key: Any) -> NDArray:
@@ -159,7 +178,7 @@ def set_item(x: NDArray, key: Any, value: Any) -> None:
     Raises:
         AutogradError: if ``x`` is part of the graph that is being recorded, or the value is and the
             key selects less than the whole array.
-        IndexError: if an index is out of bounds, or there are too many.
+        OutOfBoundsError: if an index is out of bounds, or there are too many.
         ArgumentError: if the value does not broadcast to what is selected.
     """
     x._check_writable("item assignment")
@@ -167,14 +186,26 @@ def set_item(x: NDArray, key: Any, value: Any) -> None:
         key = host_key(key)
     if isinstance(value, int | float | np.number | np.bool_):
         _check_assignable(x, key, ())
-        x._write(lambda out: _set(out, key, value), name="setitem")
+        number = value.item() if isinstance(value, np.generic) else value
+        if not is_floating(x._spec.dtype):
+            number = in_dtype(x._spec.dtype, number).item()
+        x._write(lambda out: _set(out, key, number), _kept(x, key), "setitem")
         return
     given = _assigned_array(value, x)
-    _check_assignable(x, key, given.shape)
+    shape = _check_assignable(x, key, given.shape)
     if given._link is not None and recording.mode.get() & recording.RECORDING:
         given = _whole_value(given, x, key)
         x._link = given._link
-    x._write(lambda out: _set(out, key, given._data), [given], "setitem")
+        shape = given.shape
+    reads = [given, *_kept(x, key)]
+    x._write(lambda out: _set(out, key, given._data.reshape(shape)), reads, "setitem")
+
+
+def _kept(x: NDArray, key: Any) -> list[NDArray]:
+    """Return the array itself if some of its elements stay: then the write is an update of it."""
+    keys = key if isinstance(key, tuple) else (key,)
+    whole = all(k is Ellipsis or (isinstance(k, slice) and k == slice(None)) for k in keys)
+    return [] if whole else [x]
 
 
 def _assigned_array(value: Any, x: NDArray) -> NDArray:
@@ -207,8 +238,9 @@ def _whole_value(value: NDArray, x: NDArray, key: Any) -> NDArray:
     return whole
 
 
-def _check_assignable(x: NDArray, key: Any, shape: Shape) -> None:
-    selected = np.broadcast_to(np.empty((), np.bool_), x.shape)[key].shape
+def _check_assignable(x: NDArray, key: Any, shape: Shape) -> Shape:
+    """Return a value's shape without those leading axes of extent 1 that its target lacks."""
+    selected = _selected_shape(x.shape, key)
     while len(shape) > len(selected) and shape[0] == 1:
         shape = shape[1:]
     try:
@@ -219,6 +251,7 @@ def _check_assignable(x: NDArray, key: Any, shape: Shape) -> None:
         raise ArgumentError(
             f"item assignment: expected a value that broadcasts to {selected}, got shape {shape}"
         )
+    return shape
 
 
 def _set(out: Any, key: Any, source: Any) -> None:

@@ -8,9 +8,14 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ops import catalog
-from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
-from gluonish.ops.registry import Operator, all_names, apply, find_operator
+from gluonish.ops.face import (
+    bind_arguments,
+    docstring_of,
+    make_function,
+    require_inputs,
+    signature_of,
+)
+from gluonish.ops.registry import Operator, all_names, apply
 
 __all__ = ["names", "operator_function"]
 
@@ -28,13 +33,7 @@ def operator_function(name: str) -> Callable[..., Any]:
         AttributeError: if there is no operator of this name.
     """
     made = _made.get(name)
-    if made is None:
-        if not catalog.has(name):
-            raise AttributeError(
-                f"ndarray: expected the name of a function or an operator, got {name!r}"
-            )
-        made = _made.setdefault(name, _make(find_operator(name), name))
-    return made
+    return make_function(name, _made, _make, "ndarray") if made is None else made
 
 
 def names() -> list[str]:

@@ -1,4 +1,7 @@
-"""Arrays of random numbers, and the seed they start from."""
+"""Arrays of random numbers, and the seed they start from.
+
+Every function also takes ``name``, which only graphs have a use for, and refuses other keywords.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -62,6 +65,7 @@ def _draw(
     out: NDArray | None,
 ) -> NDArray:
     op = find_operator(f"_random_{name}")
+    given.pop("name", None)  # for graphs; an array has none
     if shape is None:
         shape = (1,) if out is None else out.shape
     if dtype is None and out is not None:
@@ -72,7 +76,11 @@ def _draw(
 
 
 def _draw_for_each(
-    draw: Callable[..., NDArray], parameters: tuple[Parameter, ...], shape: Any, dtype: Any
+    draw: Callable[..., NDArray],
+    parameters: tuple[Parameter, ...],
+    shape: Any,
+    dtype: Any,
+    kwargs: dict[str, Any],
 ) -> tuple[NDArray, list[NDArray]] | None:
     """Return standard numbers for arrays of parameters, and the arrays shaped to go with them.
 
@@ -88,7 +96,9 @@ def _draw_for_each(
         )
     each = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
     first = arrays[0]
-    standard = draw(shape=first.shape + each, dtype=dtype or first.dtype, ctx=first.context)
+    standard = draw(
+        shape=first.shape + each, dtype=dtype or first.dtype, ctx=first.context, **kwargs
+    )
     return standard, [p.reshape(p.shape + (1,) * len(each)) for p in arrays]
 
 
@@ -105,9 +115,9 @@ def uniform(
 
     For arrays, ``shape`` many for each element.
     """
-    found = _draw_for_each(uniform, (low, high), shape, dtype)
+    found = _draw_for_each(uniform, (low, high), shape, dtype, kwargs)
     if found is None:
-        return _draw("uniform", {"low": low, "high": high}, shape, dtype, ctx, out)
+        return _draw("uniform", {"low": low, "high": high, **kwargs}, shape, dtype, ctx, out)
     standard, (lows, highs) = found
     return _into(lows + (highs - lows) * standard, out)
 
@@ -125,23 +135,16 @@ def normal(
 
     For arrays, ``shape`` many for each element.
     """
-    found = _draw_for_each(normal, (loc, scale), shape, dtype)
+    found = _draw_for_each(normal, (loc, scale), shape, dtype, kwargs)
     if found is None:
-        return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out)
+        return _draw("normal", {"loc": loc, "scale": scale, **kwargs}, shape, dtype, ctx, out)
     standard, (locs, scales) = found
     return _into(locs + scales * standard, out)
 
 
 def randn(*shape: int, **kwargs: Any) -> NDArray:
     """Return normal numbers in the given shape; ``loc`` and ``scale`` as for `normal`."""
-    return normal(
-        kwargs.get("loc", 0),
-        kwargs.get("scale", 1),
-        shape or None,
-        kwargs.get("dtype"),
-        kwargs.get("ctx"),
-        kwargs.get("out"),
-    )
+    return normal(shape=shape or None, **kwargs)
 
 
 def exponential(
@@ -153,9 +156,9 @@ def exponential(
     **kwargs: Any,
 ) -> NDArray:
     """Return exponential numbers with mean ``scale``; for an array, ``shape`` many for each."""
-    found = _draw_for_each(exponential, (scale,), shape, dtype)
+    found = _draw_for_each(exponential, (scale,), shape, dtype, kwargs)
     if found is None:
-        return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out)
+        return _draw("exponential", {"lam": 1.0 / scale, **kwargs}, shape, dtype, ctx, out)
     standard, (scales,) = found
     return _into(scales * standard, out)
 
@@ -170,7 +173,7 @@ def gamma(
     **kwargs: Any,
 ) -> NDArray:
     """Return numbers of a gamma distribution with shape ``alpha`` and scale ``beta``."""
-    return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out)
+    return _draw("gamma", {"alpha": alpha, "beta": beta, **kwargs}, shape, dtype, ctx, out)
 
 
 def randint(
@@ -183,7 +186,7 @@ def randint(
     **kwargs: Any,
 ) -> NDArray:
     """Return whole numbers spread evenly over [low, high), int32 unless told otherwise."""
-    return _draw("randint", {"low": low, "high": high}, shape, dtype, ctx, out)
+    return _draw("randint", {"low": low, "high": high, **kwargs}, shape, dtype, ctx, out)
 
 
 def multinomial(
@@ -196,13 +199,15 @@ def multinomial(
 ) -> Any:
     """Return indices drawn with the probabilities in the last axis of ``data``."""
     op = find_operator("_sample_multinomial")
-    given = {"shape": () if shape is None else shape, "get_prob": get_prob, "dtype": dtype}
+    kwargs.pop("name", None)  # for graphs; an array has none
+    sizes = () if shape is None else shape
+    given = {"shape": sizes, "get_prob": get_prob, "dtype": dtype, **kwargs}
     return invoke(op, (data,), op.schema.parse("multinomial", given), out)
 
 
 def shuffle(data: NDArray, **kwargs: Any) -> NDArray:
-    """Return the array with its first axis in random order."""
-    shuffled: NDArray = invoke(find_operator("_shuffle"), (data,), {}, kwargs.get("out"))
+    """Return the array with its first axis in random order, in ``out`` where that is given."""
+    shuffled: NDArray = operator_function("_shuffle")(data, **kwargs)
     return shuffled
 
 

@@ -39,9 +39,10 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
         names, arrays = list(data), list(data.values())
     elif isinstance(data, list | tuple):
         arrays = list(data)
-    for array in arrays:
+    for i, array in enumerate(arrays):
         if not isinstance(array, NDArray):
-            raise ArgumentTypeError(f"save: expected NDArrays, got {type(array).__name__}")
+            at = f" at key {names[i]!r}" if names else f" at position {i}" * (array is not data)
+            raise ArgumentTypeError(f"save: expected NDArrays, got {type(array).__name__}{at}")
     if any(not isinstance(name, str) for name in names):
         raise ArgumentTypeError(f"save: expected str names, got {names!r}")
     records: list[ArrayRecord] = [DenseRecord(array.asnumpy()) for array in arrays]

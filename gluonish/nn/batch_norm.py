@@ -43,6 +43,8 @@ class BatchNorm(HybridBlock):
         Internal Covariate Shift, 2015.
     """
 
+    _operator = "BatchNorm"
+
     def __init__(
         self,
         axis: int = 1,
@@ -97,7 +99,8 @@ class BatchNorm(HybridBlock):
         running_var: Tensor,
     ) -> Any:
         """Normalize; while training, move the running statistics."""
-        return F.BatchNorm(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
+        normalize = getattr(F, self._operator)
+        return normalize(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
 
     def __repr__(self) -> str:
         shape = self.gamma.shape
@@ -116,16 +119,4 @@ class BatchNormReLU(BatchNorm):
         y: shape of ``x``, not negative.
     """
 
-    def hybrid_forward(
-        self,
-        F: ModuleType,
-        x: Tensor,
-        gamma: Tensor,
-        beta: Tensor,
-        running_mean: Tensor,
-        running_var: Tensor,
-    ) -> Any:
-        """Normalize and rectify; while training, move the running statistics."""
-        return F._contrib_BatchNormWithReLU(
-            x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs
-        )
+    _operator = "_contrib_BatchNormWithReLU"

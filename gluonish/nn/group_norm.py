@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.normalization import Normalization
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
@@ -11,7 +11,7 @@ from gluonish.parameter.parameter import Init
 __all__ = ["GroupNorm", "InstanceNorm"]
 
 
-class GroupNorm(HybridBlock):
+class GroupNorm(Normalization):
     """Normalize groups of channels: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
     Mean and variance are those of one sample and group.
@@ -48,25 +48,9 @@ class GroupNorm(HybridBlock):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        super().__init__(prefix=prefix, params=params)
+        factors = (num_groups, epsilon, center, scale, beta_initializer, gamma_initializer)
+        super().__init__(*factors, prefix, params)
         self._num_groups = num_groups
-        self._epsilon = epsilon
-        self._center = center
-        self._scale = scale
-        self.gamma = self.params.get(
-            "gamma",
-            grad_req="write" if scale else "null",
-            shape=(num_groups,),
-            init=gamma_initializer,
-            allow_deferred_init=True,
-        )
-        self.beta = self.params.get(
-            "beta",
-            grad_req="write" if center else "null",
-            shape=(num_groups,),
-            init=beta_initializer,
-            allow_deferred_init=True,
-        )
 
     def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
         """Normalize."""
@@ -81,7 +65,7 @@ class GroupNorm(HybridBlock):
         )
 
 
-class InstanceNorm(HybridBlock):
+class InstanceNorm(Normalization):
     """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
     Mean and variance are those of one sample and channel.
@@ -118,25 +102,9 @@ class InstanceNorm(HybridBlock):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        factors = (in_channels, epsilon, center, scale, beta_initializer, gamma_initializer)
+        super().__init__(*factors, **kwargs)
         self._axis = axis
-        self._epsilon = epsilon
-        self._center = center
-        self._scale = scale
-        self.gamma = self.params.get(
-            "gamma",
-            grad_req="write" if scale else "null",
-            shape=(in_channels,),
-            init=gamma_initializer,
-            allow_deferred_init=True,
-        )
-        self.beta = self.params.get(
-            "beta",
-            grad_req="write" if center else "null",
-            shape=(in_channels,),
-            init=beta_initializer,
-            allow_deferred_init=True,
-        )
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, gamma: Tensor, beta: Tensor) -> Any:
         """Normalize, with the channels at axis 1 for as long."""

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.normalization import Normalization
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
@@ -11,7 +11,7 @@ from gluonish.parameter.parameter import Init
 __all__ = ["LayerNorm"]
 
 
-class LayerNorm(HybridBlock):
+class LayerNorm(Normalization):
     """Normalize along an axis: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
     Args:
@@ -47,25 +47,9 @@ class LayerNorm(HybridBlock):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        super().__init__(prefix=prefix, params=params)
+        factors = (in_channels, epsilon, center, scale, beta_initializer, gamma_initializer)
+        super().__init__(*factors, prefix, params)
         self._axis = axis
-        self._epsilon = epsilon
-        self._center = center
-        self._scale = scale
-        self.gamma = self.params.get(
-            "gamma",
-            grad_req="write" if scale else "null",
-            shape=(in_channels,),
-            init=gamma_initializer,
-            allow_deferred_init=True,
-        )
-        self.beta = self.params.get(
-            "beta",
-            grad_req="write" if center else "null",
-            shape=(in_channels,),
-            init=beta_initializer,
-            allow_deferred_init=True,
-        )
 
     def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
         """Normalize."""

@@ -201,6 +201,16 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
         specs[i] = PartialSpec(known, specs[i].dtype or wide)
 
 
+def _mutates(attrs: Attrs) -> tuple[int, ...]:
+    """Return the moving statistics unless the call is known to leave them alone.
+
+    A call that only reads them neither waits for other such calls nor loses them to an error. A
+    graph without a mode has no ``train``: there they are the auxiliary states.
+    """
+    reads_only = "train" in attrs and (not attrs["train"] or attrs["use_global_stats"])
+    return () if reads_only else (3, 4)
+
+
 _OUTPUTS = ("output", "mean", "var")
 
 BATCH_NORM = register(
@@ -238,7 +248,7 @@ BATCH_NORM = register(
         outputs=3,
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=_OUTPUTS,
-        mutates=(3, 4),
+        mutates=_mutates,
         complete=_complete,
         gradient_uses_output=True,
         train_dependent=True,

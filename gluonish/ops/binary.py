@@ -17,7 +17,7 @@ from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import complete_same, infer_broadcast, infer_same
-from gluonish.ops.precision import as_real
+from gluonish.ops.precision import as_real, in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.unary import FLOOR, LOG
 from gluonish.ops.zero_gradient import zero_gradient
@@ -167,12 +167,8 @@ def _scalar_operator(
 
 
 def _typed(dtype: np.dtype[Any], scalar: float) -> Any:
-    """Return a scalar in an array's dtype; integers are cut toward zero and wrap around."""
-    if dtype is FLOAT32 or dtype is FLOAT64:
-        return scalar
-    if is_floating(dtype):
-        return dtype.type(scalar)
-    return np.asarray(int(scalar)).astype(dtype)[()]
+    """Return a scalar to compute with in an array's dtype; these two take Python's as it is."""
+    return scalar if dtype is FLOAT32 or dtype is FLOAT64 else in_dtype(dtype, scalar)
 
 
 def _ufunc(name: str) -> Expression:

@@ -8,6 +8,7 @@ from gluonish.core.schema import Schema, optional, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import unbroadcast
+from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Operator, V, register
 
 __all__ = ["BROADCAST_AXIS", "BROADCAST_LIKE"]
@@ -81,5 +82,6 @@ BROADCAST_LIKE = register(
         doc="lhs with axes of extent 1 stretched like rhs: all, or lhs_axes like rhs_axes.",
         inputs=("lhs", "rhs"),
         schema=Schema(lhs_axes=optional(shape()), rhs_axes=optional(shape())),
+        complete=dtype_rule(0),
     )
 )

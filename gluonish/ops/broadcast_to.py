@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = ["BROADCAST_TO", "SUM_TO_SHAPE", "broadcast_to", "unbroadcast"]
@@ -51,7 +52,7 @@ def _sum_kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
     axes = tuple(range(lead)) + tuple(
         lead + i for i, n in enumerate(shape) if n == 1 and data.shape[lead + i] != 1
     )
-    out[...] = data.sum(axis=axes).reshape(shape)
+    out[...] = data.sum(axis=axes, dtype=accumulator(data.dtype)).reshape(shape)
 
 
 def _sum_gradient(g: V, data: V, *, shape: Shape) -> tuple[Any]:

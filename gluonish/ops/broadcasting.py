@@ -15,6 +15,7 @@ from gluonish.ops.registry import Attrs
 
 __all__ = [
     "broadcast_shapes",
+    "check_parameter_dtypes",
     "check_same_dtype",
     "complete_same",
     "infer_broadcast",
@@ -47,6 +48,16 @@ def check_same_dtype(operator: str, a: Spec, b: Spec) -> None:
             f"{operator}: expected arrays of one dtype, got {a.dtype.name} and {b.dtype.name}; "
             "cast one with astype"
         )
+
+
+def check_parameter_dtypes(operator: str, data: Spec, weight: Spec, bias: Spec | None) -> None:
+    """Refuse a weight or a bias of another dtype than the data."""
+    for name, spec in (("weight", weight), ("bias", bias)):
+        if spec is not None and spec.dtype != data.dtype:
+            raise OperatorError(
+                f"{operator}: expected {name} of data's dtype {data.dtype.name}, "
+                f"got {spec.dtype.name}; cast the block or the data"
+            )
 
 
 def infer_broadcast(operator: str, a: Spec, b: Spec) -> Spec:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.errors import AutogradError
+from gluonish.core.order import post_order
 from gluonish.ops.arithmetic import Arithmetic
 from gluonish.ops.registry import Attrs, Operator, apply
 
@@ -115,28 +116,16 @@ def composite_gradient(function: Callable[..., Any]) -> Callable[..., tuple[Any,
         if not isinstance(outputs, tuple):
             outputs, g = (outputs,), (g,)
         grads = {id(out): [h] for out, h in zip(outputs, g, strict=False) if h is not None}
-        _walk_back(_steps_behind(outputs), grads)
+        made_by = [out.step for out in outputs if out.step is not None]
+        _walk_back(post_order(made_by, _steps_before), grads)
         return tuple(_total(grads, leaf) for leaf in leaves)
 
     return gradient
 
 
-def _steps_behind(outputs: Sequence[_Traced]) -> list[_Step]:
-    """Return the steps that lead to the outputs, each after those that it uses."""
-    order: list[_Step] = []
-    seen: set[int] = set()
-    stack: list[tuple[_Step, bool]] = [(o.step, False) for o in outputs if o.step is not None]
-    while stack:
-        step, done = stack.pop()
-        if done:
-            order.append(step)
-        elif id(step) not in seen:
-            seen.add(id(step))
-            stack.append((step, True))
-            stack += [
-                (x.step, False) for x in step.inputs if type(x) is _Traced and x.step is not None
-            ]
-    return order
+def _steps_before(step: _Step) -> list[_Step]:
+    """Return the steps that made what a step uses."""
+    return [x.step for x in step.inputs if type(x) is _Traced and x.step is not None]
 
 
 def _walk_back(order: Sequence[_Step], grads: dict[int, list[Any]]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
+from gluonish.ops.broadcasting import check_parameter_dtypes
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -134,11 +135,7 @@ def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> 
         raise OperatorError(
             f"Convolution: expected bias ({attrs['num_filter']},), got {bias.shape}"
         )
-    if weight.dtype != data.dtype or (bias is not None and bias.dtype != data.dtype):
-        raise OperatorError(
-            f"Convolution: expected weight and bias of data's dtype {data.dtype.name}, "
-            f"got {weight.dtype.name}; cast the block or the data"
-        )
+    check_parameter_dtypes("Convolution", data, weight, bias)
     out = _out_shape(data.shape, geometry, attrs)
     if min(_channels_first_shape(out, attrs["layout"])[2:]) < 1:
         raise OperatorError(

@@ -14,6 +14,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr, integer, number, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Operator, register
 
 __all__ = ["ARANGE", "EYE", "FULL", "LINSPACE", "ONES", "ZEROS"]
@@ -55,7 +56,7 @@ def _full_infer(
 def _full_kernel(
     xp: ModuleType, out: Any, *, shape: Shape | None, ctx: str, dtype: np.dtype[Any], value: float
 ) -> None:
-    out.fill(np.asarray(value).astype(dtype)[()])
+    out.fill(in_dtype(dtype, value))
 
 
 FULL = register(

@@ -1,11 +1,13 @@
 """FullyConnected: y = x W^T + b, on the last axis or on everything behind the first."""
 
+import math
 from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_shapes
+from gluonish.ops.broadcasting import check_parameter_dtypes
 from gluonish.ops.matmul import matmul
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, register
@@ -46,12 +48,7 @@ def _infer(
         )
     if bias is not None and bias.shape != (num_hidden,):
         raise OperatorError(f"FullyConnected: expected bias ({num_hidden},), got {bias.shape}")
-    if weight.dtype != data.dtype or (bias is not None and bias.dtype != data.dtype):
-        raise OperatorError(
-            f"FullyConnected: expected weight and bias of data's dtype {data.dtype.name}, got "
-            f"{weight.dtype.name}; "
-            "cast the block or the data"
-        )
+    check_parameter_dtypes("FullyConnected", data, weight, bias)
     rows = data.shape[:1] if flatten else data.shape[:-1]
     return (Spec((*rows, num_hidden), data.dtype),)
 
@@ -67,7 +64,8 @@ def _kernel(
     no_bias: bool,
     flatten: bool,
 ) -> None:
-    xp.matmul(data.reshape(-1, weight.shape[1]), weight.T, out=out.reshape(-1, num_hidden))
+    rows = out.size // num_hidden
+    xp.matmul(data.reshape(rows, weight.shape[1]), weight.T, out=out.reshape(rows, num_hidden))
     if bias is not None:
         xp.add(out, bias, out=out)
 
@@ -83,10 +81,11 @@ def _gradient(
     flatten: bool,
 ) -> tuple[Any, ...]:
     features = weight.shape[1]
-    rows = reshape(g, (-1, num_hidden))
+    count = math.prod(g.shape) // num_hidden
+    rows = reshape(g, (count, num_hidden))
     gradients: tuple[Any, ...] = (
         lambda: reshape(matmul(rows, weight), data.shape),
-        lambda: matmul(rows, reshape(data, (-1, features)), transpose_a=True),
+        lambda: matmul(rows, reshape(data, (count, features)), transpose_a=True),
     )
     return gradients if bias is None else (*gradients, lambda: sum_(rows, axis=(0,)))
 
@@ -100,6 +99,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     for i, spec in enumerate(inputs):
         shape = merge_shapes(known[i], spec.shape, f"FullyConnected input {i}")
         inputs[i] = PartialSpec(shape, spec.dtype or dtype)
+    outputs[0] = PartialSpec(outputs[0].shape, outputs[0].dtype or dtype)
     if data.shape is None:
         return
     # The rows of data and output are the same, so either may tell the other's.

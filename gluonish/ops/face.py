@@ -5,14 +5,38 @@ signature everywhere: its inputs, then its attributes, positional or by name.
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import REQUIRED, format_attribute
-from gluonish.ops.registry import Operator
+from gluonish.ops.registry import Operator, all_names, find_operator
 
-__all__ = ["bind_arguments", "docstring_of", "require_inputs", "signature_of"]
+__all__ = ["bind_arguments", "docstring_of", "make_function", "require_inputs", "signature_of"]
+
+
+def make_function(
+    name: str,
+    made: dict[str, Callable[..., Any]],
+    make: Callable[[Operator, str], Callable[..., Any]],
+    namespace: str,
+) -> Callable[..., Any]:
+    """Return the function of an operator in a namespace, made at its first use.
+
+    Args:
+        name: Any registry name.
+        made: The namespace's functions so far, to which it is added.
+        make: Makes a function of an operator and the name that it was asked by.
+        namespace: For the error.
+
+    Raises:
+        AttributeError: if there is no operator of this name.
+    """
+    if name not in all_names():
+        raise AttributeError(
+            f"{namespace}: expected the name of a function or an operator, got {name!r}"
+        )
+    return made.setdefault(name, make(find_operator(name), name))
 
 
 def bind_arguments(

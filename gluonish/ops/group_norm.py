@@ -22,7 +22,7 @@ from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.unary import RSQRT
+from gluonish.ops.standardize import pull_back, standardize, standardize_back
 
 __all__ = ["GROUP_NORM", "GROUP_NORM_BACKWARD", "INSTANCE_NORM"]
 
@@ -43,6 +43,11 @@ def _check(name: str, data: Spec, parameters: tuple[Spec, ...], rows: int) -> No
             raise OperatorError(f"{name}: expected {word} {expected} for data {data}, got {spec}")
 
 
+def _channels(shape: Shape) -> int:
+    """Return the extent of axis 1, `UNKNOWN` where there is none."""
+    return shape[1] if len(shape) > 1 else UNKNOWN
+
+
 def _infer_group(data: Spec, *parameters: Spec, num_groups: int, **_: object) -> tuple[Spec, ...]:
     _check("GroupNorm", data, parameters, num_groups)
     if data.shape[1] % num_groups:
@@ -54,7 +59,7 @@ def _infer_group(data: Spec, *parameters: Spec, num_groups: int, **_: object) ->
 
 
 def _infer_instance(data: Spec, *parameters: Spec, **_: object) -> tuple[Spec, ...]:
-    channels = data.shape[1] if len(data.shape) > 1 else 0
+    channels = _channels(data.shape)
     _check("InstanceNorm", data, parameters, channels)
     statistic = Spec((data.shape[0], channels), data.dtype)
     return data, statistic, statistic
@@ -72,12 +77,7 @@ def _kernel(
 ) -> None:
     out, out_mean, out_std = outputs
     rows = widen(data).reshape(_rows(data.shape, len(gamma)))
-    count = rows.dtype.type(max(1, rows.shape[2]))
-    mean = rows.sum(axis=2, keepdims=True) / count
-    normalized = rows - mean
-    variance = xp.square(normalized).sum(axis=2, keepdims=True) / count
-    std = xp.sqrt(variance + rows.dtype.type(eps))
-    normalized /= std
+    normalized, mean, std = standardize(xp, rows, 2, eps)
     normalized *= widen(gamma)[:, None]
     normalized += widen(beta)[:, None]
     out[...] = normalized.reshape(out.shape)
@@ -102,21 +102,13 @@ def _backward_kernel(
     d_gamma[...] = (rows * normalized).sum(axis=(0, 2))
     d_beta[...] = rows.sum(axis=(0, 2))
     scaled = rows * widen(gamma)[:, None]
-    count = rows.dtype.type(max(1, shape[2]))
-    normalized *= (scaled * normalized).sum(axis=2, keepdims=True) / count
-    normalized += scaled.sum(axis=2, keepdims=True) / count
-    scaled -= normalized
-    scaled /= std
-    d_data[...] = scaled.reshape(d_data.shape)
+    d_data[...] = standardize_back(scaled, normalized, std, 2).reshape(d_data.shape)
 
 
 def _backward(
     grad: Any, data: Any, gamma: Any, _mean: Any, _std: Any, *, eps: float
 ) -> tuple[Any, Any, Any]:
-    """What `_backward_kernel` computes, in operators.
-
-    Statistics are computed again: they depend on the data.
-    """
+    """What `_backward_kernel` computes, in operators."""
     shape = _rows(data.shape, gamma.shape[0])
     share = 1 / max(1, shape[2])
 
@@ -124,11 +116,8 @@ def _backward(
         return reshape(sum_(x, axis=(2,)), (*shape[:2], 1)) * share
 
     rows, values = reshape(grad, shape), reshape(data, shape)
-    centred = values - average(values)
-    inverse = RSQRT(average(centred * centred) + eps)
-    normalized = centred * inverse
     scaled = rows * reshape(gamma, (1, shape[1], 1))
-    d_rows = (scaled - average(scaled) - normalized * average(scaled * normalized)) * inverse
+    normalized, d_rows = pull_back(values, scaled, average, eps)
     d_data = reshape(d_rows, data.shape)
     return d_data, sum_(rows * normalized, axis=(0, 2)), sum_(rows, axis=(0, 2))
 
@@ -146,8 +135,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     for spec in (*inputs, *outputs):
         dtype = merge_dtypes(dtype, spec.dtype, "normalization")
     inputs[0] = outputs[0] = PartialSpec(shape, dtype)
-    known = UNKNOWN if shape is None or len(shape) < 2 else shape[1]
-    rows = attrs.get("num_groups", known)
+    rows = attrs.get("num_groups", UNKNOWN if shape is None else _channels(shape))
     for i in (1, 2):
         inputs[i] = PartialSpec(merge_shapes((rows,), inputs[i].shape, _INPUTS[i]), dtype)
     for i in range(1, len(outputs)):

@@ -24,7 +24,7 @@ from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.unary import RSQRT
+from gluonish.ops.standardize import pull_back, standardize, standardize_back
 
 __all__ = ["LAYER_NORM", "LAYER_NORM_BACKWARD"]
 
@@ -71,13 +71,7 @@ def _kernel(
 ) -> None:
     out, out_mean, out_std = outputs
     shape = _along(data.shape, axis)
-    wide = widen(data)
-    count = wide.dtype.type(max(1, data.shape[axis]))
-    mean = wide.sum(axis=axis, keepdims=True) / count
-    normalized = wide - mean
-    variance = xp.square(normalized).sum(axis=axis, keepdims=True) / count
-    std = xp.sqrt(variance + wide.dtype.type(eps))
-    normalized /= std
+    normalized, mean, std = standardize(xp, widen(data), axis, eps)
     normalized *= widen(gamma).reshape(shape)
     normalized += widen(beta).reshape(shape)
     out[...], out_mean[...], out_std[...] = normalized, mean, std
@@ -103,21 +97,13 @@ def _backward_kernel(
     d_gamma[...] = (grad * normalized).sum(axis=others)
     d_beta[...] = grad.sum(axis=others)
     scaled = grad * widen(gamma).reshape(_along(data.shape, axis))
-    count = grad.dtype.type(max(1, data.shape[axis]))
-    normalized *= (scaled * normalized).sum(axis=axis, keepdims=True) / count
-    normalized += scaled.sum(axis=axis, keepdims=True) / count
-    scaled -= normalized
-    scaled /= std
-    d_data[...] = scaled
+    d_data[...] = standardize_back(scaled, normalized, std, axis)
 
 
 def _backward(
     grad: Any, data: Any, gamma: Any, _mean: Any, _std: Any, **attrs: Any
 ) -> tuple[Any, Any, Any]:
-    """What `_backward_kernel` computes, in operators.
-
-    Statistics are computed again: they depend on the data.
-    """
+    """What `_backward_kernel` computes, in operators."""
     axis = attrs["axis"] % len(data.shape)
     kept, along = _kept(data.shape, axis), _along(data.shape, axis)
     share = 1 / max(1, data.shape[axis])
@@ -126,11 +112,8 @@ def _backward(
     def average(x: Any) -> Any:
         return reshape(sum_(x, axis=(axis,)), kept) * share
 
-    centred = data - average(data)
-    inverse = RSQRT(average(centred * centred) + attrs["eps"])
-    normalized = centred * inverse
     scaled = grad * reshape(gamma, along)
-    d_data = (scaled - average(scaled) - normalized * average(scaled * normalized)) * inverse
+    normalized, d_data = pull_back(data, scaled, average, attrs["eps"])
     flat = (data.shape[axis],)
     d_gamma = reshape(sum_(grad * normalized, axis=others), flat) if others else grad * normalized
     return d_data, d_gamma, sum_(grad, axis=others) if others else grad * 1.0
@@ -150,7 +133,9 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     for spec in (*inputs, *outputs):
         dtype = merge_dtypes(dtype, spec.dtype, "LayerNorm")
     inputs[0] = outputs[0] = PartialSpec(shape, dtype)
-    units = UNKNOWN if shape is None else shape[attrs["axis"]]
+    units = (
+        UNKNOWN if shape is None else shape[normalize_axis("LayerNorm", attrs["axis"], len(shape))]
+    )
     for i in (1, 2):
         known = merge_shapes((units,), inputs[i].shape, f"LayerNorm {_INPUTS[i]}")
         inputs[i] = PartialSpec(known, dtype)

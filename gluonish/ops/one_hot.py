@@ -8,6 +8,8 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.schema import Schema, dtype_attr, integer, number
 from gluonish.core.spec import Spec
+from gluonish.ops.dtype_rules import named_dtype
+from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -30,9 +32,9 @@ def _kernel(
     off_value: float,
     dtype: np.dtype[Any],
 ) -> None:
-    out.fill(dtype.type(off_value))
+    out.fill(in_dtype(dtype, off_value))
     hit = indices.astype(xp.int64)[..., None] == xp.arange(depth)
-    out[hit] = dtype.type(on_value)
+    out[hit] = in_dtype(dtype, on_value)
 
 
 ONE_HOT = register(
@@ -53,5 +55,6 @@ ONE_HOT = register(
             dtype=dtype_attr(FLOAT32),
         ),
         aliases=("_npx_one_hot",),
+        complete=named_dtype,
     )
 )

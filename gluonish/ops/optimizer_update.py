@@ -8,6 +8,7 @@ update num_weights weights, whose arrays follow each other (weight, gradient, st
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +16,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, number, numbers
 from gluonish.core.spec import Spec
+from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -145,6 +147,7 @@ def _single(
             schema=Schema(**parameters),
             aliases=aliases,
             mutates=tuple(range(2, len(inputs))),
+            complete=dtype_rule(0, 1),
             elementwise=True,
         )
     )
@@ -218,25 +221,34 @@ def _groups(arrays: Sequence[Any], count: int) -> list[Sequence[Any]]:
     return [arrays[i * size : (i + 1) * size] for i in range(count)]
 
 
+def _infer_multi(
+    name: str, roles: tuple[str, ...], *arrays: Spec, **attrs: Any
+) -> tuple[Spec, ...]:
+    count = attrs["num_weights"]
+    if len(arrays) != count * len(roles):
+        raise OperatorError(
+            f"{name}: expected {len(roles)} arrays for each of {count} weights "
+            f"({', '.join(roles)}), got {len(arrays)}"
+        )
+    if not len(attrs["lrs"]) == len(attrs["wds"]) == count:
+        raise OperatorError(
+            f"{name}: expected lrs and wds of {count} numbers, "
+            f"got {len(attrs['lrs'])} and {len(attrs['wds'])}"
+        )
+    mixed = roles[-1] == "weight32"
+    return tuple(_check_group(name, group, mixed) for group in _groups(arrays, count))
+
+
+def _weight_count(attrs: Attrs) -> int:
+    count: int = attrs["num_weights"]
+    return count
+
+
 def _multi(
     name: str, step: Step, roles: tuple[str, ...], parameters: dict[str, Attribute], word: str
 ) -> Operator:
     """Register the update of several weights; ``roles`` are the arrays of one."""
     mixed = roles[-1] == "weight32"
-
-    def infer(*arrays: Spec, **attrs: Any) -> tuple[Spec, ...]:
-        count = attrs["num_weights"]
-        if len(arrays) != count * len(roles):
-            raise OperatorError(
-                f"{name}: expected {len(roles)} arrays for each of {count} weights "
-                f"({', '.join(roles)}), got {len(arrays)}"
-            )
-        if not len(attrs["lrs"]) == len(attrs["wds"]) == count:
-            raise OperatorError(
-                f"{name}: expected lrs and wds of {count} numbers, "
-                f"got {len(attrs['lrs'])} and {len(attrs['wds'])}"
-            )
-        return tuple(_check_group(name, group, mixed) for group in _groups(arrays, count))
 
     def kernel(xp: ModuleType, out: Any, *arrays: Any, **attrs: Any) -> None:
         groups = _groups(arrays, attrs["num_weights"])
@@ -246,14 +258,10 @@ def _multi(
     def mutates(attrs: Attrs) -> tuple[int, ...]:
         return tuple(i for i in range(attrs["num_args"]) if i % len(roles) >= 2)
 
-    def outputs(attrs: Attrs) -> int:
-        count: int = attrs["num_weights"]
-        return count
-
     return register(
         Operator(
             name,
-            infer,
+            partial(_infer_multi, name, roles),
             kernel,
             None,
             doc=(
@@ -269,9 +277,10 @@ def _multi(
                 num_weights=integer(1, low=1),
                 num_args=integer(low=2),
             ),
-            outputs=outputs,
+            outputs=_weight_count,
             mutates=mutates,
             variadic="num_args",
+            complete=dtype_rule(0, 1),
             elementwise=True,
         )
     )

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32, INT32
+from gluonish.core.dtype import FLOAT32, INT32, normalize_dtype
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, dtype_attr, integer, optional
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axis
+from gluonish.ops.dtype_rules import dtype_rule, named_dtype
 from gluonish.ops.pick import add_along, along_grid
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -110,6 +111,20 @@ def _topk_gradient(
     return (_scatter_back(g[0], data, axis, k, is_ascend),)
 
 
+def _topk_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    if attrs["ret_typ"] == "indices":
+        named_dtype(inputs, outputs, attrs)
+        return
+    values = outputs[:1]
+    _complete_values(inputs, values, attrs)
+    outputs[0] = values[0]
+    if attrs["ret_typ"] == "both":
+        outputs[1] = PartialSpec(outputs[1].shape, normalize_dtype(attrs["dtype"]))
+
+
+_complete_values = dtype_rule(0)
+
+
 def _topk_outputs(attrs: Attrs) -> int:
     return 2 if attrs["ret_typ"] == "both" else 1
 
@@ -137,6 +152,7 @@ TOPK = register(
         aliases=("_npx_topk",),
         outputs=_topk_outputs,
         heavy=True,
+        complete=_topk_complete,
     )
 )
 
@@ -205,5 +221,6 @@ ARGSORT = register(
         ),
         aliases=("_npi_argsort",),
         heavy=True,
+        complete=named_dtype,
     )
 )

@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.precision import widen
+from gluonish.ops.precision import in_dtype, widen
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = ["PAD"]
@@ -62,7 +62,7 @@ def _kernel(
     xp: ModuleType, out: Any, data: Any, *, mode: str, pad_width: Shape, constant_value: float
 ) -> None:
     if mode == "constant":
-        out.fill(out.dtype.type(constant_value))
+        out.fill(in_dtype(out.dtype, constant_value))
     out[_inner(data.shape, pad_width)] = data
     if mode == "constant":
         return

@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
+from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.scatter import add_at, scatter_accumulator
@@ -116,6 +117,8 @@ def _pick_infer(
     if axis is None:
         raise OperatorError("pick: expected an int axis, got None")
     axis = normalize_axis("pick", axis, len(data.shape))
+    if not data.shape[axis] and index.size:
+        raise OperatorError(f"pick: expected elements along axis {axis}, got data {data.shape}")
     kept = _kept(data.shape, axis)
     dropped = (*data.shape[:axis], *data.shape[axis + 1 :])
     if index.shape not in (kept, dropped) and not (index.shape == (1,) and not dropped):
@@ -157,6 +160,7 @@ PICK = register(
         inputs=("data", "index"),
         schema=Schema(axis=optional(integer(), -1), keepdims=boolean(False), mode=_MODE),
         aliases=("choose_element_0index", "_npx_pick"),
+        complete=dtype_rule(0),
     )
 )
 
@@ -191,5 +195,6 @@ BATCH_TAKE = register(
         _batch_gradient,
         doc="Element indices[i] of row i, for every row of a matrix.",
         inputs=("a", "indices"),
+        complete=dtype_rule(0),
     )
 )

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.dtype import is_floating
 from gluonish.core.schema import Schema, number
 from gluonish.ops.broadcasting import complete_same, infer_same
@@ -41,10 +43,17 @@ def _clip(xp: ModuleType, out: Any, data: Any, *, a_min: float, a_max: float) ->
     if is_floating(out.dtype):
         low, high = out.dtype.type(a_min), out.dtype.type(a_max)
         out[...] = xp.where(data > high, high, xp.where(data < low, low, data))
-    else:  # integer bounds are cut toward zero
-        limits = xp.iinfo(out.dtype)
-        low, high = max(int(a_min), int(limits.min)), min(int(a_max), int(limits.max))
-        out[...] = xp.clip(data, low, high)
+        return
+    limits = np.iinfo(out.dtype)
+    low, high = (out.dtype.type(_whole_bound(bound, limits)) for bound in (a_min, a_max))
+    out[...] = xp.minimum(xp.maximum(data, low), high)
+
+
+def _whole_bound(bound: float, limits: "np.iinfo[Any]") -> int:
+    """Return a bound cut toward zero; beyond the dtype's range, the end of it."""
+    if bound <= limits.min:
+        return int(limits.min)
+    return int(limits.max) if bound >= limits.max else int(bound)
 
 
 def _clip_gradient(g: V, data: Any, *, a_min: float, a_max: float) -> tuple[Any]:

@@ -68,6 +68,8 @@ def pooling_plan(
     """
     rank = len(spatial)
     if global_pool:
+        if 0 in spatial:
+            raise OperatorError(f"Pooling: expected elements to pool, got extents {spatial}")
         return Geometry(spatial, (1,) * rank, (1,) * rank, (0,) * rank), (1,) * rank
     if len(kernel) != rank:
         raise OperatorError(

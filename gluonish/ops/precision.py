@@ -2,22 +2,43 @@
 
 Sums of 16-bit floats lose everything behind the first few hundred terms, and NumPy and CuPy
 disagree about bfloat16, so kernels widen such arrays to float32. Integers meet functions of real
-numbers in float64, and the result is cut toward zero.
+numbers in float64, and the result is cut toward zero. A number takes the dtype of the array that it
+meets.
 """
 
+import math
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, is_floating
+from gluonish.core.errors import OperatorError
 
-__all__ = ["accumulator", "as_real", "is_narrow", "widen"]
+__all__ = ["accumulator", "as_real", "in_dtype", "is_narrow", "widen"]
+
+_ALL_BITS = 2**64 - 1  # what of a whole number is kept before it is cut to its dtype
 
 
 def is_narrow(dtype: np.dtype[Any]) -> bool:
     """Whether this is float16 or bfloat16."""
     return dtype in (FLOAT16, BFLOAT16)
+
+
+def in_dtype(dtype: np.dtype[Any], number: float) -> Any:
+    """Return a number in an array's dtype; integers are cut toward zero and wrap around.
+
+    Raises:
+        OperatorError: if an integer dtype meets infinity or NaN.
+    """
+    if is_floating(dtype):
+        return dtype.type(number)
+    if not math.isfinite(number):
+        raise OperatorError(
+            f"number: expected a finite one for {dtype.name} data, got {number}; "
+            "cast the data with astype('float32')"
+        )
+    return np.uint64(int(number) & _ALL_BITS).astype(dtype)
 
 
 def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:

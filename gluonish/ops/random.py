@@ -25,9 +25,10 @@ from gluonish.core.schema import (
 )
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.dtype_rules import named_dtype
 from gluonish.ops.one_hot import ONE_HOT
 from gluonish.ops.philox import normal, random_bits, uniform
-from gluonish.ops.precision import widen
+from gluonish.ops.precision import in_dtype, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -52,7 +53,12 @@ def _work(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _uniform(
     xp: ModuleType, key: Key, shape: Shape, dtype: np.dtype[Any], *, low: float, high: float
 ) -> Any:
-    return uniform(xp, key, shape, _work(dtype)) * (high - low) + low
+    drawn = uniform(xp, key, shape, _work(dtype)) * (high - low) + low
+    if not low < high:
+        return drawn
+    # Rounding, here and to a narrower dtype, would give high itself now and then.
+    below = np.nextafter(in_dtype(dtype, high), in_dtype(dtype, low))
+    return xp.minimum(drawn, float(below))
 
 
 def _normal(
@@ -302,6 +308,7 @@ SAMPLE_MULTINOMIAL = register(
         gradient_uses_output=True,
         random=True,
         heavy=True,
+        complete=named_dtype,
     )
 )
 

@@ -10,6 +10,7 @@ from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes
+from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = [
@@ -273,6 +274,7 @@ RESHAPE_LIKE = register(
         ),
         aliases=("_npx_reshape_like",),
         identity=True,
+        complete=dtype_rule(0),
     )
 )
 

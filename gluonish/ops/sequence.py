@@ -5,7 +5,9 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, shape
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
 __all__ = ["SEQUENCE_LAST", "SEQUENCE_MASK", "SEQUENCE_REVERSE"]
@@ -13,6 +15,15 @@ __all__ = ["SEQUENCE_LAST", "SEQUENCE_MASK", "SEQUENCE_REVERSE"]
 
 def _active(attrs: Attrs) -> tuple[str, ...]:
     return ("data", "sequence_length") if attrs["use_sequence_length"] else ("data",)
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    _complete_data(inputs, outputs, attrs)
+    if len(inputs) > 1 and inputs[1].dtype is None:
+        inputs[1] = PartialSpec(inputs[1].shape, inputs[0].dtype)
+
+
+_complete_data = dtype_rule(0)
 
 
 def _check(name: str, data: Spec, length: Spec | None, axis: int) -> None:
@@ -35,6 +46,13 @@ def _lengths(xp: ModuleType, rank: int, length: Any, axis: int) -> Any:
     """Return whole lengths along the batch axis of an array of ``rank`` axes."""
     whole = length.astype(xp.int64)
     return whole.reshape([whole.size if i == 1 - axis else 1 for i in range(rank)])
+
+
+def _adjoint(op: Operator, g: V, length: V | None, **attrs: Any) -> tuple[Any, ...]:
+    """Return a gradient rule's entries: ``op`` on the gradient, and none for the lengths."""
+    if length is None:
+        return (apply(op, (g,), {"use_sequence_length": False, **attrs}),)
+    return apply(op, (g, length), {"use_sequence_length": True, **attrs}), None
 
 
 def _mask_infer(
@@ -63,7 +81,7 @@ def _mask_kernel(
         out[...] = data
         return
     inside = _steps(xp, data.ndim, data.shape[axis], axis) < _lengths(xp, data.ndim, length, axis)
-    out[...] = xp.where(inside, data, data.dtype.type(value))
+    out[...] = xp.where(inside, data, in_dtype(data.dtype, value))
 
 
 def _mask_gradient(
@@ -75,10 +93,7 @@ def _mask_gradient(
     value: float,
     axis: int,
 ) -> tuple[Any, ...]:
-    if length is None:
-        return (g,)
-    attrs = {"use_sequence_length": True, "value": 0.0, "axis": axis}
-    return apply(SEQUENCE_MASK, (g, length), attrs), None
+    return (g,) if length is None else _adjoint(SEQUENCE_MASK, g, length, value=0.0, axis=axis)
 
 
 SEQUENCE_MASK = register(
@@ -95,6 +110,7 @@ SEQUENCE_MASK = register(
         active_inputs=_active,
         schema=Schema(use_sequence_length=boolean(False), value=number(0.0), axis=integer(0)),
         aliases=("_npx_sequence_mask",),
+        complete=_complete,
     )
 )
 
@@ -133,10 +149,7 @@ def _last_kernel(
 def _last_gradient(
     g: V, data: V, length: V | None = None, *, use_sequence_length: bool, axis: int
 ) -> tuple[Any, ...]:
-    attrs = {"shape": data.shape, "use_sequence_length": use_sequence_length, "axis": axis}
-    if length is None:
-        return (apply(_PUT_LAST, (g,), attrs),)
-    return apply(_PUT_LAST, (g, length), attrs), None
+    return _adjoint(_PUT_LAST, g, length, shape=data.shape, axis=axis)
 
 
 SEQUENCE_LAST = register(
@@ -152,6 +165,7 @@ SEQUENCE_LAST = register(
         inputs=("data", "sequence_length"),
         active_inputs=_active,
         schema=Schema(use_sequence_length=boolean(False), axis=integer(0)),
+        complete=_complete,
     )
 )
 
@@ -190,10 +204,7 @@ def _put_gradient(
     use_sequence_length: bool,
     axis: int,
 ) -> tuple[Any, ...]:
-    attrs = {"use_sequence_length": use_sequence_length, "axis": axis}
-    if length is None:
-        return (apply(SEQUENCE_LAST, (g,), attrs),)
-    return apply(SEQUENCE_LAST, (g, length), attrs), None
+    return _adjoint(SEQUENCE_LAST, g, length, axis=axis)
 
 
 _PUT_LAST = register(
@@ -232,7 +243,8 @@ def _reverse_kernel(
         out[...] = xp.flip(data, 0)
         return
     steps = xp.arange(data.shape[0])[:, None]
-    whole = length.astype(xp.int64)[None, :]
+    # A length beyond the steps that there are means all of them.
+    whole = xp.minimum(length.astype(xp.int64), data.shape[0])[None, :]
     source = xp.where(steps < whole, whole - 1 - steps, steps)
     out[...] = data[source, xp.arange(data.shape[1])[None, :]]
 
@@ -240,10 +252,7 @@ def _reverse_kernel(
 def _reverse_gradient(
     g: V, data: V, length: V | None = None, *, use_sequence_length: bool, axis: int
 ) -> tuple[Any, ...]:
-    attrs = {"use_sequence_length": use_sequence_length, "axis": axis}
-    if length is None:
-        return (apply(SEQUENCE_REVERSE, (g,), attrs),)
-    return apply(SEQUENCE_REVERSE, (g, length), attrs), None
+    return _adjoint(SEQUENCE_REVERSE, g, length, axis=axis)
 
 
 SEQUENCE_REVERSE = register(
@@ -259,5 +268,6 @@ SEQUENCE_REVERSE = register(
         inputs=("data", "sequence_length"),
         active_inputs=_active,
         schema=Schema(use_sequence_length=boolean(False), axis=integer(0)),
+        complete=_complete,
     )
 )

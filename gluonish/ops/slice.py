@@ -8,6 +8,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, integer, number, optional, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
+from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = [
@@ -219,6 +221,7 @@ SLICE_LIKE = register(
         ),
         inputs=("data", "shape_like"),
         schema=Schema(axes=shape(())),
+        complete=dtype_rule(0),
     )
 )
 
@@ -272,7 +275,7 @@ def _scalar_kernel(
 ) -> None:
     out[...] = data
     region = _region("_slice_assign_scalar", data.shape, begin, end, step)
-    out[region] = out.dtype.type(scalar)
+    out[region] = in_dtype(out.dtype, scalar)
 
 
 def _scalar_gradient(

@@ -1,5 +1,6 @@
 """softmax, log_softmax and softmin along one axis, and their gradients in one pass."""
 
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -63,110 +64,109 @@ def _hidden(xp: ModuleType, data: Any, length: Any, axis: int) -> Any:
     return index >= xp.expand_dims(length, axis)
 
 
-def _family(
+def _infer(
     name: str,
-    word: str,
-    sign: float,
+    data: Spec,
+    lengths: Spec | None = None,
     *,
+    axis: int,
+    dtype: np.dtype[Any] | None,
+    use_length: bool | None,
+    **_: object,
+) -> tuple[Spec]:
+    along = normalize_axis(name, axis, len(data.shape))
+    if not is_floating(data.dtype):
+        raise OperatorError(f"{name}: expected floating data, got {data.dtype.name}")
+    if use_length and lengths is None:
+        raise OperatorError(f"{name}: expected use_length=False, got True; softmax takes lengths")
+    if lengths is not None:
+        expected = data.shape[:along] + data.shape[along + 1 :]
+        if lengths.shape != expected or lengths.dtype.kind not in "iu":
+            raise OperatorError(f"{name}: expected length {expected} of integers, got {lengths}")
+    return (Spec(data.shape, dtype or data.dtype),)
+
+
+def _kernel(
+    sign: float,
     log: bool,
-    length: bool = False,
-    aliases: tuple[str, ...] = (),
-) -> Operator:
-    """Register one of the three operators.
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    lengths: Any = None,
+    *,
+    axis: int,
+    temperature: float | None,
+    **_: object,
+) -> None:
+    hidden = None if lengths is None else _hidden(xp, data, lengths, axis)
+    x = _exponents(xp, data, out.dtype, axis, sign / (temperature or 1), hidden)
+    if log:
+        x -= xp.log(xp.exp(x).sum(axis=axis, keepdims=True))
+    else:
+        xp.exp(x, out=x)
+        total = x.sum(axis=axis, keepdims=True)
+        if hidden is not None:
+            total[total == 0] = 1
+        x /= total
+    out[...] = x
+
+
+def _gradient(
+    sign: float,
+    log: bool,
+    g: Any,
+    *values: Any,
+    axis: int,
+    temperature: float | None,
+    **_: object,
+) -> tuple[Any, ...]:
+    attrs = {
+        "axis": axis,
+        "factor": sign / (temperature or 1),
+        "log": log,
+        "dtype": np.dtype(values[0].dtype),
+    }
+    found = apply(SOFTMAX_BACKWARD, (g, values[-1]), attrs)
+    return (found,) if len(values) == 2 else (found, None)
+
+
+def _family(name: str, word: str, *aliases: str, sign: float = 1.0, log: bool = False) -> Operator:
+    """Register one of the three operators; softmax alone takes lengths.
 
     Args:
         name: Registry name.
         word: What it computes.
+        *aliases: Other registry names.
         sign: Factor of the data.
         log: Whether the result is the logarithm.
-        length: Whether it takes lengths.
-        aliases: Other registry names.
     """
-
-    def infer(
-        data: Spec,
-        lengths: Spec | None = None,
-        *,
-        axis: int,
-        dtype: Any,
-        use_length: bool | None,
-        **_: object,
-    ) -> tuple[Spec]:
-        along = normalize_axis(name, axis, len(data.shape))
-        if not is_floating(data.dtype):
-            raise OperatorError(f"{name}: expected floating data, got {data.dtype.name}")
-        if use_length and not length:
-            raise OperatorError(
-                f"{name}: expected use_length=False, got True; softmax takes lengths"
-            )
-        if lengths is not None:
-            expected = data.shape[:along] + data.shape[along + 1 :]
-            if lengths.shape != expected or lengths.dtype.kind not in "iu":
-                raise OperatorError(
-                    f"{name}: expected length {expected} of integers, got {lengths}"
-                )
-        return (Spec(data.shape, dtype or data.dtype),)
-
-    def kernel(
-        xp: ModuleType,
-        out: Any,
-        data: Any,
-        lengths: Any = None,
-        *,
-        axis: int,
-        temperature: float | None,
-        **_: object,
-    ) -> None:
-        hidden = None if lengths is None else _hidden(xp, data, lengths, axis)
-        x = _exponents(xp, data, out.dtype, axis, sign / (temperature or 1), hidden)
-        if log:
-            x -= xp.log(xp.exp(x).sum(axis=axis, keepdims=True))
-        else:
-            xp.exp(x, out=x)
-            total = x.sum(axis=axis, keepdims=True)
-            if hidden is not None:
-                total[total == 0] = 1
-            x /= total
-        out[...] = x
-
-    def gradient(
-        g: Any, *values: Any, axis: int, temperature: float | None, **_: object
-    ) -> tuple[Any, ...]:
-        attrs = {
-            "axis": axis,
-            "factor": sign / (temperature or 1),
-            "log": log,
-            "dtype": np.dtype(values[0].dtype),
+    doc = (
+        f"{word} along axis, of data / temperature.\n\n"
+        "The result has data's shape, and its dtype unless dtype says another."
+    )
+    lengths: dict[str, Any] = {}
+    if name == "softmax":
+        doc += (
+            " With use_length, length has data's shape without axis,\n"
+            "and what lies behind it counts nothing and becomes 0."
+        )
+        lengths = {
+            "inputs": ("data", "length"),
+            "active_inputs": lambda attrs: ("data", "length")[: 1 + bool(attrs["use_length"])],
         }
-        found = apply(SOFTMAX_BACKWARD, (g, values[-1]), attrs)
-        return (found,) if len(values) == 2 else (found, None)
-
     return register(
         Operator(
             name,
-            infer,
-            kernel,
-            gradient,
-            doc=(
-                f"{word} along axis, of data / temperature.\n\n"
-                "The result has data's shape, and its dtype unless dtype says another."
-                + (
-                    " With use_length, length has data's shape without axis,\nand what lies behind "
-                    "it counts nothing "
-                    "and becomes 0."
-                    if length
-                    else ""
-                )
-            ),
-            inputs=("data", "length") if length else ("data",),
-            active_inputs=(lambda attrs: ("data", "length") if attrs["use_length"] else ("data",))
-            if length
-            else None,
+            partial(_infer, name),
+            partial(_kernel, sign, log),
+            partial(_gradient, sign, log),
+            doc=doc,
             schema=_SCHEMA,
             aliases=aliases,
             complete=_complete,
             gradient_uses_output=True,
             heavy=True,
+            **lengths,
         )
     )
 
@@ -237,13 +237,9 @@ SOFTMAX_BACKWARD = register(
     )
 )
 
-SOFTMAX = _family(
-    "softmax", "e^x / sum of e^x", 1.0, log=False, length=True, aliases=("_npx_softmax",)
-)
-LOG_SOFTMAX = _family(
-    "log_softmax", "Logarithm of softmax", 1.0, log=True, aliases=("_npx_log_softmax",)
-)
-SOFTMIN = _family("softmin", "e^-x / sum of e^-x", -1.0, log=False)
+SOFTMAX = _family("softmax", "e^x / sum of e^x", "_npx_softmax")
+LOG_SOFTMAX = _family("log_softmax", "Logarithm of softmax", "_npx_log_softmax", log=True)
+SOFTMIN = _family("softmin", "e^-x / sum of e^-x", sign=-1.0)
 
 
 def softmax(x: Any, axis: int = -1) -> Any:

@@ -8,7 +8,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
-from gluonish.ops.precision import widen
+from gluonish.ops.precision import in_dtype, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.softmax import SOFTMAX
 
@@ -90,7 +90,7 @@ def _backward_kernel(
         labels = label.reshape(-1)[: rows[0] * rows[2]].reshape(rows[0], 1, rows[2])
         alpha = 0.0 if attrs["multi_output"] else attrs["smooth_alpha"]
         grad = grad - _targets(xp, rows, labels, alpha, dtype)
-        ignored = labels == labels.dtype.type(attrs["ignore_label"])
+        ignored = labels == in_dtype(labels.dtype, attrs["ignore_label"])
         if attrs["use_ignore"]:
             grad *= ~ignored
         divisor = _divisor(xp, label, rows, attrs)
@@ -104,7 +104,7 @@ def _backward_kernel(
 def _divisor(xp: ModuleType, label: Any, rows: Shape, attrs: Attrs) -> Any:
     kind = attrs["normalization"]
     if kind == "valid":
-        valid = label != label.dtype.type(attrs["ignore_label"])
+        valid = label != in_dtype(label.dtype, attrs["ignore_label"])
         return xp.maximum(valid.sum(), 1)
     if kind == "batch":
         return max(1, label.size)

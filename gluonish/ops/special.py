@@ -1,17 +1,17 @@
 """erf, erfinv, gamma and the derivatives of its logarithm on arrays, which NumPy lacks.
 
 `apply_special` gives them for an array module: SciPy's on CuPy, and on NumPy those of this
-file, in float64. The error function is a polynomial in pieces, interpolated at import from
+file, in float64. The error function is a polynomial in pieces, interpolated at its first use from
 `math.erf` and `math.erfc`, so that it agrees with the C library.
 """
 
 import math
 from collections.abc import Callable
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import Chebyshev
 
 __all__ = ["apply_special"]
 
@@ -32,14 +32,18 @@ def _tail(position: Any) -> Any:
     return np.array([math.exp(v * v) * math.erfc(v) for v in x])
 
 
-_NEAR = Chebyshev.interpolate(_near, 14, [0.0, _EDGE**2])
-_TAIL = Chebyshev.interpolate(_tail, 24, [_EDGE / (_EDGE + _TAIL_SCALE), 6.5 / (6.5 + _TAIL_SCALE)])
+@cache
+def _pieces() -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return the polynomials for `_near` and `_tail`."""
+    interpolate = np.polynomial.Chebyshev.interpolate
+    ends = [_EDGE / (_EDGE + _TAIL_SCALE), 6.5 / (6.5 + _TAIL_SCALE)]
+    return interpolate(_near, 14, [0.0, _EDGE**2]), interpolate(_tail, 24, ends)
 
 
 def _erfc_positive(x: Any) -> Any:
     """The complement for x from `_EDGE` up; 0 from `_FAR` on."""
     x = np.minimum(x, _FAR)
-    return np.where(x == _FAR, 0.0, np.exp(-x * x) * _TAIL(x / (x + _TAIL_SCALE)))
+    return np.where(x == _FAR, 0.0, np.exp(-x * x) * _pieces()[1](x / (x + _TAIL_SCALE)))
 
 
 def _erf(x: Any) -> Any:
@@ -47,7 +51,7 @@ def _erf(x: Any) -> Any:
     size = np.abs(x)
     near = size < _EDGE
     far = ~near
-    out[near] = x[near] * _NEAR(x[near] ** 2)
+    out[near] = x[near] * _pieces()[0](x[near] ** 2)
     out[far] = np.copysign(1.0 - _erfc_positive(size[far]), x[far])
     out[np.isnan(x)] = np.nan
     return out
@@ -98,8 +102,8 @@ def _gammaln_scalar(x: float) -> float:
         return math.inf
 
 
-_gamma_object = np.frompyfunc(_gamma_scalar, 1, 1)
-_gammaln_object = np.frompyfunc(_gammaln_scalar, 1, 1)
+_gamma_object: Callable[[Any], Any] = np.frompyfunc(_gamma_scalar, 1, 1)
+_gammaln_object: Callable[[Any], Any] = np.frompyfunc(_gammaln_scalar, 1, 1)
 
 
 def _gamma(x: Any) -> Any:
@@ -166,7 +170,7 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
         data: Same shape.
     """
     if xp.__name__ == "cupy":
-        import cupyx.scipy.special as special
+        import cupyx.scipy.special as special  # pyright: ignore[reportMissingImports]  # optional
 
         real = data.astype(xp.float64)
         # CuPy's polygamma takes no number for the order; of order 1 it is this series.

@@ -51,6 +51,8 @@ def _join_gradients(g: Any, data: V, axis: int, bounds: Bounds) -> Any:
         else:
             shape = _piece_shape(data.shape, axis, last - first, squeeze=False)
             pieces.append(reshape(piece, shape))
+    if not pieces:
+        return zeros_like(data)
     return pieces[0] if len(pieces) == 1 else concat(pieces, axis)
 
 
@@ -116,9 +118,9 @@ def _v2_bounds(shape: Shape, indices: Shape, axis: int, sections: int) -> tuple[
         return axis, _equal_bounds("_split_v2", shape[axis], sections)
     ends = (*indices[1:], shape[axis])
     bounds = list(zip(indices, ends, strict=True))
-    if any(not 0 <= first <= last <= shape[axis] for first, last in bounds):
+    if indices[:1] != (0,) or any(not 0 <= first <= last <= shape[axis] for first, last in bounds):
         raise OperatorError(
-            f"_split_v2: expected ascending indices within {shape[axis]}, got {indices}"
+            f"_split_v2: expected ascending indices from 0 within {shape[axis]}, got {indices}"
         )
     return axis, bounds
 
@@ -161,7 +163,7 @@ SPLIT_V2 = register(
         _v2_gradient,
         doc=(
             "Pieces along axis: sections equal ones, or one from each of indices to the next.\n\n"
-            "indices are where the pieces begin, the first usually 0; the last piece ends with "
+            "indices are where the pieces begin, the first of them 0; the last piece ends with "
             "the\n"
             "axis. squeeze_axis drops the axis of pieces of extent 1."
         ),

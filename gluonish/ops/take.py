@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
+from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
 
@@ -65,6 +66,7 @@ TAKE = register(
         inputs=("a", "indices"),
         schema=Schema(axis=integer(0), mode=_MODE),
         aliases=("_npi_take",),
+        complete=dtype_rule(0),
     )
 )
 

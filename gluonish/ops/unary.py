@@ -90,8 +90,11 @@ def _logical_not(xp: ModuleType, out: Any, data: Any) -> None:
 
 
 def _sigmoid(xp: ModuleType, x: Any) -> Any:
-    # The tangent never overflows, where exp(-x) would.
-    return xp.tanh(x * 0.5) * 0.5 + 0.5
+    # Far below 0 exp(-x) overflows, and 1 / inf is right; a tangent would lose the small results.
+    power = xp.negative(x)
+    xp.exp(power, out=power)
+    power += 1
+    return xp.divide(1, power, out=power)
 
 
 def _softplus(xp: ModuleType, x: Any) -> Any:

@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = ["WHERE", "where"]
@@ -47,6 +48,7 @@ WHERE = register(
         doc="x where condition is not 0, else y; condition has their shape, or one entry a row.",
         inputs=("condition", "x", "y"),
         aliases=("_sparse_where",),
+        complete=dtype_rule(1, 2),
     )
 )
 

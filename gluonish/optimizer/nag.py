@@ -4,23 +4,14 @@ from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.core.dtype import FLOAT32
-from gluonish.ndarray import NDArray
-from gluonish.optimizer.optimizer import (
-    Index,
-    Optimizer,
-    State,
-    clip_limit,
-    is_half,
-    register,
-    warn_of_half,
-    zeros_like,
-)
+from gluonish.optimizer.momentum import MomentumOptimizer
+from gluonish.optimizer.optimizer import clip_limit, is_half, register
 
 __all__ = ["NAG"]
 
 
 @register
-class NAG(Optimizer):
+class NAG(MomentumOptimizer):
     """Gradient descent that looks ahead along the momentum.
 
     With ``c = clip(rescale_grad * grad)`` and ``g = c + wd * weight``:
@@ -41,23 +32,6 @@ class NAG(Optimizer):
         O(1/k^2)", 1983; in the form of I. Sutskever et al., "On the importance of initialization
         and momentum in deep learning", 2013.
     """
-
-    def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.momentum = momentum
-
-    def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
-        """Return the state; for a 16-bit weight under multi_precision, with its float32 copy."""
-        if is_half(weight):
-            if self.multi_precision:
-                master = weight.astype(FLOAT32)
-                return self.create_state(index, master), master
-            warn_of_half("NAG")
-        return self.create_state(index, weight)
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero momentum, or None without momentum."""
-        return zeros_like(weight) if self.momentum != 0.0 else None
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Update one weight, through its float32 copy if there is one."""

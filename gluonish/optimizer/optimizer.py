@@ -4,13 +4,14 @@ An optimizer holds no arrays: states are made by `create_state` and kept by an `
 attributes bear MXNet's names and hold what MXNet's hold, because trainer states save them.
 """
 
+import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
 import gluonish.ndarray as nd
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
 from gluonish.lr_scheduler import LRScheduler
 from gluonish.ndarray import NDArray
 
@@ -31,6 +32,10 @@ class _Multipliers(Protocol):
 
 class SchedulerInUseError(ArgumentError, UserWarning):
     """A learning rate was set by hand while a scheduler sets it; MXNet raises a UserWarning."""
+
+
+class UnknownArgumentError(ArgumentError, TypeError):
+    """An optimizer was created with an argument that it does not have; MXNet raises a TypeError."""
 
 
 class Optimizer:
@@ -125,7 +130,7 @@ class Optimizer:
         """Create an optimizer by its name, whose case does not matter.
 
         Raises:
-            ArgumentError: No optimizer has this name.
+            ArgumentError: No optimizer has this name, or it has no such argument.
         """
         klass = Optimizer.opt_registry.get(str(name).lower())
         if klass is None:
@@ -133,6 +138,7 @@ class Optimizer:
                 f"optimizer: expected one of {', '.join(sorted(Optimizer.opt_registry))},"
                 f" got {name!r}"
             )
+        _check_arguments(klass, kwargs)
         return klass(**kwargs)
 
     # -- what a subclass defines -----------------------------------------------------------------
@@ -285,6 +291,25 @@ class Optimizer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.param_dict = {}
+
+
+def _check_arguments(klass: type[Optimizer], kwargs: Mapping[str, Any]) -> None:
+    """Refuse keyword arguments that neither an optimizer nor the bases it hands them to name."""
+    known: list[str] = []
+    for base in klass.__mro__:
+        constructor = vars(base).get("__init__")
+        if constructor is None:
+            continue
+        parameters = list(inspect.signature(constructor).parameters.values())[1:]
+        known += [p.name for p in parameters if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        if all(p.kind is not inspect.Parameter.VAR_KEYWORD for p in parameters):
+            break
+    for name in kwargs:
+        if name not in known:
+            raise UnknownArgumentError(
+                f"{klass.__name__}: expected arguments among {', '.join(sorted(known))}, got "
+                f"{name!r}{nearest(name, known)}"
+            )
 
 
 def _override_base_lr(scheduler: Any, learning_rate: float) -> None:

@@ -4,24 +4,15 @@ from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
-from gluonish.core.dtype import FLOAT32
 from gluonish.ndarray import NDArray
-from gluonish.optimizer.optimizer import (
-    Index,
-    Optimizer,
-    State,
-    clip_limit,
-    is_half,
-    register,
-    warn_of_half,
-    zeros_like,
-)
+from gluonish.optimizer.momentum import MomentumOptimizer
+from gluonish.optimizer.optimizer import clip_limit, is_half, register
 
 __all__ = ["SGD", "ccSGD"]
 
 
 @register
-class SGD(Optimizer):
+class SGD(MomentumOptimizer):
     """Stochastic gradient descent, with momentum if it is not 0.
 
     With ``g = clip(rescale_grad * grad) + wd * weight``: ``weight -= lr * g``, or
@@ -41,23 +32,9 @@ class SGD(Optimizer):
     """
 
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.momentum = momentum
+        super().__init__(momentum, **kwargs)
         self.lazy_update = lazy_update
         self.aggregate_num = MXNET_OPTIMIZER_AGGREGATION_SIZE.value
-
-    def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
-        """Return the state; for a 16-bit weight under multi_precision, with its float32 copy."""
-        if is_half(weight):
-            if self.multi_precision:
-                master = weight.astype(FLOAT32)
-                return self.create_state(index, master), master
-            warn_of_half("SGD")
-        return self.create_state(index, weight)
-
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero momentum, or None without momentum."""
-        return zeros_like(weight) if self.momentum != 0.0 else None
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Update one weight, or lists of weights of one dtype."""

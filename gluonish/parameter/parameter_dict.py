@@ -1,13 +1,12 @@
 """ParameterDict: the parameters of a Block by their full names, created as they are asked for."""
 
-import difflib
 import os
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError, nearest
 from gluonish.initializer import Initializer, Uniform
 from gluonish.ndarray import NDArray, array, load, save
 from gluonish.parameter.constant import Constant
@@ -15,7 +14,7 @@ from gluonish.parameter.parameter import Init, Parameter
 from gluonish.parameter.placement import ContextList
 from gluonish.parameter.shapes import join_shapes
 
-__all__ = ["ParameterDict", "UnknownParameterError", "bare_names", "nearest"]
+__all__ = ["ParameterDict", "UnknownParameterError", "bare_names"]
 
 _UNIFORM = Uniform()
 
@@ -253,6 +252,13 @@ class ParameterDict:
             dtype_source,
         )
 
+    def _replace_prefix(self, old: str, new: str) -> None:
+        """Give keys that begin with one prefix another; the parameters keep their names."""
+        self._params = {
+            new + name.removeprefix(old) if old and name.startswith(old) else name: parameter
+            for name, parameter in self._params.items()
+        }
+
     def load_dict(
         self,
         param_dict: Mapping[str, NDArray],
@@ -294,12 +300,6 @@ def bare_names(arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
     return {
         name[4:] if name.startswith(("arg:", "aux:")) else name: arr for name, arr in arrays.items()
     }
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a hint at the names most like a wrong one, or nothing."""
-    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
-    return f" (nearest: {', '.join(map(repr, close))})" if close else ""
 
 
 def _agree(parameter: Parameter, attribute: str, wanted: Any) -> None:

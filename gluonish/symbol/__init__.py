@@ -2,6 +2,7 @@
 
 from gluonish.symbol import methods as _methods  # noqa: F401  # completes the class
 from gluonish.symbol import random
+from gluonish.symbol import recorded as _recorded  # noqa: F401  # completes autograd
 from gluonish.symbol.composition import Group
 from gluonish.symbol.creation import (
     arange,

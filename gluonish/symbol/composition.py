@@ -17,6 +17,10 @@ __all__ = ["Group", "compose", "evaluate_symbol"]
 def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNet's name
     """Return one Symbol with the outputs of several, in order.
 
+    Args:
+        symbols: The Symbols.
+        create_fn: Accepted; the result is always a `Symbol`.
+
     Raises:
         ArgumentError: if there are none.
         ArgumentTypeError: if one is not a Symbol.

@@ -39,7 +39,10 @@ def arange(
     name: str | None = None,
     dtype: Any = None,
 ) -> Symbol:
-    """Return a Symbol of evenly spaced values in [start, stop), each repeated."""
+    """Return a Symbol of evenly spaced values in [start, stop), each repeated.
+
+    ``infer_range`` is kept for files; it changes nothing.
+    """
     result: Symbol = operator_function("_arange")(
         start=start,
         stop=stop,

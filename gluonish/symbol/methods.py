@@ -8,7 +8,7 @@ from typing import Any
 from gluonish.symbol.composition import compose, evaluate_symbol
 from gluonish.symbol.debug import debug_str
 from gluonish.symbol.files import save, to_json
-from gluonish.symbol.shapes import infer_shape, infer_shape_partial, infer_type
+from gluonish.symbol.shapes import infer_shape, infer_shape_partial, infer_type, infer_type_partial
 from gluonish.symbol.symbol import Symbol
 
 __all__ = ["attach"]
@@ -23,6 +23,7 @@ def attach() -> None:
         "infer_shape": infer_shape,
         "infer_shape_partial": infer_shape_partial,
         "infer_type": infer_type,
+        "infer_type_partial": infer_type_partial,
         "save": save,
         "tojson": to_json,
     }

@@ -8,9 +8,8 @@ from gluonish.core.dtype import DTYPE_FLAGS, normalize_dtype
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.schema import format_attribute
 from gluonish.graph.ir import Node, Value
-from gluonish.ops import catalog
-from gluonish.ops.face import bind_arguments, docstring_of, signature_of
-from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.face import bind_arguments, docstring_of, make_function, signature_of
+from gluonish.ops.registry import Operator
 from gluonish.symbol.name import current_attributes
 from gluonish.symbol.symbol import Symbol, new_node
 
@@ -86,13 +85,7 @@ def operator_function(name: str) -> Callable[..., Any]:
         AttributeError: if there is no operator of this name.
     """
     made = _made.get(name)
-    if made is None:
-        if not catalog.has(name):
-            raise AttributeError(
-                f"symbol: expected the name of a function or an operator, got {name!r}"
-            )
-        made = _made.setdefault(name, _make(find_operator(name), name))
-    return made
+    return make_function(name, _made, _make, "symbol") if made is None else made
 
 
 def _make(op: Operator, called: str) -> Callable[..., Symbol]:

@@ -4,13 +4,11 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from gluonish.core.dtype import dtype_from_flag, normalize_dtype
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape
 from gluonish.graph.inference import Inference, infer
-from gluonish.graph.ir import Node, Value
+from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol.symbol import Symbol
 
 __all__ = [
@@ -19,6 +17,7 @@ __all__ = [
     "infer_shape",
     "infer_shape_partial",
     "infer_type",
+    "infer_type_partial",
     "known_specs",
     "to_public",
 ]
@@ -124,8 +123,8 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
     return lists if complete else (None, None, None)
 
 
-def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
-    """Infer all dtypes from some; what nothing determines is float32.
+def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Any:
+    """Infer all dtypes from some; declared ones count, shapes do not.
 
     Args:
         self: The graph.
@@ -133,35 +132,26 @@ def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
         **kwargs: Dtypes by variable name.
 
     Returns:
-        NumPy types of arguments, outputs and auxiliary states, three lists.
+        NumPy types of arguments, outputs and auxiliary states, three lists; three times None if
+        some dtype stays unknown.
+
+    Raises:
+        OperatorError: if dtypes contradict each other.
     """
+    lists = infer_type_partial(self, *args, **kwargs)
+    complete = all(dtype is not None for part in lists for dtype in part)
+    return lists if complete else (None, None, None)
+
+
+def infer_type_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
+    """Do what `infer_type` does, with what could be found and None for the rest."""
     dtypes = _by_name(self, args, kwargs)
     given = {name: PartialSpec(None, normalize_dtype(d)) for name, d in dtypes.items()}
-    inference = _run(self, given)
-    presumed = _presumed_dtypes(inference)
-    parts = _lists(self, inference)
+    known = {name: PartialSpec(None, s.dtype) for name, s in known_specs(self, given).items()}
+    inference = Inference(topological_order(self._values), known)
+    inference.run()
     arguments, outputs, auxiliary = (
-        [None if spec.dtype is None else spec.dtype.type for spec in part] for part in parts
+        [None if spec.dtype is None else spec.dtype.type for spec in part]
+        for part in _lists(self, inference)
     )
-    for i, value in enumerate(self._values):
-        if outputs[i] is None and value.key in presumed:
-            outputs[i] = presumed[value.key].type
     return arguments, outputs, auxiliary
-
-
-def _presumed_dtypes(inference: Inference) -> dict[tuple[int, int], np.dtype[Any]]:
-    """Return a dtype for every value, also where inference had no shapes to find it with.
-
-    An operator's outputs then have the dtype that its attributes name, else that of its first
-    input.
-    """
-    found: dict[tuple[int, int], np.dtype[Any]] = {}
-    for node in inference.nodes:
-        presumed = node.attrs.get("dtype")
-        if not isinstance(presumed, np.dtype):
-            presumed = found.get(node.inputs[0].key) if node.inputs else None
-        for i in range(node.num_outputs):
-            dtype = inference.spec(Value(node, i)).dtype or presumed
-            if dtype is not None:
-                found[id(node), i] = dtype
-    return found

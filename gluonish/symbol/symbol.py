@@ -8,13 +8,26 @@ methods of the class.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, NotSupportedError
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    GraphError,
+    NotSupportedError,
+    OutOfBoundsError,
+)
 from gluonish.graph.ir import Node, Value, operator_word, topological_order
 from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.name import NameManager, current_attributes
 
-__all__ = ["Symbol", "new_node", "node_attributes", "operator_attributes", "output_names"]
+__all__ = [
+    "Symbol",
+    "new_node",
+    "node_attributes",
+    "operator_attributes",
+    "output_names",
+    "spelled",
+]
 
 # What an operator sets on variables that it makes itself: how moving statistics start.
 _VARIABLE_ATTRIBUTES = {
@@ -42,11 +55,7 @@ class Symbol(Fluent):
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> "Symbol":
-        given = op.schema.to_strings(attrs)
-        if "scalar" in attrs:  # MXNet's files tell how it was spelled, and nothing else of it
-            is_int = given.pop("is_int", "True") == "True"
-            given["scalar"] = str(int(attrs["scalar"]) if is_int else attrs["scalar"])
-        return new_node(op, inputs, attrs, given, None, None)
+        return new_node(op, inputs, attrs, spelled(op, attrs), None, None)
 
     @property
     def name(self) -> str | None:
@@ -72,7 +81,9 @@ class Symbol(Fluent):
                 raise ArgumentError(f"Symbol: expected one output named {index!r}, got {names}")
             index = matching[0]
         if not 0 <= index < len(self._values):
-            raise IndexError(f"Symbol: expected an output below {len(self._values)}, got {index}")
+            raise OutOfBoundsError(
+                f"Symbol: expected an output below {len(self._values)}, got {index}"
+            )
         return Symbol([self._values[index]])
 
     def __repr__(self) -> str:
@@ -202,6 +213,15 @@ class Symbol(Fluent):
         self._refuse("backward")
 
 
+def spelled(op: Operator, attrs: Attrs) -> dict[str, str]:
+    """Return the attributes that differ from the defaults as MXNet writes them into files."""
+    given = dict(op.schema.to_strings(attrs))
+    if "scalar" in attrs:  # MXNet's files tell how it was spelled, and nothing else of it
+        is_int = given.pop("is_int", "True") == "True"
+        given["scalar"] = str(int(attrs["scalar"]) if is_int else attrs["scalar"])
+    return given
+
+
 def operator_attributes(node: Node) -> dict[str, str]:
     """Return the attributes of a node's operator as strings, as they were spelled."""
     if node.op is None:
@@ -227,10 +247,11 @@ def output_names(values: Sequence[Value]) -> list[str]:
 def _output_name(node: Node, index: int) -> str:
     if node.op is None:
         return node.name
-    words = node.op.output_names or ("output",)
+    words = node.op.output_names
     if len(words) > 1:
         return f"{node.name}_{words[index]}"
-    return f"{node.name}_{words[0]}{index if node.num_visible > 1 else ''}"
+    word = words[0] if words else "output"
+    return f"{node.name}_{word}{index if node.num_visible > 1 else ''}"
 
 
 def new_node(

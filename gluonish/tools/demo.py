@@ -229,9 +229,7 @@ def main(arguments: argparse.Namespace) -> int:
     for name in ("epochs", "batch_size"):
         if getattr(arguments, name) < 1:
             option = name.replace("_", "-")
-            raise ArgumentError(
-                f"--{option}: expected at least 1, got {getattr(arguments, name)}"
-            )
+            raise ArgumentError(f"--{option}: expected at least 1, got {getattr(arguments, name)}")
     contexts = parse_contexts(arguments.ctx)
     output = Path(arguments.output)
     output.mkdir(parents=True, exist_ok=True)
@@ -280,4 +278,3 @@ def report(
 
 def _say(text: str) -> None:
     print(text)  # the command's output
-

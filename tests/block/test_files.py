@@ -149,6 +149,19 @@ def test_wrong_shape_is_refused_by_name(tmp_path: Path) -> None:
         net.load_parameters(tmp_path / "x.params")
 
 
+def test_refusals_name_the_block_and_the_file(tmp_path: Path) -> None:
+    layer = nn.Dense(3, in_units=2, prefix="d_")
+    for arrays, kind in (
+        ({"weight": ones((3, 2))}, ParameterError),
+        ({"weight": ones((3, 3)), "bias": ones((3,))}, ParameterError),
+        ({"weight": ones((3, 2)), "bias": ones((3,)), "z": ones((1,))}, ArgumentError),
+        ([array([1])], ArgumentTypeError),
+    ):
+        save(tmp_path / "x.params", arrays)
+        with pytest.raises(kind, match=r"^Dense d: .*x\.params"):
+            layer.load_parameters(tmp_path / "x.params")
+
+
 def test_dtype_arguments_are_passed_on(tmp_path: Path) -> None:
     half = {"weight": ones((3, 2), dtype="float16"), "bias": ones((3,), dtype="float16")}
     save(tmp_path / "x.params", half)

@@ -105,3 +105,11 @@ def test_strings_hold_what_differs_from_the_default_and_parse_back() -> None:
 def test_infinity_is_written_as_a_word() -> None:
     assert format_attribute(float("inf")) == "inf"
     assert schema.number().parse("inf") == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("rate", 10**400), ("kernel", "(" * 10_000), ("axis", "9" * 5_000)]
+)
+def test_what_python_cannot_hold_or_parse_is_refused_by_name(name: str, value: object) -> None:
+    with pytest.raises(OperatorError, match=f"example: expected {name} to be"):
+        EXAMPLE.parse("example", {"kernel": 1, name: value})

@@ -37,6 +37,8 @@ def test_unknown_extents_print_as_a_question_mark() -> None:
 
 
 def test_dtypes_complete_each_other_or_are_refused() -> None:
-    assert merge_dtypes(None, F32, "x") == merge_dtypes(F32, None, "x") == F32
+    assert merge_dtypes(None, F32, "x") is merge_dtypes(F32, None, "x") is F32
+    float64 = np.dtype("float64")  # which is equal to None
+    assert merge_dtypes(float64, None, "x") is merge_dtypes(None, float64, "x") is float64
     with pytest.raises(OperatorError, match="x: expected dtype float32, got int32"):
         merge_dtypes(F32, I32, "x")

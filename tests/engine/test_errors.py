@@ -1,3 +1,4 @@
+import threading
 from typing import Any
 
 import pytest
@@ -6,6 +7,8 @@ from gluonish_engine import Engine, EngineError, Var
 
 pytestmark = pytest.mark.timeout(60)
 LANE = ("cpu", 0, "compute")
+OTHER = ("cpu", 1, "compute")
+LONG_S = 30
 
 
 def fail() -> None:
@@ -135,3 +138,204 @@ def test_exit_in_a_worker_is_an_error_and_in_the_caller_an_exit(
         threaded.wait(var)
     threaded.push(succeed, (), (var,), LANE)
     threaded.wait(var)
+
+
+class Weight:
+    """A variable with a value that starts at 1, and what its readers saw."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.var = Var()
+        self.value = 1
+        self.seen: list[int] = []
+
+    def update(self, *reads: Var, inline: bool = False) -> None:
+        def run() -> None:
+            self.value += 1
+
+        self.engine.push(run, (*reads, self.var), (self.var,), LANE, name="sgd", inline=inline)
+
+    def read(self, lane: Any = LANE, inline: bool = False) -> Var:
+        out = Var()
+        self.engine.push(
+            lambda: self.seen.append(self.value), (self.var,), (out,), lane, inline=inline
+        )
+        return out
+
+
+@pytest.fixture
+def weight(engine: Engine) -> Weight:
+    return Weight(engine)
+
+
+def fail_and_update(weight: Weight, inline: bool = False) -> Var:
+    """Push an operator that fails and an update that reads its result; the result is returned."""
+    bad = Var()
+    push_failing(weight.engine, bad)
+    weight.update(bad, inline=inline)
+    return bad
+
+
+def raises_at(engine: Engine, var: Var) -> bool:
+    try:
+        engine.wait(var)
+    except EngineError as error:
+        return str(error).startswith("conv0: failed")
+    return False
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_skipped_update_is_forgiven_after_the_raise_of_its_failure(
+    weight: Weight, inline: bool
+) -> None:
+    bad = fail_and_update(weight, inline)
+    assert raises_at(weight.engine, bad)
+    out = weight.read(inline=inline)
+    weight.update(inline=inline)
+    weight.engine.wait(out)
+    weight.engine.wait(weight.var)
+    assert (weight.seen, weight.value) == ([1], 2)
+
+
+def test_reader_pushed_before_the_raise_is_skipped_for_good(weight: Weight) -> None:
+    bad = fail_and_update(weight)
+    out = weight.read()
+    assert [raises_at(weight.engine, bad) for bad in (bad, weight.var, out, out)] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+    assert weight.seen == []
+
+
+def test_wait_for_a_stale_variable_raises_once(weight: Weight) -> None:
+    fail_and_update(weight)
+    weight.update()
+    assert [raises_at(weight.engine, weight.var) for _ in range(3)] == [True, False, False]
+    assert weight.value == 1
+
+
+def test_wait_all_is_a_raise_too_and_for_all_failures(weight: Weight) -> None:
+    other = Weight(weight.engine)
+    fail_and_update(weight)
+    fail_and_update(other)
+    with pytest.raises(EngineError, match=r"^conv0: (?s:.*)Also failed: conv0"):
+        weight.engine.wait_all()
+    weight.engine.wait(weight.var)
+    weight.engine.wait(other.var)
+
+
+def test_one_raise_forgives_no_other_failure(weight: Weight) -> None:
+    other = Weight(weight.engine)
+    bad = fail_and_update(weight)
+    fail_and_update(other)
+    assert raises_at(weight.engine, bad)
+    assert [raises_at(weight.engine, other.var) for _ in range(2)] == [True, False]
+
+
+def test_update_skipped_after_the_raise_of_its_failure_is_forgiven_at_once(weight: Weight) -> None:
+    bad = Var()
+    push_failing(weight.engine, bad)
+    assert raises_at(weight.engine, bad)
+    weight.update(bad)
+    weight.engine.wait(weight.var)
+    assert weight.value == 1
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_update_that_ran_and_failed_stays_failed(engine: Engine, inline: bool) -> None:
+    var = Var()
+    engine.push(fail, (var,), (var,), LANE, name="conv0", inline=inline)
+    engine.push(succeed, (var,), (var,), LANE, name="sgd", inline=inline)
+    assert [raises_at(engine, var) for _ in range(2)] == [True, True]
+    with pytest.raises(EngineError, match=r"^conv0"):
+        engine.wait_to_write(var)
+
+
+def test_value_that_was_never_computed_is_not_made_stale_by_an_update(engine: Engine) -> None:
+    bad, worse = Var(), Var()
+    push_failing(engine, bad)
+    push_failing(engine, worse, name="conv1")
+    engine.push(succeed, (bad, worse), (worse, bad), LANE, name="sgd")
+    assert [raises_at(engine, var) for var in (bad, worse, bad, worse)] == [True] * 4
+
+
+def test_what_a_skipped_operator_only_writes_stays_failed(engine: Engine) -> None:
+    bad, out = Var(), Var()
+    push_failing(engine, bad)
+    engine.push(succeed, (bad,), (out,), LANE)
+    assert [raises_at(engine, var) for var in (bad, out, out)] == [True] * 3
+
+
+def test_raise_inside_an_operator_forgives_nothing(weight: Weight) -> None:
+    engine, caught = weight.engine, []
+
+    def look() -> None:
+        caught.append(raises_at(engine, weight.var))
+
+    fail_and_update(weight)
+    for inline in (False, True):
+        out = Var()
+        engine.push(look, (), (out,), OTHER, inline=inline)
+        engine.wait(out)
+    assert caught == [True, True]
+    assert [raises_at(engine, weight.var) for _ in range(2)] == [True, False]
+
+
+def test_raise_in_one_thread_counts_in_another(weight: Weight) -> None:
+    bad = fail_and_update(weight)
+    raised: list[bool] = []
+    thread = threading.Thread(target=lambda: raised.append(raises_at(weight.engine, bad)))
+    thread.start()
+    thread.join(LONG_S)
+    weight.engine.wait(weight.read())
+    assert raised == [True]
+    assert weight.seen == [1]
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_the_push_decides_what_came_after_the_raise(threaded: Engine, inline: bool) -> None:
+    weight, started, go = Weight(threaded), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        started.set()
+        assert go.wait(LONG_S)
+
+    bad = fail_and_update(weight)
+    threaded.push(hold, (), (), LANE)
+    assert started.wait(LONG_S)
+    before = weight.read(LANE)
+    assert raises_at(threaded, bad)
+    after = weight.read(OTHER, inline)
+    go.set()
+    assert [raises_at(threaded, out) for out in (before, after)] == [True, False]
+    assert weight.seen == [1]
+
+
+def test_push_inside_an_operator_comes_after_what_the_operator_came_after(
+    threaded: Engine,
+) -> None:
+    weight, outs, go = Weight(threaded), [], threading.Event()
+
+    def nest() -> None:
+        assert go.wait(LONG_S)
+        outs.extend((weight.read(), weight.read(OTHER, inline=True)))
+
+    bad, done = fail_and_update(weight), Var()
+    threaded.push(nest, (), (done,), LANE)
+    assert raises_at(threaded, bad)
+    go.set()
+    threaded.wait(done)
+    assert [raises_at(threaded, out) for out in outs] == [True, True]
+    threaded.wait(weight.read())
+    assert weight.seen == [1]
+
+
+def test_forgiven_variable_is_inline_again(threaded: Engine) -> None:
+    weight, where = Weight(threaded), []
+    assert raises_at(threaded, fail_and_update(weight))
+    threaded.wait_all()
+    threaded.push(lambda: where.append(threading.get_ident()), (weight.var,), (), LANE, inline=True)
+    assert where == [threading.get_ident()]
+    assert weight.var.error is None

@@ -233,6 +233,33 @@ def test_error_at_the_launch_is_kept_for_the_wait(gpu: Engine) -> None:
         gpu.wait(x)
 
 
+def test_update_that_a_stream_skips_is_forgiven_after_the_raise(
+    gpu: Engine, device: FakeDevice
+) -> None:
+    bad, weight, out, ran = Var(), Var(), Var(), []
+    gpu.push(lambda: 1 // 0 and None, (), (bad,), "copy", name="conv")
+    for _ in range(2):
+        gpu.push(lambda: ran.append("sgd"), (weight, bad), (weight,), "compute", name="sgd")
+    with pytest.raises(EngineError, match=r"^conv"):
+        gpu.wait(weight)
+    gpu.push(lambda: device.kernel(lambda: ran.append("dot")), (weight,), (out,), "compute")
+    gpu.wait(out)
+    gpu.wait(weight)
+    assert ran == ["dot"]
+
+
+def test_broken_device_leaves_more_than_a_stale_mark(gpu: Engine, device: FakeDevice) -> None:
+    bad, x = Var(), Var()
+    gpu.push(lambda: None, (), (x,), "compute")
+    gpu.push(lambda: 1 // 0 and None, (), (bad,), CPU, name="conv")
+    gpu.push(lambda: None, (bad, x), (x,), "compute")
+    device.broken = OSError("illegal address")
+    for _ in range(2):
+        with pytest.raises(EngineError, match="illegal address"):
+            gpu.wait(x)
+    device.broken = None
+
+
 @pytest.mark.parametrize("all_at_once", [False, True])
 def test_error_of_the_device_is_raised_at_the_wait(
     gpu: Engine, device: FakeDevice, all_at_once: bool
@@ -272,23 +299,34 @@ def test_key_in_use_and_incomplete_stream_are_refused(gpu: Engine, device: FakeD
         gpu.register_stream_lane("new", object())  # type: ignore[arg-type]
 
 
-PROGRAM = st.lists(
-    st.tuples(
-        st.lists(st.integers(0, 3), max_size=2),
-        st.lists(st.integers(0, 3), max_size=2),
-        st.sampled_from(("compute", "copy", "comm", CPU)),
-        st.booleans(),
-        st.sampled_from((False,) * 9 + (True,)),
-    ),
-    max_size=30,
+PUSH = st.tuples(
+    st.lists(st.integers(0, 3), max_size=2),
+    st.lists(st.integers(0, 3), max_size=2),
+    st.sampled_from(("compute", "copy", "comm", CPU)),
+    st.booleans(),
+    st.sampled_from((False,) * 5 + (True,)),
 )
+# A number waits for that variable.
+PROGRAM = st.lists(st.one_of(PUSH, PUSH, PUSH, st.integers(0, 3)), max_size=30)
 
 
 def outcome(engine: Engine, device: FakeDevice, program: list[Any]) -> tuple[Any, ...]:
-    variables, cells = [Var() for _ in range(4)], [0, 1, 2, 3]
+    variables, cells, said = [Var() for _ in range(4)], [0, 1, 2, 3], []
+
+    def observe(wait: Callable[[], None]) -> None:
+        try:
+            wait()
+            said.append("")
+        except EngineError as error:
+            said.append(str(error))
+
     for name in ("compute", "copy", "comm"):
         engine.register_stream_lane(name, FakeStream(device, name))
-    for index, (reads, writes, lane, inline, fails) in enumerate(program):
+    for index, step in enumerate(program):
+        if isinstance(step, int):
+            observe(lambda step=step: engine.wait(variables[step]))
+            continue
+        reads, writes, lane, inline, fails = step
 
         def compute(index: int = index, reads: Any = reads, writes: Any = writes) -> None:
             value = hash((index, *(cells[i] for i in reads)))
@@ -305,12 +343,10 @@ def outcome(engine: Engine, device: FakeDevice, program: list[Any]) -> tuple[Any
 
         arguments = [variables[i] for i in reads], [variables[i] for i in writes]
         engine.push(run, *arguments, lane, name=f"op{index}", inline=inline)
-    try:
-        engine.wait_all()
-        said = ""
-    except EngineError as error:
-        said = str(error)
-    return cells, [var.error and var.error.name for var in variables], said
+    observe(engine.wait_all)
+    for var in variables:
+        observe(lambda var=var: engine.wait(var))
+    return cells, said
 
 
 @hypothesis.settings(max_examples=150)

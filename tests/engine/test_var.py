@@ -1,6 +1,17 @@
 from gluonish_engine import Var
-from gluonish_engine.errors import Failure
-from gluonish_engine.var import Job, extend, grant, reclaim, release, request, waits_for, withdraw
+from gluonish_engine.errors import Failure, Stale
+from gluonish_engine.var import (
+    Job,
+    extend,
+    grant,
+    reclaim,
+    release,
+    request,
+    skip,
+    standing_failure,
+    waits_for,
+    withdraw,
+)
 
 
 def job(**held: tuple[Var, bool]) -> Job:
@@ -111,3 +122,24 @@ def test_reclaim_frees_variables_and_marks_what_was_never_written() -> None:
     reclaim(failure, ([], [own], None))
     assert (read.active, written.active, own.active) == (0, 0, -1)
     assert (read.error, written.error, own.error) == (None, failure, None)
+
+
+def test_skip_makes_intact_updated_variables_stale_and_fails_the_rest() -> None:
+    updated, stale, lost, written = Var(), Var(), Var(), Var()
+    old, new = Failure("old", RuntimeError(), 1), Failure("new", RuntimeError(), 2)
+    stale.error, lost.error = Stale(old), old
+    skip((updated, stale, lost), (written, lost, stale, updated, updated), new)
+    assert (lost.error, written.error) == (new, new)
+    assert isinstance(updated.error, Stale)
+    assert isinstance(stale.error, Stale)
+    assert (updated.error.failure, stale.error.failure) == (new, new)
+
+
+def test_stale_mark_stands_until_the_raise_of_its_failure() -> None:
+    var, failure = Var(), Failure("op", RuntimeError(), 1)
+    var.error = Stale(failure)
+    assert standing_failure((Var(), var), 7) is failure
+    failure.raised_at = 3
+    assert [standing_failure((var,), raises) for raises in (2, 3, 4)] == [failure, None, None]
+    var.error = failure
+    assert standing_failure((var,), 4) is failure

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gluonish.core.dtype import FLOAT16, FLOAT32
+from gluonish.core.dtype import FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.errors import GraphError, OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.graph.inference import infer, specialize
@@ -35,6 +35,13 @@ def test_parameters_follow_from_the_data() -> None:
 def test_the_dtype_of_the_data_reaches_the_parameters() -> None:
     (_, w, _), y = _dense()
     assert infer([y], {"x": PartialSpec((2, 3), FLOAT16)}).spec(w).dtype == FLOAT16
+
+
+def test_float64_is_not_taken_for_an_unknown_dtype() -> None:
+    (_, w, b), y = _dense()
+    known = {"x": PartialSpec((2, 3), FLOAT64), "w": PartialSpec((4, 3)), "b": PartialSpec((4,))}
+    found = infer([y], known)
+    assert [found.spec(v).dtype for v in (w, b, y)] == [FLOAT64] * 3
 
 
 def test_what_nothing_determines_is_float32() -> None:

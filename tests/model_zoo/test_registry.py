@@ -10,7 +10,7 @@ def test_name_counts_in_any_case() -> None:
 
 
 def test_unknown_name_is_refused_with_the_nearest() -> None:
-    with pytest.raises(ArgumentError, match=r"got 'resnet18v1' \(nearest: resnet18_v1"):
+    with pytest.raises(ArgumentError, match=r"got 'resnet18v1' \(nearest: 'resnet18_v1'"):
         get_model("resnet18v1")
 
 

@@ -9,7 +9,13 @@ from hypothesis.extra import numpy as hnp
 from gluonish import autograd
 from gluonish import ndarray as nd
 from gluonish.core.context import cpu
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    AutogradError,
+    GluonishError,
+    OutOfBoundsError,
+)
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
 
@@ -137,10 +143,38 @@ def test_index_out_of_bounds_is_refused(key: Any) -> None:
     x = nd.zeros((3,))
     for recorded in (False, True):
         x.attach_grad()
-        with pytest.raises(IndexError), autograd.record() if recorded else autograd.pause():
-            x[key]
-    with pytest.raises(IndexError):
+        for kind in (IndexError, GluonishError):
+            with pytest.raises(kind), autograd.record() if recorded else autograd.pause():
+                x[key]
+    with pytest.raises(OutOfBoundsError):
         x[key] = 1
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_index_out_of_bounds_is_refused_with_axis_and_size(recorded: bool) -> None:
+    x = nd.zeros((2, 3))
+    x.attach_grad()
+    with (
+        pytest.raises(OutOfBoundsError, match=r"\(2, 3\).*index 5 .* axis 1 with size 3"),
+        autograd.record() if recorded else autograd.pause(),
+    ):
+        x[0, 5]
+
+
+@pytest.mark.parametrize(
+    "value", [nd.array([8]), nd.array([[8]]), np.array([8]), [8], nd.array(8), 8]
+)
+def test_one_element_can_be_assigned_to_a_position(value: Any) -> None:
+    x = nd.zeros((2, 3, 4))
+    x[0, 1, 2] = value
+    assert x[0, 1, 2].asscalar() == 8
+    assert x.sum().asscalar() == 8
+
+
+def test_leading_axes_of_extent_one_are_left_out_of_what_is_assigned() -> None:
+    x = nd.zeros((2, 3))
+    x[1] = nd.array([[[1, 2, 3]]])
+    assert x.tolist() == [[0, 0, 0], [1, 2, 3]]
 
 
 @pytest.mark.parametrize("key", ["a", 1.5, {}])
@@ -236,3 +270,16 @@ def test_second_derivative_through_a_selection() -> None:
     first.backward()
     # y has x1 once and x2 three times; d(3 x1^2)^2 / dx1 = 36 x1^3.
     np.testing.assert_allclose(x.grad.asnumpy(), [0, 36 * 8, 0])
+
+
+def test_number_beyond_the_range_of_bytes_wraps_around() -> None:
+    x = nd.zeros((3,), dtype="uint8")
+    x[0] = 300
+    x[1:] = -1
+    assert x.tolist() == [44, 255, 255]
+
+
+def test_large_whole_number_is_assigned_exactly() -> None:
+    x = nd.zeros((1,), dtype="int64")
+    x[0] = 2**53 + 1
+    assert x.tolist() == [2**53 + 1]

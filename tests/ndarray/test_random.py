@@ -133,3 +133,22 @@ def test_shuffle_permutes_rows() -> None:
     shuffled = nd.random.shuffle(x).asnumpy()
     assert shuffled.tolist() != x.tolist()
     assert sorted(shuffled.tolist()) == x.tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **extra: nd.random.uniform(0, 1, **extra),
+        lambda **extra: nd.random.normal(nd.zeros(2), nd.ones(2), **extra),
+        lambda **extra: nd.random.randn(2, **extra),
+        lambda **extra: nd.random.exponential(1, **extra),
+        lambda **extra: nd.random.gamma(1, 1, **extra),
+        lambda **extra: nd.random.randint(0, 5, **extra),
+        lambda **extra: nd.random.multinomial(nd.array([0, 1]), **extra),
+        lambda **extra: nd.random.shuffle(nd.ones(3), **extra),
+    ],
+)
+def test_unknown_keyword_is_refused_and_a_name_is_not(call: Any) -> None:
+    with pytest.raises((OperatorError, TypeError), match="shap"):
+        call(shap=3)
+    assert call(name="noise").size

@@ -59,6 +59,13 @@ def test_what_is_no_array_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_the_key_or_position_of_what_is_no_array_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentTypeError, match="got int at key 'a'"):
+        nd.save(tmp_path / "x", {"b": nd.ones(1), "a": 3})
+    with pytest.raises(ArgumentTypeError, match="got str at position 1"):
+        nd.save(tmp_path / "x", [nd.ones(1), "a"])
+
+
 def test_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"not an array file")
     with pytest.raises(FileFormatError):

@@ -46,3 +46,11 @@ def test_parameters_follow_from_the_data() -> None:
     LAYER_NORM.complete(inputs, outputs, attrs)  # type: ignore[misc]
     assert inputs[1] == inputs[2] == PartialSpec((5,), np.dtype(np.float32))
     assert outputs[2].shape == (2, 1, 3)
+
+
+def test_axis_that_is_not_there_is_refused_before_parameters_are_known() -> None:
+    inputs = [PartialSpec((2, 3), None), PartialSpec(None, None), PartialSpec(None, None)]
+    outputs = [PartialSpec(None, None)] * 3
+    assert LAYER_NORM.complete is not None
+    with pytest.raises(OperatorError, match=r"expected axis in \[-2, 2\)"):
+        LAYER_NORM.complete(inputs, outputs, {"axis": 5, "eps": 1e-5, "output_mean_var": False})

@@ -110,3 +110,9 @@ def test_an_unknown_batch_stays_unknown() -> None:
         inputs, outputs, POOLING.schema.parse("Pooling", {"kernel": (2, 2), "stride": (2, 2)})
     )
     assert outputs[0].shape == (UNKNOWN, 3, 4, 4)
+
+
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_nothing_to_pool_is_refused(kind: str) -> None:
+    with pytest.raises(OperatorError, match=r"expected elements to pool, got extents \(0, 3\)"):
+        _pool(np.zeros((1, 2, 0, 3), np.float32), pool_type=kind, global_pool=True)

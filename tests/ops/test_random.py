@@ -99,3 +99,14 @@ def test_shuffle_keeps_the_slices() -> None:
 
 def test_samplers_have_no_gradient() -> None:
     assert gluonish.ops.random.SHUFFLE.gradient is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [("float16", 0.0, 1.0), ("bfloat16", 0.0, 1.0), ("float32", 100.0, 101.0)],
+)
+def test_rounding_never_reaches_the_upper_end(dtype: str, low: float, high: float) -> None:
+    # Enough of them that some lie nearer to the end than half a step of the dtype.
+    sample = draw("_random_uniform", low=low, high=high, dtype=dtype, shape=(400_000,))
+    assert sample.min() >= low
+    assert sample.max() < high

@@ -133,3 +133,14 @@ def test_digamma_and_trigamma_have_their_known_values() -> None:
         [math.pi**2 / 2, math.pi**2 / 6, math.pi**2 / 2 + 4],
         rtol=1e-14,
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sigmoid_keeps_the_digits_of_small_results(dtype: Any) -> None:
+    x = np.array([-80, -20, -5, 0, 5, 200], dtype)
+    expected = 1 / (1 + np.exp(-x.astype(np.float64)))
+    np.testing.assert_allclose(run_operator("sigmoid", x), expected, rtol=1e-6)
+
+
+def test_sigmoid_is_0_where_the_exponential_overflows() -> None:
+    assert run_operator("sigmoid", np.array([-200], np.float32)).tolist() == [0]

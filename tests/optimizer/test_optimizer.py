@@ -124,9 +124,23 @@ def test_unknown_optimizer_is_refused() -> None:
         create("sgdd")
 
 
-def test_unknown_argument_is_refused() -> None:
-    with pytest.raises(TypeError, match="speed"):
-        create("sgd", speed=3)
+@pytest.mark.parametrize("kind", [ArgumentError, TypeError])
+def test_unknown_argument_is_refused_with_the_nearest(kind: type[Exception]) -> None:
+    with pytest.raises(kind, match=r"SGD: .*got 'learning_rte' \(nearest: 'learning_rate'\)"):
+        create("sgd", learning_rte=1)
+
+
+def test_arguments_of_all_bases_are_known() -> None:
+    class Slow(SGD):
+        def __init__(self, patience: int = 1, **kwargs: Any) -> None:
+            super().__init__(**kwargs)
+            self.patience = patience
+
+    register(Slow)
+    made = create("slow", patience=2, momentum=0.5, wd=0.25)
+    assert (made.patience, made.momentum, made.wd) == (2, 0.5, 0.25)
+    with pytest.raises(ArgumentError, match=r"Slow: .*got 'speed'"):
+        create("slow", speed=1)
 
 
 def test_names_must_be_a_dict() -> None:

@@ -64,8 +64,47 @@ def test_dtypes_follow_from_the_data() -> None:
     assert _dense().infer_type(data="float16") == ([np.float16] * 3, [np.float16], [])
 
 
-def test_what_nothing_determines_is_float32() -> None:
-    assert _dense().infer_type() == ([np.float32] * 3, [np.float32], [])
+def test_an_incomplete_dtype_result_is_three_times_none() -> None:
+    assert _dense().infer_type() == (None, None, None)
+
+
+def test_a_partial_dtype_result_has_none_for_unknown_ones() -> None:
+    y = sym.take(sym.var("a"), sym.var("i"))
+    assert y.infer_type(a="float16") == (None, None, None)
+    assert y.infer_type_partial(a="float16") == ([np.float16, None], [np.float16], [])
+
+
+@pytest.mark.parametrize("name", ["float64", "float32", "int32"])
+def test_all_inputs_of_most_operators_have_one_dtype(name: str) -> None:
+    dtype = np.dtype(name).type
+    y = sym.concat(sym.var("a"), sym.dot(sym.var("b"), sym.var("c")))
+    assert y.infer_type(c=name) == ([dtype] * 3, [dtype], [])
+    z = sym.elemwise_add(sym.var("a"), sym.var("b"))
+    assert z.infer_type(b=name) == ([dtype] * 2, [dtype], [])
+
+
+def test_dtypes_flow_backward() -> None:
+    y = sym.FullyConnected(sym.Flatten(sym.var("x")), sym.var("w"), no_bias=True, num_hidden=2)
+    assert y.infer_type(w="float64") == ([np.float64] * 2, [np.float64], [])
+
+
+def test_an_index_may_be_of_any_dtype() -> None:
+    y = sym.pick(sym.var("a"), sym.var("i"))
+    assert y.infer_type(a="float64", i="int32") == ([np.float64, np.int32], [np.float64], [])
+    z = sym.where(sym.var("c"), sym.var("x"), sym.var("y"))
+    found = z.infer_type(c="int32", x="float64")
+    assert found == ([np.int32, np.float64, np.float64], [np.float64], [])
+
+
+def test_the_dtype_of_an_output_may_be_an_attribute() -> None:
+    assert sym.one_hot(sym.var("a"), depth=3).infer_type(a="int32")[1] == [np.float32]
+    both = sym.topk(sym.var("a"), ret_typ="both", dtype="int32")
+    assert both.infer_type(a="float64")[1] == [np.float64, np.int32]
+
+
+def test_declared_shapes_do_not_keep_dtypes_from_being_found() -> None:
+    y = sym.var("a", shape=(2, 3)) + sym.var("b", shape=(4, 5))
+    assert y.infer_type(a="float16") == ([np.float16] * 2, [np.float16], [])
 
 
 def test_a_declared_dtype_counts() -> None:

@@ -52,9 +52,9 @@ class GPUDevice:
         self.context = context
         self.xp = cupy
         self.xp_name = "cupy"
-        self.lane = ("gpu", number, "compute")
-        self.copy_lane = ("gpu", number, "copy")
-        self.priority_lane = self.lane  # a stream runs its operations in order
+        self.lane: Lane = ("gpu", number, "compute")
+        self.copy_lane: Lane = ("gpu", number, "copy")
+        self.priority_lane: Lane = self.lane  # a stream runs its operations in order
         self._pid = os.getpid()
         self._raw = cupy.cuda.Device(number)
         self.compute = DeviceStream(cupy, self._raw)

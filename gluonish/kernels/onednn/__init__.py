@@ -2,11 +2,11 @@
 reorder.
 
 `load` comes first. Each kernel fills the arrays that it is given, and has a ``supports_``
-predicate; what the predicate takes may still be refused by the library, with `OneDNNError`, and
-then belongs to the reference kernel.
+predicate; what the predicate takes may still be refused by the library, with `RefusedError`, and
+then belongs to the reference kernel. Any other `OneDNNError` is a failure.
 """
 
-from gluonish.kernels.onednn.api import OneDNNError
+from gluonish.kernels.onednn.api import OneDNNError, RefusedError
 from gluonish.kernels.onednn.backend import (
     DEFAULT_CACHE_CAPACITY,
     Backend,
@@ -39,6 +39,7 @@ __all__ = [
     "Backend",
     "Loaded",
     "OneDNNError",
+    "RefusedError",
     "batch_norm_backward",
     "batch_norm_inference",
     "batch_norm_train",

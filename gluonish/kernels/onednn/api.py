@@ -23,6 +23,7 @@ __all__ = [
     "OneDNNError",
     "PropagationKind",
     "Query",
+    "RefusedError",
     "dims",
 ]
 
@@ -30,10 +31,16 @@ _MAX_DIMS = 12
 _CPU = 1
 _DEFAULT_STREAM = 1
 _USER_SCRATCHPAD = 1
+# Invalid arguments and not implemented: what it answers for a primitive that it does not have.
+_REFUSALS = (2, 3)
 
 
 class OneDNNError(GluonishError, RuntimeError):
-    """The oneDNN library is missing, or refused to build or to run a primitive."""
+    """The oneDNN library is missing, or failed."""
+
+
+class RefusedError(OneDNNError):
+    """The library has no primitive for these arrays; the operator's reference kernel takes them."""
 
 
 class DataType(IntEnum):
@@ -224,11 +231,13 @@ class Api:
         """Raise when ``status`` is not success.
 
         Raises:
-            OneDNNError: With the library's name for the status.
+            RefusedError: The library does not have what is asked for.
+            OneDNNError: It failed; both with the library's name for the status.
         """
         if status:
             name = self._status_name(status).decode()
-            raise OneDNNError(f"oneDNN: expected {what} to succeed, got {name!r}")
+            kind = RefusedError if status in _REFUSALS else OneDNNError
+            raise kind(f"oneDNN: expected {what} to succeed, got {name!r}")
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function that answers with a status, and check it."""

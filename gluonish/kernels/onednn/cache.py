@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Concatenate, ParamSpec
 
-from gluonish.kernels.onednn.api import OneDNNError
+from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.plan import Plan
 
@@ -67,7 +67,8 @@ class PlanCache:
             kwargs: Keyword arguments of ``build``.
 
         Raises:
-            OneDNNError: The library refuses the operation, now or when it was first asked.
+            RefusedError: The library refuses the operation, now or when it was first asked.
+            OneDNNError: It failed to build it.
         """
         try:
             plan = self._plans[key]
@@ -75,7 +76,7 @@ class PlanCache:
         except KeyError:
             plan = self._store(key, self._build_or_refuse(build, *args, **kwargs))
         if isinstance(plan, _Refusal):
-            raise OneDNNError(plan.reason)
+            raise RefusedError(plan.reason)
         return plan
 
     def _store(self, key: Hashable, plan: Plan | _Refusal) -> Plan | _Refusal:
@@ -94,5 +95,5 @@ class PlanCache:
         self._engine.thread()
         try:
             return build(self._engine, *args, **kwargs)
-        except OneDNNError as error:
+        except RefusedError as error:
             return _Refusal(str(error))

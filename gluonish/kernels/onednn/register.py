@@ -3,10 +3,12 @@
 The library is loaded when a call or a plan first asks for a kernel, as ``MXNET_MKLDNN_ENABLED``,
 ``MXNET_LIBRARY_PATH`` and ``MXNET_MKLDNN_CACHE_NUM`` then say. Predicates see specs only; what the
 library refuses in spite of them, or arrays laid out in a way it does not know, go to the reference
-kernel.
+kernel, and `refusals` counts them.
 """
 
+import logging
 import threading
+from collections import Counter
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -22,7 +24,7 @@ from gluonish.core.config import (
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels import onednn
-from gluonish.kernels.onednn.api import OneDNNError
+from gluonish.kernels.onednn.api import RefusedError
 from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.convolution import (
     CONVOLUTION,
@@ -34,7 +36,7 @@ from gluonish.ops.matmul import DOT
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
 from gluonish.ops.registry import FastKernel, Operator
 
-__all__ = ["enabled", "hang"]
+__all__ = ["enabled", "hang", "refusals"]
 
 _DTYPES = (FLOAT32, BFLOAT16)
 # Multiplications below which NumPy's product is faster than the call into the library.
@@ -44,8 +46,11 @@ _SMALL_PRODUCT = 96**3
 # cores, the demo's small steps took 1.5 times as long (medians of three runs each).
 _SPIN_COUNT = "30000"
 
-_lock = threading.Lock()  # guards loading
+_LOG = logging.getLogger("gluonish")
+
+_lock = threading.Lock()  # guards loading and the counts
 _loaded: list[bool] = []
+_refusals: Counter[str] = Counter()
 
 
 def enabled() -> bool:
@@ -68,6 +73,11 @@ def _plain(*specs: Spec) -> bool:
     return dtype in _DTYPES and all(s.dtype == dtype and 0 not in s.shape for s in specs)
 
 
+def _require(name: str, known: bool) -> None:
+    if not known:
+        raise RefusedError(f"{name}: expected arrays that oneDNN can address, got others")
+
+
 def _window(attrs: dict[str, Any]) -> dict[str, Any]:
     return {name: attrs[name] for name in ("kernel", "stride", "dilate", "pad", "num_group")}
 
@@ -80,30 +90,24 @@ def _convolution(
     xp: ModuleType, out: Any, data: Any, weight: Any, bias: Any = None, **attrs: Any
 ) -> None:
     window = _window(attrs)
-    if onednn.supports_convolution(out, data, weight, bias, **window):
-        onednn.convolution(out, data, weight, bias, **window)
-    else:
-        raise OneDNNError("convolution: expected arrays that oneDNN knows, got others")
+    _require("convolution", onednn.supports_convolution(out, data, weight, bias, **window))
+    onednn.convolution(out, data, weight, bias, **window)
 
 
 def _convolution_backward_data(
     xp: ModuleType, out: Any, grad: Any, weight: Any, **attrs: Any
 ) -> None:
     window = _window(attrs)
-    if onednn.supports_convolution(grad, out, weight, **window):
-        onednn.convolution_backward_data(out, grad, weight, **window)
-    else:
-        raise OneDNNError("convolution: expected arrays that oneDNN knows, got others")
+    _require("convolution", onednn.supports_convolution(grad, out, weight, **window))
+    onednn.convolution_backward_data(out, grad, weight, **window)
 
 
 def _convolution_backward_weight(
     xp: ModuleType, out: Any, grad: Any, data: Any, **attrs: Any
 ) -> None:
     window = _window(attrs)
-    if onednn.supports_convolution(grad, data, out, **window):
-        onednn.convolution_backward_weight(out, grad, data, **window)
-    else:
-        raise OneDNNError("convolution: expected arrays that oneDNN knows, got others")
+    _require("convolution", onednn.supports_convolution(grad, data, out, **window))
+    onednn.convolution_backward_weight(out, grad, data, **window)
 
 
 _POOLING = (
@@ -128,8 +132,7 @@ def _takes_pooling(*specs: Spec, **attrs: Any) -> bool:
 
 def _pooling(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
     window = {name: attrs[name] for name in _POOLING}
-    if not onednn.supports_pooling(out, data, **window):
-        raise OneDNNError("pooling: expected arrays that oneDNN knows, got others")
+    _require("pooling", onednn.supports_pooling(out, data, **window))
     onednn.pooling(out, data, **window)
 
 
@@ -137,8 +140,7 @@ def _pooling_backward(
     xp: ModuleType, out: Any, grad: Any, data: Any, pooled: Any, **attrs: Any
 ) -> None:
     window = {name: attrs[name] for name in _POOLING}
-    if not onednn.supports_pooling(grad, data, **window):
-        raise OneDNNError("pooling: expected arrays that oneDNN knows, got others")
+    _require("pooling", onednn.supports_pooling(grad, data, **window))
     onednn.pooling_backward(out, grad, data, **window)
 
 
@@ -152,8 +154,7 @@ def _dense(
 ) -> None:
     rows = data.reshape(-1, weight.shape[1])
     target = out.reshape(-1, weight.shape[0])
-    if not onednn.supports_fully_connected(target, rows, weight, bias):
-        raise OneDNNError("dense: expected arrays that oneDNN knows, got others")
+    _require("dense", onednn.supports_fully_connected(target, rows, weight, bias))
     onednn.fully_connected(target, rows, weight, bias)
 
 
@@ -167,8 +168,7 @@ def _dot(
     xp: ModuleType, out: Any, lhs: Any, rhs: Any, *, transpose_a: bool, transpose_b: bool, **_: Any
 ) -> None:
     flips = {"transpose_a": transpose_a, "transpose_b": transpose_b}
-    if not onednn.supports_matmul(out, lhs, rhs, **flips):
-        raise OneDNNError("dot: expected arrays that oneDNN knows, got others")
+    _require("dot", onednn.supports_matmul(out, lhs, rhs, **flips))
     onednn.matmul(out, lhs, rhs, **flips)
 
 
@@ -195,8 +195,10 @@ def _batch_norm(
 ) -> None:
     out, mean, inverse_std = outputs
     scale = np.ones_like(gamma) if fix_gamma else gamma
-    if not onednn.supports_batch_norm((out, data), (scale, beta, moving_mean, moving_var)):
-        raise OneDNNError("batch_norm: expected arrays that oneDNN knows, got others")
+    _require(
+        "batch_norm",
+        onednn.supports_batch_norm((out, data), (scale, beta, moving_mean, moving_var)),
+    )
     if not train or use_global_stats:
         onednn.batch_norm_inference(out, data, scale, beta, moving_mean, moving_var, eps=eps)
         mean[...] = moving_mean
@@ -230,8 +232,7 @@ def _batch_norm_backward(
     scale = np.ones_like(gamma) if fix_gamma else gamma
     variance = np.maximum(1 / np.square(inverse_std) - np.float32(eps), 0)
     channels = (scale, mean, variance, dgamma, dbeta)
-    if not onednn.supports_batch_norm((dx, grad, data), channels):
-        raise OneDNNError("batch_norm: expected arrays that oneDNN knows, got others")
+    _require("batch_norm", onednn.supports_batch_norm((dx, grad, data), channels))
     onednn.batch_norm_backward(
         *(dx, dgamma, dbeta, grad, data, scale, mean, variance),
         eps=eps,
@@ -241,14 +242,26 @@ def _batch_norm_backward(
         dgamma.fill(0)
 
 
-def _with_fallback(op: Operator, kernel: Callable[..., None]) -> Callable[..., None]:
-    """Return a kernel that hands what the library refuses to the reference kernel."""
+def refusals() -> dict[str, int]:
+    """Return how many calls of each kernel went to the reference after all, by its name."""
+    with _lock:
+        return dict(_refusals)
+
+
+def _with_fallback(op: Operator, name: str, kernel: Callable[..., None]) -> Callable[..., None]:
+    """Return a kernel that hands what the library refuses to the reference kernel, and counts it.
+
+    What fails in the library is an error like any other.
+    """
     reference = op.kernel
 
     def run(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
         try:
             kernel(xp, out, *inputs, **attrs)
-        except OneDNNError:
+        except RefusedError as error:
+            with _lock:
+                _refusals[name] += 1
+            _LOG.debug("%s goes to the reference kernel: %s", op.name, error)
             reference(xp, out, *inputs, **attrs)
 
     return run
@@ -280,7 +293,7 @@ _KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., None]], 
 def hang() -> None:
     """Hang the kernels on their operators, in front of those that are there."""
     for op, name, takes, kernel in _KERNELS:
-        fast = FastKernel(f"onednn.{name}", takes, _with_fallback(op, kernel), enabled)
+        fast = FastKernel(f"onednn.{name}", takes, _with_fallback(op, name, kernel), enabled)
         op.fast_kernels = (fast, *op.fast_kernels)
 
 

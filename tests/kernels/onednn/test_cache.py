@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gluonish.kernels.onednn import Backend, OneDNNError
+from gluonish.kernels.onednn import Backend, OneDNNError, RefusedError
 from gluonish.kernels.onednn.cache import PlanCache
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.plan import Builder, Plan
@@ -59,13 +59,27 @@ def test_a_refusal_is_remembered_and_not_asked_again(backend: Backend) -> None:
 
     def refuse(_: Engine) -> Plan:
         asked.append(1)
-        raise OneDNNError("oneDNN: no")
+        raise RefusedError("oneDNN: no")
 
     cache = PlanCache(backend.engine, 4)
     for _ in range(3):
-        with pytest.raises(OneDNNError, match="oneDNN: no"):
+        with pytest.raises(RefusedError, match="oneDNN: no"):
             cache.get("a", refuse)
     assert len(asked) == 1
+
+
+def test_a_failure_is_raised_and_not_remembered(backend: Backend) -> None:
+    asked = []
+
+    def fail(_: Engine) -> Plan:
+        asked.append(1)
+        raise OneDNNError("oneDNN: out of memory")
+
+    cache = PlanCache(backend.engine, 4)
+    for _ in range(2):
+        with pytest.raises(OneDNNError, match="out of memory"):
+            cache.get("a", fail)
+    assert len(asked) == 2
 
 
 def test_clear_drops_all(backend: Backend) -> None:

@@ -228,5 +228,22 @@ def test_arrays_that_the_library_cannot_describe_go_to_the_reference() -> None:
     wide = _values(100, 240)[:, ::2]
     rhs = _values(120, 110)
     out = np.empty((100, 110), np.float32)
+    before = register.refusals().get("matmul", 0)
     _fast(op).kernel(np, out, wide, rhs, **_attrs(op, {}))
     np.testing.assert_allclose(out, wide @ rhs, rtol=1e-4, atol=1e-4)
+    assert register.refusals()["matmul"] == before + 1
+
+
+def test_failure_of_the_library_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arrays: Any, **_flips: bool) -> None:
+        raise onednn.OneDNNError(
+            "oneDNN: expected dnnl_primitive_execute to succeed, got 'runtime'"
+        )
+
+    monkeypatch.setattr(onednn, "matmul", fail)
+    op = find_operator("dot")
+    lhs, rhs = _values(100, 120), _values(120, 110)
+    before = register.refusals()
+    with pytest.raises(onednn.OneDNNError, match="expected dnnl_primitive_execute to succeed"):
+        _fast(op).kernel(np, np.empty((100, 110), np.float32), lhs, rhs, **_attrs(op, {}))
+    assert register.refusals() == before

@@ -1,0 +1,46 @@
+"""get_symbol: the recorded computation of an array as a Symbol.
+
+Symbols lie in a layer above this one; `gluonish.symbol` registers what makes them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from gluonish.core.errors import ArgumentTypeError, AutogradError
+from gluonish.ndarray.ndarray import Link, NDArray
+
+__all__ = ["get_symbol", "register_symbol_maker"]
+
+_makers: list[Callable[[Link], Any]] = []
+
+
+def register_symbol_maker(make: Callable[[Link], Any]) -> None:
+    """Have `get_symbol` use a function from a place on the tape to a Symbol."""
+    _makers[:] = [make]
+
+
+def get_symbol(x: NDArray) -> Any:
+    """Return the computation of an array, as it was recorded, as a Symbol.
+
+    Arrays that ask for a gradient are the variables ``var0``, ``var1`` .., all others ``null2`` ..
+    with one count for both, in the order in which the computation reads them. A recorded call of a
+    hybridized block appears operator by operator.
+
+    Args:
+        x: Computed inside ``autograd.record()`` from arrays with ``attach_grad``.
+
+    Raises:
+        ArgumentTypeError: if ``x`` is no NDArray.
+        AutogradError: if it was not recorded, or a backward pass has freed the record.
+        NotSupportedError: if an `autograd.Function` took part: it has no place in a Symbol.
+    """
+    if not isinstance(x, NDArray):
+        raise ArgumentTypeError(f"get_symbol: expected an NDArray, got {type(x).__name__}")
+    if x._link is None:
+        raise AutogradError(
+            f"get_symbol: expected an array that autograd recorded, got one of shape {x.shape} "
+            "that it did not; compute it inside autograd.record() from arrays with attach_grad"
+        )
+    if not _makers:
+        raise AutogradError("get_symbol: expected Symbols, got none; import gluonish.symbol")
+    return _makers[0](x._link)

@@ -1,0 +1,89 @@
+"""Block.save and Block.load: a network's structure as JSON beside its parameters.
+
+``prefix-model.json`` has an object for each Block: its name, its children by name with the
+attributes that lead to them, and the children's own objects, under keys of class name and a number
+that counts Blocks depth first. One that ran as a graph also holds that graph.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from gluonish.core.errors import FileFormatError
+from gluonish.core.files import atomic_write, open_to_read
+
+if TYPE_CHECKING:
+    from gluonish.block.block import Block
+
+__all__ = ["load_model", "save_model"]
+
+
+def save_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
+    """Write a Block's structure and parameters; see `Block.save`."""
+    block.save_parameters(f"{os.fspath(prefix)}-model.params")
+    content: dict[str, Any] = {}
+    _describe(block, content, count())
+    with atomic_write(f"{os.fspath(prefix)}-model.json") as file:
+        file.write(json.dumps(content).encode())
+
+
+def _key(block: "Block", numbers: Iterator[int]) -> str:
+    return f"{type(block).__name__.lower()}{next(numbers)}"
+
+
+def _children(block: "Block") -> dict[str, str]:
+    return {child.name: name for name, child in block._children.items()}
+
+
+def _describe(block: "Block", parent: dict[str, Any], numbers: Iterator[int]) -> None:
+    """Enter a Block and all Blocks in it into the object of its parent."""
+    own = parent[_key(block, numbers)] = {"orig_name": block.name, **block._describe_graph()}
+    own["children"] = _children(block)
+    for child in block._children.values():
+        _describe(child, own, numbers)
+
+
+def load_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
+    """Take structure and parameters from files; see `Block.load`."""
+    path = f"{os.fspath(prefix)}-model.json"
+    with open_to_read(path, f"{type(block).__name__}.load") as file:
+        text = file.read()
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{path}: expected JSON of a network, got {error}") from error
+    found = list(_matches(block, content, count(), path))
+    block.load_parameters(f"{os.fspath(prefix)}-model.params")
+    for part, own in found:
+        part._rename(own["orig_name"])
+        if own.get("hybridized") is True:
+            part._hybridize_again()
+
+
+def _matches(
+    block: "Block", parent: Any, numbers: Iterator[int], path: str
+) -> Iterator[tuple["Block", dict[str, Any]]]:
+    """Give every Block with its object in a file.
+
+    Raises:
+        FileFormatError: if the file is that of another network.
+    """
+    key = _key(block, numbers)
+    objects = parent.items() if isinstance(parent, dict) else ()
+    others = [name for name, value in objects if isinstance(value, dict)]
+    own = parent[key] if key in others else {}
+    if key not in others:
+        raise FileFormatError(f"{path}: expected {key!r} of {block.name}, got {others}")
+    children = own.get("children")
+    attributes = list(children.values()) if isinstance(children, dict) else None
+    expected = list(_children(block).values())
+    if not isinstance(own.get("orig_name"), str) or attributes != expected:
+        raise FileFormatError(
+            f"{path}: expected a name, and children {expected} in {key!r}, got "
+            f"{own.get('orig_name')!r} and {attributes}"
+        )
+    yield block, own
+    for child in block._children.values():
+        yield from _matches(child, own, numbers, path)

@@ -1,0 +1,38 @@
+"""MomentumOptimizer: what SGD and NAG share, the state."""
+
+from typing import Any
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.ndarray import NDArray
+from gluonish.optimizer.optimizer import Index, Optimizer, State, is_half, warn_of_half, zeros_like
+
+__all__ = ["MomentumOptimizer"]
+
+
+class MomentumOptimizer(Optimizer):
+    """Base of optimizers whose state is None or the momentum.
+
+    With ``multi_precision`` on a 16-bit weight it is the pair of that, in float32, and the float32
+    weight: the other way round than elsewhere, as MXNet saves them.
+
+    Args:
+        momentum: Share of the last step that is repeated.
+        **kwargs: As `Optimizer` takes them.
+    """
+
+    def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.momentum = momentum
+
+    def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
+        """Return the state; for a 16-bit weight under multi_precision, with its float32 copy."""
+        if is_half(weight):
+            if self.multi_precision:
+                master = weight.astype(FLOAT32)
+                return self.create_state(index, master), master
+            warn_of_half(type(self).__name__)
+        return self.create_state(index, weight)
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zero momentum, or None without momentum."""
+        return zeros_like(weight) if self.momentum != 0.0 else None

@@ -1,0 +1,134 @@
+"""A recorded computation as a Symbol: what `autograd.get_symbol` does."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gluonish.autograd.recorded import register_symbol_maker
+from gluonish.autograd.tape import topological
+from gluonish.core.errors import AutogradError, NotSupportedError
+from gluonish.graph.cached_graph import GraphNode
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.ndarray import Link
+from gluonish.ndarray.recording import Leaf, OperatorNode
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.symbol.symbol import Symbol, spelled
+
+__all__ = ["symbol_of"]
+
+
+def symbol_of(link: Link) -> Symbol:
+    """Return the computation behind one output of a recorded call.
+
+    Args:
+        link: The call and the number of its output.
+
+    Raises:
+        AutogradError: if a backward pass has freed the record.
+        NotSupportedError: if a call is of no operator.
+    """
+    head, index = link
+    order, _ = topological([head])
+    translation = _Translation()
+    for node in order:
+        translation.add(node)
+    value = translation.value((head, index))
+    translation.name([value])
+    return Symbol([value])
+
+
+class _Translation:
+    """Graph values for what was recorded, by identity.
+
+    The arrays that calls have read live as long as their calls do, so that their ids are unique.
+    """
+
+    def __init__(self) -> None:
+        self._outputs: dict[int, Sequence[Value]] = {}
+        self._leaves: set[int] = set()
+        self._constants: dict[int, Value] = {}
+
+    def value(self, link: Link) -> Value:
+        """Return the value of a call's output; a leaf becomes a variable when it is first met."""
+        node, index = link
+        if isinstance(node, Leaf) and id(node) not in self._outputs:
+            variable = Value(Node(None, ""))
+            self._leaves.add(id(variable.node))
+            self._outputs[id(node)] = [variable]
+        return self._outputs[id(node)][index]
+
+    def add(self, node: recording.Node) -> None:
+        """Translate a call whose inputs are translated."""
+        if isinstance(node, OperatorNode):
+            _check(node.spent, node.op.name)
+            inputs = self._inputs(node.inputs, node.parents)
+            made = _operator_node(node.op, inputs, node.attrs)
+            self._outputs[id(node)] = [Value(made, i) for i in range(node.output_count)]
+        elif isinstance(node, GraphNode):
+            _check(node.state is None, "a hybridized block")
+            inputs = self._inputs(node.inputs, node.parents)
+            variables, outputs = node.plan.traced
+            self._outputs[id(node)] = _inlined(variables, outputs, inputs)
+        else:
+            raise NotSupportedError(
+                "get_symbol: expected a computation of operators, got a call of an "
+                "autograd.Function; write it with operators only"
+            )
+
+    def _inputs(self, arrays: Sequence[NDArray], parents: Sequence[Link | None]) -> list[Value]:
+        return [
+            self._constants.setdefault(id(x), Value(Node(None, "")))
+            if parent is None
+            else self.value(parent)
+            for x, parent in zip(arrays, parents, strict=True)
+        ]
+
+    def name(self, heads: Sequence[Value]) -> None:
+        """Name the new nodes in the order in which a Symbol lists them, variables first."""
+        order = topological_order(heads)
+        leaves = [node for node in order if id(node) in self._leaves]
+        constants = [node for node in order if node.op is None and id(node) not in self._leaves]
+        for i, node in enumerate(leaves):
+            node.name = f"var{i}"
+        for i, node in enumerate(constants, len(leaves)):
+            node.name = f"null{i}"
+        for i, node in enumerate(node for node in order if node.op is not None):
+            node.name = f"node_{i}"
+
+
+def _check(freed: bool, what: str) -> None:
+    if freed:
+        raise AutogradError(
+            f"get_symbol: expected a recorded graph, got one that a backward freed at {what}; "
+            "call get_symbol before backward, or pass retain_graph=True to it"
+        )
+
+
+def _operator_node(op: Operator, inputs: Sequence[Value], attrs: Attrs) -> Node:
+    """Return a node without what only the moment of the call knew: the mode and random keys."""
+    kept = {name: value for name, value in attrs.items() if name in op.schema.attributes}
+    return Node(op, "", inputs, kept, given=spelled(op, kept))
+
+
+def _inlined(
+    variables: Sequence[Node], outputs: Sequence[Value], inputs: Sequence[Value]
+) -> list[Value]:
+    """Return the outputs of a traced graph with values in place of its variables."""
+    made: dict[tuple[int, int], Value] = {
+        (id(variable), 0): value for variable, value in zip(variables, inputs, strict=True)
+    }
+
+    def copies(node: Node) -> Iterator[Value]:
+        if node.op is None:
+            return iter([Value(Node(None, "", array=node.array))])
+        own = [made[value.key] for value in node.inputs]
+        copy: Any = Node(node.op, "", own, node.attrs, extra=node.extra, given=node.given)
+        return (Value(copy, i) for i in range(node.num_outputs))
+
+    for node in topological_order(outputs):
+        if (id(node), 0) not in made:
+            made.update(((id(node), i), value) for i, value in enumerate(copies(node)))
+    return [made[value.key] for value in outputs]
+
+
+register_symbol_maker(symbol_of)

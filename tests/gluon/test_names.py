@@ -1,0 +1,130 @@
+"""Public names and argument names against those recorded from MXNet 1.9.1."""
+
+import importlib
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import gluonish  # noqa: F401  # makes the modules of `gluonish.gluon`
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "api_first_light.json"
+RECORDED: dict[str, dict[str, dict[str, Any]]] = json.loads(GOLDEN.read_text(encoding="utf-8"))
+
+# What is not there yet, by module; whoever adds it takes it off the list.
+ABSENT = {
+    "attribute": "AttrScope.current",
+    "context": "Context.default_ctx",
+    "gluon": "contrib rnn tensor_types",
+    "gluon.data": "RecordFileDataset vision",
+    "gluon.data.dataset": "RecordFileDataset",
+    "gluon.loss": "CTCLoss",
+    "gluon.model_zoo.vision": (
+        "AlexNet DenseNet Inception3 MobileNet MobileNetV2 SqueezeNet VGG alexnet densenet "
+        "densenet121 densenet161 densenet169 densenet201 get_mobilenet get_mobilenet_v2 get_vgg "
+        "inception inception_v3 mobilenet mobilenet0_25 mobilenet0_5 mobilenet0_75 mobilenet1_0 "
+        "mobilenet_v2_0_25 mobilenet_v2_0_5 mobilenet_v2_0_75 mobilenet_v2_1_0 squeezenet "
+        "squeezenet1_0 squeezenet1_1 vgg vgg11 vgg11_bn vgg13 vgg13_bn vgg16 vgg16_bn vgg19 "
+        "vgg19_bn"
+    ),
+    "gluon.nn": "activations basic_layers conv_layers",
+    "initializer": "FusedRNN",
+    "kvstore": "KVStoreServer kvstore_server",
+    "ndarray.random": (
+        "generalized_negative_binomial generalized_negative_binomial_like negative_binomial "
+        "negative_binomial_like poisson poisson_like"
+    ),
+    "optimizer": (
+        "AdaDelta AdaGrad Adamax DCASGD FTML Ftrl LAMB LARS LBSGD NDabs Nadam RMSProp SGLD Signum "
+        "Test contrib"
+    ),
+    "random": "generalized_negative_binomial negative_binomial poisson",
+    # The environment is read by its flags only; the others concern NumPy's semantics.
+    "util": (
+        "get_cuda_compute_capability getenv np_ufunc_legal_option set_module setenv "
+        "wrap_np_binary_func wrap_np_unary_func"
+    ),
+}
+# Callables whose arguments differ, and why.
+DIFFERENT = {
+    "attribute.AttrScope.__exit__": "only Python calls it",
+    "context.Context.__exit__": "only Python calls it",
+    "name.NameManager.__exit__": "only Python calls it",
+    "kvstore.KVStore": "the handle is one of MXNet's C library; users call create",
+    "optimizer.ccSGD": "it names the arguments that it hands on",
+}
+
+
+def module_of(name: str) -> ModuleType:
+    return importlib.import_module(f"gluonish.{name}")
+
+
+def public_names() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for module, names in RECORDED.items():
+        for name, spec in names.items():
+            yield module, name, spec
+
+
+def callables() -> Iterator[tuple[str, Any, list[str]]]:
+    """Every recorded class, function and method that is there, with its arguments, if any."""
+    for module, name, spec in public_names():
+        found = getattr(module_of(module), name, None)
+        if found is None:
+            continue
+        if spec.get("arguments"):
+            yield f"{module}.{name}", found, spec["arguments"]
+        for member, wanted in spec.get("members", {}).items():
+            if wanted is not None and hasattr(found, member):
+                yield f"{module}.{name}.{member}", getattr(found, member), wanted
+
+
+def own_arguments(value: Any) -> list[str]:
+    """The names of the arguments; those of a method without ``self``."""
+    found = [
+        f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name
+        for p in inspect.signature(value).parameters.values()
+        if p.kind is not p.VAR_KEYWORD
+    ]
+    return found[1:] if found[:1] == ["self"] else found
+
+
+def without_stars(names: list[str]) -> list[str]:
+    return ["*" if name.startswith("*") else name for name in names]
+
+
+@pytest.mark.parametrize("module", RECORDED)
+def test_module_can_be_imported_by_its_name(module: str) -> None:
+    assert isinstance(module_of(module), ModuleType)
+
+
+def test_every_recorded_name_is_there_or_listed_as_absent() -> None:
+    missing = set()
+    for module, name, spec in public_names():
+        found = getattr(module_of(module), name, None)
+        if found is None:
+            missing.add(f"{module}.{name}")
+        else:
+            members = (m for m in spec.get("members", {}) if not hasattr(found, m))
+            missing.update(f"{module}.{name}.{member}" for member in members)
+    assert missing == {f"{module}.{n}" for module, names in ABSENT.items() for n in names.split()}
+
+
+def test_every_callable_has_the_recorded_arguments_in_order() -> None:
+    wrong = {}
+    for name, value, wanted in callables():
+        found = without_stars(own_arguments(value))
+        asked = without_stars(wanted)
+        kept = [argument for argument in found if argument in asked]
+        if kept != asked:
+            wrong[name] = (asked, found)
+    assert sorted(wrong) == sorted(DIFFERENT), wrong
+
+
+def test_modules_of_gluon_are_the_ones_they_stand_for() -> None:
+    for inner in ("data", "loss", "model_zoo", "nn", "parameter", "trainer", "metric"):
+        assert module_of(f"gluon.{inner}") is module_of(inner)
+    assert module_of("gluon.data.dataloader") is module_of("data.dataloader")
