@@ -7,7 +7,6 @@ Prints minimum and median of repeats in microseconds, for the naive and the thre
 an interpreter that has MXNet 1.9.1, that is timed too, in turns with gluonish (A B A B), so that a
 busy machine slows both. Every measurement is a process of its own.
 """
-# ruff: noqa: T201  # a benchmark prints
 
 import argparse
 import json

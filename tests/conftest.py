@@ -1,7 +1,7 @@
 """Settings of every test: seeds, hypothesis, and the markers that need more than a CPU or patience.
 
-``gpu`` tests are skipped, with the reason, where there is no CUDA device; ``slow`` and ``bench``
-tests are left out unless ``-m`` names them.
+``gpu`` tests are skipped, with the reason, where there is no CUDA device; ``slow`` tests are left
+out unless ``-m`` names them.
 """
 
 import os
@@ -29,7 +29,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 _SEED = 20240229
-_ON_REQUEST = ("slow", "bench")
+_ON_REQUEST = ("slow",)
 
 
 def _no_gpu_reason() -> str | None:

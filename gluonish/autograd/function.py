@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.autograd.scopes import is_recording, is_training, pause
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError, NotSupportedError
 from gluonish.ndarray import zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf, Node
@@ -72,12 +72,26 @@ class Function:
         return outputs[0] if isinstance(result, NDArray) else tuple(outputs)
 
     def forward(self, *inputs: NDArray) -> Any:
-        """Compute the outputs."""
-        raise NotImplementedError
+        """Compute the outputs; a subclass defines this.
+
+        Raises:
+            NotSupportedError: It does not.
+        """
+        raise _undefined(self, "forward(self, *inputs)")
 
     def backward(self, *output_grads: NDArray) -> Any:
-        """Compute the gradients of the inputs."""
-        raise NotImplementedError
+        """Compute the gradients of the inputs; a subclass defines this.
+
+        Raises:
+            NotSupportedError: It does not.
+        """
+        raise _undefined(self, "backward(self, *output_grads)")
+
+
+def _undefined(function: Function, member: str) -> NotSupportedError:
+    return NotSupportedError(
+        f"{type(function).__name__}: expected a subclass that defines {member}, got none"
+    )
 
 
 def _listed(result: Any, what: str) -> list[NDArray]:

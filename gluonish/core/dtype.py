@@ -23,7 +23,6 @@ __all__ = [
     "INT32",
     "INT64",
     "dtype_from_flag",
-    "dtype_name",
     "is_floating",
     "normalize_dtype",
     "promote",
@@ -87,11 +86,6 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
             f"dtype: expected one of {', '.join(_BY_NAME)}, got {dtype!r}; convert the data first"
         )
     return found
-
-
-def dtype_name(dtype: np.dtype[Any]) -> str:
-    """Return the name that attributes, messages and programs use, such as ``"float32"``."""
-    return dtype.name
 
 
 def dtype_from_flag(flag: int) -> np.dtype[Any]:

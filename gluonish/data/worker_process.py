@@ -14,6 +14,7 @@ import socket
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
@@ -117,7 +118,12 @@ def main(descriptor: int) -> None:
     """
     # Ctrl-C reaches the whole group of processes; the main process decides what ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    channel = Channel(socket.socket(fileno=descriptor))
+    # It may close the channel while an answer is on its way, which nobody wants then.
+    with suppress(BrokenPipeError, ConnectionResetError):
+        _serve(Channel(socket.socket(fileno=descriptor)))
+
+
+def _serve(channel: Channel) -> None:
     try:
         dataset, batchify_fn = _receive_dataset(channel)
     except EOFError:

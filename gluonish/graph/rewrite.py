@@ -1,8 +1,9 @@
 """Building a new graph from an old one, node by node; what most passes are made of."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from gluonish.core.order import post_order
 from gluonish.graph.ir import Graph, Node, Value, append, topological_order
 
 __all__ = ["Rule", "rebuild", "replay"]
@@ -56,16 +57,11 @@ def rebuild(graph: Graph, rule: Rule) -> Graph:
 
 def _new_nodes(value: Value, present: set[int]) -> list[Node]:
     """Return nodes behind a value that the new graph does not hold yet, inputs first."""
-    found: list[Node] = []
-    stack = [(value.node, False)]
-    while stack:
-        node, done = stack.pop()
-        if done:
-            found.append(node)
-        elif id(node) not in present:
-            stack.append((node, True))
-            stack += [(x.node, False) for x in node.inputs]
-    return found
+
+    def missing(values: Iterable[Value]) -> list[Node]:
+        return [x.node for x in values if id(x.node) not in present]
+
+    return post_order(missing([value]), lambda node: missing(node.inputs))
 
 
 def replay(outputs: Sequence[Value], variables: Mapping[str, Any]) -> list[Value]:

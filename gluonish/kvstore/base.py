@@ -49,7 +49,11 @@ class KVStoreBase:
 
     @staticmethod
     def is_capable(capability: str) -> bool:
-        """Return whether the store can do something, such as `OPTIMIZER`: update weights itself."""
+        """Return whether the store can do something, such as `OPTIMIZER`: update weights itself.
+
+        Raises:
+            NotSupportedError: A subclass does not define it.
+        """
         raise NotSupportedError("KVStoreBase: expected a subclass with is_capable, got none")
 
     def save_optimizer_states(
@@ -84,7 +88,11 @@ class KVStoreBase:
 
     @staticmethod
     def register(klass: S) -> S:
-        """Make a store known to `create` under its lower-case class name, and return it."""
+        """Make a store known to `create` under its lower-case class name, and return it.
+
+        Raises:
+            ArgumentTypeError: It is no class.
+        """
         if not isinstance(klass, type):
             raise ArgumentTypeError(f"register: expected a class, got {klass!r}")
         KVStoreBase.kv_registry[klass.__name__.lower()] = klass

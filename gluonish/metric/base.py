@@ -51,7 +51,11 @@ def check_label_shapes(
 
 
 def check_average(metric: str, average: str) -> str:
-    """Return ``average``; refuse what is neither a mean over batches nor one over elements."""
+    """Return ``average`` of a metric.
+
+    Raises:
+        ArgumentError: It is neither ``"macro"``, a mean over batches, nor ``"micro"``.
+    """
     if average not in ("macro", "micro"):
         raise ArgumentError(f"{metric}: expected average 'macro' or 'micro', got {average!r}")
     return average

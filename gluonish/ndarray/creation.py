@@ -170,7 +170,12 @@ def eye(
 
 
 def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
-    """Return arrays joined along an axis; a single one as it is unless ``always_copy``."""
+    """Return arrays joined along an axis; a single one as it is unless ``always_copy``.
+
+    Raises:
+        ArgumentError: if there are none.
+        OperatorError: if they differ in dtype, or in shape along another axis.
+    """
     if not arrays:
         raise ArgumentError("concatenate: expected at least one array, got none")
     if len(arrays) == 1 and not always_copy:

@@ -8,7 +8,7 @@ from gluonish.engine import current_engine
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops import binary
-from gluonish.ops.arithmetic import scalar_attrs
+from gluonish.ops.arithmetic import combine
 from gluonish.ops.binary import Row
 from gluonish.ops.registry import apply, find_operator
 
@@ -41,13 +41,7 @@ def _function(
     row: Row, name: str, on_numbers: Callable[[Any, Any], Any]
 ) -> Callable[[Any, Any], Any]:
     def function(lhs: Any, rhs: Any) -> Any:
-        if hasattr(lhs, "__apply__"):
-            if hasattr(rhs, "__apply__"):
-                return apply(row.broadcast, (lhs, rhs), {})
-            return apply(row.scalar, (lhs,), scalar_attrs(row, rhs))
-        if hasattr(rhs, "__apply__"):
-            return apply(row.rscalar, (rhs,), scalar_attrs(row, lhs))
-        return on_numbers(lhs, rhs)
+        return combine(row, lhs, rhs, on_numbers)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{row.broadcast.doc} Either side may be a number."
@@ -75,10 +69,7 @@ logical_xor = _function(binary.LOGICAL_XOR, "logical_xor", lambda a, b: bool(a) 
 
 def power(base: Any, exp: Any) -> Any:
     """Return ``base`` to the power of ``exp``, element by element; either may be a number."""
-    return _power(base, exp)
-
-
-_power = _function(binary.POWER, "power", operator.pow)
+    return combine(binary.POWER, base, exp, operator.pow)
 
 
 def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:

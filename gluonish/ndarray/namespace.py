@@ -23,6 +23,10 @@ _TAIL = (
     inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None),
     inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),
 )
+_TAIL_DOC = {
+    "out": "NDArray that receives the result, or a list of them.",
+    "name": "Accepted; only Symbols have names.",
+}
 _made: dict[str, Callable[..., Any]] = {}
 
 
@@ -45,7 +49,7 @@ def _make(op: Operator, name: str) -> Callable[..., Any]:
     function = _source_function(op) if not op.inputs and op.variadic is None else _function(op)
     function.__name__ = function.__qualname__ = name
     function.__module__ = "gluonish.ndarray"
-    function.__doc__ = docstring_of(op)
+    function.__doc__ = docstring_of(op, _TAIL_DOC)
     function.__signature__ = signature_of(op, _TAIL)  # type: ignore[attr-defined]
     return function
 

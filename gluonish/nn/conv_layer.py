@@ -4,13 +4,26 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.spec import Shape
 from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.activation import Activation
 from gluonish.nn.tensor import Extents, Tensor, as_extents
-from gluonish.parameter import ParameterDict
+from gluonish.parameter import Parameter, ParameterDict
 from gluonish.parameter.parameter import Init
 
 __all__ = ["ConvLayer"]
+
+
+def _check_groups(layer: str, channels: int, in_channels: int, groups: int) -> None:
+    if channels < 1 or groups < 1:
+        raise ArgumentError(
+            f"{layer}: expected channels and groups of 1 or more, got {channels} and {groups}"
+        )
+    if channels % groups or in_channels % groups:
+        raise ArgumentError(
+            f"{layer}: expected channels and in_channels that groups={groups} divides, "
+            f"got {channels} and {in_channels}"
+        )
 
 
 class ConvLayer(HybridBlock):
@@ -56,15 +69,7 @@ class ConvLayer(HybridBlock):
     ) -> None:
         super().__init__(prefix=prefix, params=params)
         rank, layer = len(kernel_size), type(self).__name__
-        if channels < 1 or groups < 1:
-            raise ArgumentError(
-                f"{layer}: expected channels and groups of 1 or more, got {channels} and {groups}"
-            )
-        if channels % groups or in_channels % groups:
-            raise ArgumentError(
-                f"{layer}: expected channels and in_channels that groups={groups} divides, "
-                f"got {channels} and {in_channels}"
-            )
+        _check_groups(layer, channels, in_channels, groups)
         self._channels = channels
         self._in_channels = in_channels
         self._kwargs: dict[str, Any] = {
@@ -87,17 +92,16 @@ class ConvLayer(HybridBlock):
         self._in_axis = layout.index("C")
         shape.insert(self._in_axis, inner)
         with self.name_scope():
-            self.weight = self.params.get(
-                "weight", shape=tuple(shape), init=weight_initializer, allow_deferred_init=True
-            )
+            self.weight = self._parameter("weight", tuple(shape), weight_initializer)
             self.bias = None
             if use_bias:
-                self.bias = self.params.get(
-                    "bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True
-                )
+                self.bias = self._parameter("bias", (channels,), bias_initializer)
             self.act = None
             if activation is not None:
                 self.act = Activation(activation, prefix=activation + "_")
+
+    def _parameter(self, name: str, shape: Shape, init: Init | None) -> Parameter:
+        return self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
 
     def _alias(self) -> str:
         return "conv"

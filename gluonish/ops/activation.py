@@ -77,8 +77,8 @@ ACTIVATION = register(
         _kernel,
         _gradient,
         doc=(
-            "Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), "
-            "or tanh."
+            "Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 +\n"
+            "|data|), or tanh."
         ),
         schema=_SCHEMA,
         aliases=("_npx_activation",),

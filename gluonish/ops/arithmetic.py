@@ -4,7 +4,7 @@ Python's operators become operators of the registry here, once. Arrays and graph
 (``broadcast_add``); a Symbol writes ``elemwise_add``, as the files of MXNet hold it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from gluonish.ops.binary import Row
 from gluonish.ops.registry import Attrs, Operator, apply
 from gluonish.ops.unary import ABS, NEGATIVE
 
-__all__ = ["Arithmetic", "scalar_attrs"]
+__all__ = ["Arithmetic", "combine", "scalar_attrs"]
 
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, BFLOAT16.type)
 
@@ -27,6 +27,27 @@ def _apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = Fal
         return value.__apply__(op, (other, value) if reverse else (value, other), {})
     op = row.rscalar if reverse else row.scalar
     return value.__apply__(op, (value,), scalar_attrs(row, other))
+
+
+def combine(row: Row, lhs: Any, rhs: Any, on_numbers: Callable[[Any, Any], Any]) -> Any:
+    """Apply a row to two values, either of which may be a number.
+
+    Args:
+        row: The operation.
+        lhs: Value or number.
+        rhs: Value or number.
+        on_numbers: Gives the result where both are numbers.
+
+    Raises:
+        ArgumentTypeError: if one is neither.
+    """
+    if hasattr(lhs, "__apply__"):
+        return _apply_row(row, lhs, rhs)
+    if hasattr(rhs, "__apply__"):
+        return _apply_row(row, rhs, lhs, reverse=True)
+    scalar_attrs(row, lhs)
+    scalar_attrs(row, rhs)
+    return on_numbers(lhs, rhs)
 
 
 def scalar_attrs(row: Row, other: Any) -> Attrs:

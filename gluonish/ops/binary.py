@@ -311,7 +311,7 @@ DIVIDE = Row(
     "lhs / rhs, toward zero for integers",
     _divide,
     lambda g, a, b: g / b,
-    lambda g, a, b: -(g * a) / (b * b),
+    lambda g, a, b: -(g / b) * (a / b),  # b * b may overflow
     "elemwise_div _Div _div _sparse_elemwise_div",
     "broadcast_div _sparse_broadcast_div",
     "_div_scalar _DivScalar",

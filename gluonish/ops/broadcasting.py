@@ -42,7 +42,11 @@ def broadcast_shapes(operator: str, a: Shape, b: Shape) -> Shape:
 
 
 def check_same_dtype(operator: str, a: Spec, b: Spec) -> None:
-    """Refuse two arrays of different dtypes, as MXNet does."""
+    """Check that two arrays have one dtype, which MXNet asks for.
+
+    Raises:
+        OperatorError: They differ.
+    """
     if a.dtype != b.dtype:
         raise OperatorError(
             f"{operator}: expected arrays of one dtype, got {a.dtype.name} and {b.dtype.name}; "
@@ -51,7 +55,11 @@ def check_same_dtype(operator: str, a: Spec, b: Spec) -> None:
 
 
 def check_parameter_dtypes(operator: str, data: Spec, weight: Spec, bias: Spec | None) -> None:
-    """Refuse a weight or a bias of another dtype than the data."""
+    """Check that weight and bias have the data's dtype.
+
+    Raises:
+        OperatorError: One has another; the message says which.
+    """
     for name, spec in (("weight", weight), ("bias", bias)):
         if spec is not None and spec.dtype != data.dtype:
             raise OperatorError(

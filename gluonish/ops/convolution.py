@@ -300,13 +300,11 @@ CONVOLUTION = register(
         _gradient,
         doc=(
             "Slide num_filter filters over the spatial axes, and add the bias.\n\n"
-            "Shapes: data (N, C, *spatial), weight (num_filter, C / num_group, *kernel), bias "
-            "(num_filter,), "
-            "output (N, num_filter, *spatial).\nIn the layouts that end in C, the channels of "
-            "data, weight and "
-            "output come last. Each output extent is\n(extent + 2 pad - dilate (kernel - 1) - 1) "
-            "// stride + 1. "
-            "workspace, cudnn_tune and cudnn_off are accepted and change nothing."
+            "Shapes: data (N, C, *spatial), weight (num_filter, C / num_group, *kernel), bias\n"
+            "(num_filter,), output (N, num_filter, *spatial). In the layouts that end in C,\n"
+            "the channels of data, weight and output come last. Each output extent is (extent\n"
+            "+ 2 pad - dilate (kernel - 1) - 1) // stride + 1. workspace, cudnn_tune and\n"
+            "cudnn_off are accepted and change nothing."
         ),
         inputs=_NAMES,
         active_inputs=_active_inputs,

@@ -183,12 +183,12 @@ DECONVOLUTION = register(
         _gradient,
         doc=(
             "Put num_filter filters, scaled by the data, at every position, and add the bias.\n\n"
-            "Shapes: data (N, C, *spatial), weight (C, num_filter / num_group, *kernel), bias "
-            "(num_filter,), output (N, num_filter, *spatial).\nIn the layouts that end in C, the "
-            "channels of data, weight and output come last. Each output extent is\n"
-            "(extent - 1) stride + dilate (kernel - 1) + 1 - 2 pad + adj; target_shape gives it "
-            "in place of pad and adj. workspace, cudnn_tune and cudnn_off are accepted and change "
-            "nothing."
+            "Shapes: data (N, C, *spatial), weight (C, num_filter / num_group, *kernel), bias\n"
+            "(num_filter,), output (N, num_filter, *spatial). In the layouts that end in C,\n"
+            "the channels of data, weight and output come last. Each output extent is (extent\n"
+            "- 1) stride + dilate (kernel - 1) + 1 - 2 pad + adj; target_shape gives it in\n"
+            "place of pad and adj. workspace, cudnn_tune and cudnn_off are accepted and\n"
+            "change nothing."
         ),
         inputs=_NAMES,
         active_inputs=_active_inputs,

@@ -118,9 +118,10 @@ FULLY_CONNECTED = register(
         _kernel,
         _gradient,
         doc=(
-            "data times the transposed weight, plus bias.\n\nShapes: data (N, ...), weight "
-            "(num_hidden, features), bias (num_hidden,), output (N, num_hidden);\n"
-            "with flatten=False data (..., features), output (..., num_hidden)."
+            "data times the transposed weight, plus bias.\n\n"
+            "Shapes: data (N, ...), weight (num_hidden, features), bias (num_hidden,), output\n"
+            "(N, num_hidden); with flatten=False data (..., features), output (...,\n"
+            "num_hidden)."
         ),
         inputs=("data", "weight", "bias"),
         active_inputs=_active_inputs,

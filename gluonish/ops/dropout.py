@@ -73,10 +73,9 @@ DROPOUT = register(
         _gradient,
         doc=(
             "Zero each element with probability p and multiply the others by 1 / (1 - p).\n\n"
-            "Only in training, or with mode='always'; data itself otherwise. One draw serves all "
-            "indices of the "
-            "axes in axes.\nThe hidden second output is the factor of each element. cudnn_off "
-            "changes nothing."
+            "Only in training, or with mode='always'; data itself otherwise. One draw serves\n"
+            "all indices of the axes in axes. The hidden second output is the factor of each\n"
+            "element. cudnn_off changes nothing."
         ),
         schema=Schema(
             p=number(0.5),

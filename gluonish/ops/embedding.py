@@ -80,11 +80,10 @@ EMBEDDING = register(
         _gradient,
         doc=(
             "Rows of weight by the indices in data.\n\n"
-            "Shapes: data any, weight (input_dim, output_dim), output (*data.shape, output_dim). "
-            "Indices may be "
-            "floats, which are cut; those\nbelow 0 mean row 0, those above the last row the last. "
-            "dtype is that of "
-            "a weight whose dtype is not known otherwise.\nsparse_grad does not change the result."
+            "Shapes: data any, weight (input_dim, output_dim), output (*data.shape,\n"
+            "output_dim). Indices may be floats, which are cut; those below 0 mean row 0,\n"
+            "those above the last row the last. dtype is that of a weight whose dtype is not\n"
+            "known otherwise. sparse_grad does not change the result."
         ),
         inputs=("data", "weight"),
         schema=_SCHEMA,

@@ -6,6 +6,7 @@ signature everywhere: its inputs, then its attributes, positional or by name.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from gluonish.core.errors import OperatorError
@@ -130,8 +131,13 @@ def signature_of(op: Operator, tail: Sequence[inspect.Parameter]) -> inspect.Sig
     return inspect.Signature(parameters)
 
 
-def docstring_of(op: Operator) -> str:
-    """Return a docstring: what the operator computes, then its inputs and attributes."""
+def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a docstring: what the operator computes, its inputs and attributes.
+
+    Args:
+        op: The operator.
+        tail: What the face adds: argument and meaning.
+    """
     lines = [op.doc, "", "Args:"]
     if op.variadic is not None:
         lines.append("    data: Arrays, one by one or as one list.")
@@ -144,4 +150,5 @@ def docstring_of(op: Operator) -> str:
             else f"default {format_attribute(attribute.default)}"
         )
         lines.append(f"    {name}: {attribute.expected}, {default}.")
+    lines += [f"    {name}: {text}" for name, text in tail.items()]
     return "\n".join(lines)

@@ -16,7 +16,7 @@ __all__ = ["Fluent"]
 # Methods named after their operators.
 _NAMES = """
     abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort
-    broadcast_axes broadcast_like cbrt ceil clip cos cosh degrees depth_to_space diag exp expm1
+    broadcast_axes cbrt ceil clip cos cosh degrees depth_to_space diag exp expm1
     fix flip floor log log10 log1p log2 log_softmax max mean min nanprod nansum norm one_hot
     ones_like pad pick prod radians rcbrt reciprocal relu repeat reshape_like rint round rsqrt
     shape_array sigmoid sign sin sinh size_array slice slice_axis slice_like softmax softmin
@@ -48,6 +48,10 @@ class Fluent(Arithmetic):
         return apply(
             _BROADCAST_TO, (self,), _BROADCAST_TO.schema.parse("broadcast_to", {"shape": shape})
         )
+
+    def broadcast_like(self, other: Any) -> Any:
+        """Stretch the axes of extent 1 to the extents of ``other``, which has as many axes."""
+        return apply(_BROADCAST_LIKE, (self, other), {"lhs_axes": None, "rhs_axes": None})
 
     def expand_dims(self, axis: int, inplace: bool = False) -> Any:
         """Return the values with an axis of extent 1 at ``axis``; ``inplace`` changes nothing."""
@@ -98,6 +102,7 @@ def _method(op: Operator, name: str) -> Callable[..., Any]:
 
 _CAST = find_operator("Cast")
 _BROADCAST_TO = find_operator("broadcast_to")
+_BROADCAST_LIKE = find_operator("broadcast_like")
 _EXPAND = find_operator("expand_dims")
 _FLATTEN = find_operator("Flatten")
 _RESHAPE = find_operator("Reshape")

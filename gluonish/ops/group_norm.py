@@ -149,11 +149,11 @@ GROUP_NORM = register(
         _kernel,
         _gradient,
         doc=(
-            "(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and group of "
+            "(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and group of\n"
             "channels by itself.\n\n"
-            "Shapes: data (N, C, ...) of at least 3 axes, gamma and beta (num_groups,), which "
-            "divides C.\noutput_mean_var also returns the mean and the standard deviation "
-            "sqrt(variance + eps), (N, num_groups);\nno gradient flows through those two."
+            "Shapes: data (N, C, ...) of at least 3 axes, gamma and beta (num_groups,), which\n"
+            "divides C. output_mean_var also returns the mean and the standard deviation\n"
+            "sqrt(variance + eps), (N, num_groups); no gradient flows through those two."
         ),
         inputs=_INPUTS,
         schema=Schema(
@@ -175,7 +175,7 @@ INSTANCE_NORM = register(
         _kernel,
         _gradient,
         doc=(
-            "(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and channel by "
+            "(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and channel by\n"
             "itself.\n\n"
             "Shapes: data (N, C, ...) of at least 3 axes, gamma and beta (C,)."
         ),

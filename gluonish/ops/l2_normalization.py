@@ -3,11 +3,14 @@
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.cast import cast
 from gluonish.ops.composite import composite_gradient
-from gluonish.ops.precision import widen
+from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.unary import RSQRT, SQUARE
@@ -43,8 +46,10 @@ def _kernel(xp: ModuleType, out: Any, data: Any, *, eps: float, mode: str) -> No
 
 
 def _plain(data: Any, *, eps: float, mode: str) -> tuple[Any]:
-    squares = sum_(SQUARE(data), axis=_axes(len(data.shape), mode), keepdims=True)
-    return (data * RSQRT(squares + eps),)
+    dtype = np.dtype(data.dtype)
+    wide = cast(data, accumulator(dtype))  # squares of 16-bit floats overflow from 256 on
+    squares = sum_(SQUARE(wide), axis=_axes(len(data.shape), mode), keepdims=True)
+    return (cast(wide * RSQRT(squares + eps), dtype),)
 
 
 L2_NORMALIZATION = register(
@@ -55,9 +60,8 @@ L2_NORMALIZATION = register(
         composite_gradient(_plain),
         doc=(
             "data divided by the root of its sum of squares plus eps.\n\n"
-            "The sum runs over all but the batch axis (instance), over axis 1 (channel), or over "
-            "all\n"
-            "behind it (spatial)."
+            "The sum runs over all but the batch axis (instance), over axis 1 (channel), or\n"
+            "over all behind it (spatial)."
         ),
         schema=Schema(
             eps=number(1e-10), mode=choice("channel", "instance", "spatial", default="instance")

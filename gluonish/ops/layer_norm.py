@@ -151,10 +151,9 @@ LAYER_NORM = register(
         _gradient,
         doc=(
             "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics along axis.\n\n"
-            "Shapes: data any, gamma and beta (extent of axis,). output_mean_var also returns the "
-            "mean and the "
-            "standard deviation\nsqrt(variance + eps), with extent 1 at axis; no gradient flows "
-            "through those two."
+            "Shapes: data any, gamma and beta (extent of axis,). output_mean_var also returns\n"
+            "the mean and the standard deviation sqrt(variance + eps), with extent 1 at axis;\n"
+            "no gradient flows through those two."
         ),
         inputs=_INPUTS,
         schema=Schema(axis=integer(-1), eps=number(1e-5), output_mean_var=boolean(False)),

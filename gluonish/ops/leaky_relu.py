@@ -175,13 +175,11 @@ LEAKY_RELU = register(
         _kernel,
         _gradient,
         doc=(
-            "data where it is positive, and below zero: slope * data (leaky), slope * (e^data - 1) "
-            "(elu), "
-            "gamma * data with gamma along\naxis 1 (prelu), or data times a random slope between "
-            "lower_bound "
-            "and upper_bound, outside training their mean (rrelu, which\nalso returns the slopes). "
-            "selu is a "
-            "scaled elu; gelu is data times the normal distribution function of data."
+            "data where it is positive, and below zero: slope * data (leaky), slope * (e^data\n"
+            "- 1) (elu), gamma * data with gamma along axis 1 (prelu), or data times a random\n"
+            "slope between lower_bound and upper_bound, outside training their mean (rrelu,\n"
+            "which also returns the slopes). selu is a scaled elu; gelu is data times the\n"
+            "normal distribution function of data."
         ),
         inputs=("data", "gamma"),
         active_inputs=_input_names,

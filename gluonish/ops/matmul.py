@@ -123,9 +123,9 @@ DOT = register(
         _dot_gradient,
         doc=(
             "Sum of products over the last axis of lhs and the first axis of rhs.\n\n"
-            "transpose_a sums over the first axis of lhs instead, transpose_b over the last of "
-            "rhs. Two vectors give shape\n"
-            "(1,). forward_stype is accepted and ignored: the result is dense."
+            "transpose_a sums over the first axis of lhs instead, transpose_b over the last\n"
+            "of rhs. Two vectors give shape (1,). forward_stype is accepted and ignored: the\n"
+            "result is dense."
         ),
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
@@ -282,7 +282,7 @@ LINALG_GEMM2 = register(
         _gemm2_kernel,
         _gemm2_gradient,
         doc=(
-            "alpha times the product of matrices whose rows lie along axis and whose columns "
+            "alpha times the product of matrices whose rows lie along axis and whose columns\n"
             "along the last axis."
         ),
         inputs=("A", "B"),

@@ -44,7 +44,8 @@ ONE_HOT = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Rows of depth values: on_value at the position that indices holds, off_value else.\n\n"
+            "Rows of depth values: on_value at the position that indices holds, off_value\n"
+            "else.\n\n"
             "A position outside [0, depth) gives a row of off_value."
         ),
         inputs=("indices",),

@@ -136,11 +136,11 @@ TOPK = register(
         _topk_kernel,
         _topk_gradient,
         doc=(
-            "The k largest elements along axis in descending order, or smallest in ascending "
+            "The k largest elements along axis in descending order, or smallest in ascending\n"
             "order.\n\n"
-            "ret_typ selects their values, their indices (of type dtype), both, or a mask of "
-            "data's\n"
-            "shape with 1 where they are. k below 1 stands for all; axis None for all elements."
+            "ret_typ selects their values, their indices (of type dtype), both, or a mask of\n"
+            "data's shape with 1 where they are. k below 1 stands for all; axis None for all\n"
+            "elements."
         ),
         schema=Schema(
             axis=optional(integer(), -1),

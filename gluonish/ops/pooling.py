@@ -290,16 +290,13 @@ POOLING = register(
         _gradient,
         doc=(
             "Reduce windows of the spatial axes to their maximum, mean, sum or p-norm.\n\n"
-            "Shapes: data (N, C, *spatial), or channels last in the layouts that end in C. An "
-            "output extent is "
-            "(extent + 2 pad - kernel) / stride + 1,\nrounded down ('valid') or up ('full'); with "
-            "'same' it is "
-            "extent / stride rounded up, windows begin at 0 and end with the data.\n"
-            "global_pool makes one window of everything. Means count padding unless "
-            "count_include_pad is False. "
-            "'lp' is the p-th root of\nthe sum of p-th powers, p_value 1, 2 or 3. Of equal maxima "
-            "the first "
-            "gets the gradient. cudnn_off changes nothing."
+            "Shapes: data (N, C, *spatial), or channels last in the layouts that end in C. An\n"
+            "output extent is (extent + 2 pad - kernel) / stride + 1, rounded down ('valid')\n"
+            "or up ('full'); with 'same' it is extent / stride rounded up, windows begin at 0\n"
+            "and end with the data. global_pool makes one window of everything. Means count\n"
+            "padding unless count_include_pad is False. 'lp' is the p-th root of the sum of\n"
+            "p-th powers, p_value 1, 2 or 3. Of equal maxima the first gets the gradient.\n"
+            "cudnn_off changes nothing."
         ),
         schema=_SCHEMA,
         aliases=("_npx_pooling",),

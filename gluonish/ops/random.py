@@ -299,8 +299,10 @@ SAMPLE_MULTINOMIAL = register(
         _multinomial_kernel,
         _multinomial_gradient,
         doc=(
-            "Classes drawn with the probabilities along the last axis, shape many for each row.\n\n"
-            "With get_prob also the logarithm of the probability of each, which has a gradient."
+            "Classes drawn with the probabilities along the last axis, shape many for each\n"
+            "row.\n\n"
+            "With get_prob also the logarithm of the probability of each, which has a\n"
+            "gradient."
         ),
         schema=Schema(shape=shape_attr(()), get_prob=boolean(False), dtype=dtype_attr(INT32)),
         aliases=("sample_multinomial",),

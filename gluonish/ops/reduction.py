@@ -34,8 +34,6 @@ __all__ = [
     "NORM",
     "PROD",
     "SUM",
-    "max_",
-    "mean_",
     "reduced_axes",
     "sum_",
 ]
@@ -278,13 +276,3 @@ NORM = register(
 def sum_(x: Any, axis: Axes | None = None, keepdims: bool = False) -> Any:
     """Return the sum along axes, all by default."""
     return apply(SUM, (x,), {"axis": axis, "keepdims": keepdims, "exclude": False})
-
-
-def mean_(x: Any, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the mean along axes, all by default."""
-    return apply(MEAN, (x,), {"axis": axis, "keepdims": keepdims, "exclude": False})
-
-
-def max_(x: Any, axis: Axes | None = None, keepdims: bool = False) -> Any:
-    """Return the maximum along axes, all by default."""
-    return apply(MAX, (x,), {"axis": axis, "keepdims": keepdims, "exclude": False})

@@ -261,7 +261,11 @@ def register(operator: Operator) -> Operator:
 
 
 def alias(operator: Operator, *names: str) -> None:
-    """Make ``operator`` known under more registry names."""
+    """Make ``operator`` known under more registry names.
+
+    Raises:
+        OperatorError: A name is taken by another operator.
+    """
     for name in names:
         if _names.setdefault(name, operator) is not operator:
             raise OperatorError(f"{name}: expected a new operator name, got one that is registered")

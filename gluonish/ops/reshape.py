@@ -145,11 +145,10 @@ RESHAPE = register(
         _reshape_back,
         doc=(
             "The same elements in the same order in another shape.\n\n"
-            "In shape, 0 copies an extent of data, -1 is what is left, -2 copies all extents "
-            "that remain, -3 joins two, and -4\n"
-            "splits one into the two numbers behind it; reverse reads shapes from the right. "
-            "target_shape and keep_highest\n"
-            "are the older way to say it."
+            "In shape, 0 copies an extent of data, -1 is what is left, -2 copies all extents\n"
+            "that remain, -3 joins two, and -4 splits one into the two numbers behind it;\n"
+            "reverse reads shapes from the right. target_shape and keep_highest are the older\n"
+            "way to say it."
         ),
         schema=Schema(
             shape=shape_attr(()),
@@ -262,7 +261,7 @@ RESHAPE_LIKE = register(
         _like_gradient,
         doc=(
             "lhs in the shape of rhs.\n\n"
-            "With begin and end given, axes lhs_begin up to lhs_end take the extents of rhs's "
+            "With begin and end given, axes lhs_begin up to lhs_end take the extents of rhs's\n"
             "axes rhs_begin up to rhs_end."
         ),
         inputs=("lhs", "rhs"),

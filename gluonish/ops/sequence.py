@@ -104,7 +104,8 @@ SEQUENCE_MASK = register(
         _mask_gradient,
         doc=(
             "data with everything behind the end of each sequence set to value.\n\n"
-            "Time runs along axis (0 or 1), the batch along the other; sequence_length (batch,)."
+            "Time runs along axis (0 or 1), the batch along the other; sequence_length\n"
+            "(batch,)."
         ),
         inputs=("data", "sequence_length"),
         active_inputs=_active,
@@ -160,7 +161,8 @@ SEQUENCE_LAST = register(
         _last_gradient,
         doc=(
             "The last step of every sequence.\n\n"
-            "Time runs along axis (0 or 1), the batch along the other; sequence_length (batch,)."
+            "Time runs along axis (0 or 1), the batch along the other; sequence_length\n"
+            "(batch,)."
         ),
         inputs=("data", "sequence_length"),
         active_inputs=_active,

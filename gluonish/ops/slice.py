@@ -80,8 +80,8 @@ SLICE = register(
         _gradient,
         doc=(
             "The region from begin up to end in steps of step, as Python slices it.\n\n"
-            "None stands for the first or last element in the direction of the step; axes that\n"
-            "are not given stay whole."
+            "None stands for the first or last element in the direction of the step; axes\n"
+            "that are not given stay whole."
         ),
         schema=Schema(**_REGION),
         aliases=("crop", "_npi_slice", "_npx_slice", "_sparse_slice"),
@@ -168,8 +168,8 @@ SLICE_AXIS = register(
         _axis_kernel,
         _axis_gradient,
         doc=(
-            "Elements begin up to end along axis; negative ones count from the end, None is the "
-            "end."
+            "Elements begin up to end along axis; negative ones count from the end, None is\n"
+            "the end."
         ),
         # The end has no default, though it may be None.
         schema=Schema(axis=integer(), begin=integer(), end=Attribute(_INT.parse, _INT.expected)),

@@ -225,9 +225,9 @@ SOFTMAX_BACKWARD = register(
         _backward_kernel,
         composite_gradient(_backward),
         doc=(
-            "Gradient of the data of softmax, or of log_softmax under log, from that of the output "
-            "and the output; "
-            "factor is what the\ndata was multiplied with, dtype the data's."
+            "Gradient of the data of softmax, or of log_softmax under log, from that of the\n"
+            "output and the output; factor is what the data was multiplied with, dtype the\n"
+            "data's."
         ),
         inputs=("grad", "out"),
         schema=Schema(

@@ -129,17 +129,13 @@ SOFTMAX_OUTPUT = register(
         _gradient,
         doc=(
             "softmax of data, with the gradient of a cross-entropy loss.\n\n"
-            "Shapes: data (N, K) and label (N,) of class numbers; with multi_output data (N, K, "
-            "...) and a label for "
-            "each (N, ...); with\npreserve_shape the classes are the last axis. A label of data's "
-            "shape holds "
-            "probabilities. The gradient is the difference of\noutput and label times grad_scale, "
-            "whatever the "
-            "output's own gradient, unless out_grad multiplies them. normalization divides\nit by "
-            "the number of "
-            "labels (batch) or of labels that are not ignore_label (valid). smooth_alpha goes from "
-            "the label to the "
-            "others."
+            "Shapes: data (N, K) and label (N,) of class numbers; with multi_output data (N,\n"
+            "K, ...) and a label for each (N, ...); with preserve_shape the classes are the\n"
+            "last axis. A label of data's shape holds probabilities. The gradient is the\n"
+            "difference of output and label times grad_scale, whatever the output's own\n"
+            "gradient, unless out_grad multiplies them. normalization divides it by the\n"
+            "number of labels (batch) or of labels that are not ignore_label (valid).\n"
+            "smooth_alpha goes from the label to the others."
         ),
         inputs=("data", "label"),
         schema=_SCHEMA,

@@ -163,9 +163,8 @@ SPLIT_V2 = register(
         _v2_gradient,
         doc=(
             "Pieces along axis: sections equal ones, or one from each of indices to the next.\n\n"
-            "indices are where the pieces begin, the first of them 0; the last piece ends with "
-            "the\n"
-            "axis. squeeze_axis drops the axis of pieces of extent 1."
+            "indices are where the pieces begin, the first of them 0; the last piece ends\n"
+            "with the axis. squeeze_axis drops the axis of pieces of extent 1."
         ),
         schema=Schema(
             indices=shape(), axis=integer(1), squeeze_axis=boolean(False), sections=integer(0)

@@ -61,7 +61,8 @@ TAKE = register(
         doc=(
             "Slices of a along axis at the positions in indices, which may be of any dtype.\n\n"
             "Positions outside are moved to the nearest end (clip), counted around (wrap), or\n"
-            "refused (raise). Output shape: that of a with axis replaced by the shape of indices."
+            "refused (raise). Output shape: that of a with axis replaced by the shape of\n"
+            "indices."
         ),
         inputs=("a", "indices"),
         schema=Schema(axis=integer(0), mode=_MODE),

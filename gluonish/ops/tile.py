@@ -52,7 +52,7 @@ TILE = register(
         _tile_kernel,
         _tile_gradient,
         doc=(
-            "The whole array copied reps[i] times along axis i; the shorter of both is filled "
+            "The whole array copied reps[i] times along axis i; the shorter of both is filled\n"
             "with 1."
         ),
         schema=Schema(reps=shape()),

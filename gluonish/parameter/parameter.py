@@ -423,14 +423,22 @@ class Parameter:
                 mark_variables(self.list_data(), self.list_grad(), self._grad_req)
 
     def row_sparse_data(self, row_id: NDArray) -> NDArray:
-        """Refuse: only sparse parameters have rows to pick; use `data`."""
+        """Refused: only sparse parameters have rows to pick; use `data`.
+
+        Raises:
+            ParameterError: Always.
+        """
         raise ParameterError(
             f"Parameter {self.name}: row_sparse_data expected stype 'row_sparse', got 'default'; "
             "use data()"
         )
 
     def list_row_sparse_data(self, row_id: NDArray) -> list[NDArray]:
-        """Refuse: only sparse parameters have rows to pick; use `list_data`."""
+        """Refused: only sparse parameters have rows to pick; use `list_data`.
+
+        Raises:
+            ParameterError: Always.
+        """
         raise ParameterError(
             f"Parameter {self.name}: list_row_sparse_data expected stype 'row_sparse', got "
             "'default'; use list_data()"

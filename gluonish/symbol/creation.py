@@ -1,9 +1,12 @@
 """Symbols of constant arrays, and arithmetic functions that take numbers on either side."""
 
+import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from gluonish.ops import binary
+from gluonish.ops.arithmetic import combine
 from gluonish.ops.binary import Row
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol
@@ -55,19 +58,25 @@ def arange(
     return result
 
 
-def _function(row: Row, name: str) -> Callable[[Any, Any], Any]:
+def _function(
+    row: Row, name: str, on_numbers: Callable[[Any, Any], Any]
+) -> Callable[[Any, Any], Any]:
     def function(left: Any, right: Any) -> Any:
-        if isinstance(left, Symbol) and isinstance(right, Symbol):
-            return Symbol.__apply__(row.elemwise, (left, right), {})
-        return row(left, right)
+        return combine(row, left, right, on_numbers)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{row.broadcast.doc} Either side may be a number."
     return function
 
 
-maximum = _function(binary.MAXIMUM, "maximum")
-minimum = _function(binary.MINIMUM, "minimum")
-hypot = _function(binary.HYPOT, "hypot")
-power = _function(binary.POWER, "power")
+maximum = _function(binary.MAXIMUM, "maximum", max)
+minimum = _function(binary.MINIMUM, "minimum", min)
+hypot = _function(binary.HYPOT, "hypot", math.hypot)
+
+
+def power(base: Any, exp: Any) -> Any:
+    """Return ``base`` to the power of ``exp``, element by element; either may be a number."""
+    return combine(binary.POWER, base, exp, operator.pow)
+
+
 pow = power  # noqa: A001  # MXNet's name

@@ -31,6 +31,9 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
     Args:
         self: The graph.
         remove_amp_cast: Accepted; there are no casts of mixed precision to remove.
+
+    Raises:
+        ArgumentTypeError: There is an array inside the graph, which a file cannot hold.
     """
     order = topological_order(self._values)
     numbers = {id(node): i for i, node in enumerate(order)}
@@ -111,7 +114,12 @@ def load(fname: str | os.PathLike[str]) -> Symbol:
 
 
 def load_json(json_str: str) -> Symbol:
-    """Return the graph of a file's text; see `load`."""
+    """Return the graph of a file's text; see `load`.
+
+    Raises:
+        ArgumentTypeError: It is no str.
+        FileFormatError: as `load`.
+    """
     if not isinstance(json_str, str):
         raise ArgumentTypeError(f"load_json: expected a str, got {type(json_str).__name__}")
     return _read(json_str, "symbol")

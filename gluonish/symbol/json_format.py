@@ -12,7 +12,7 @@ from typing import Any
 
 from gluonish.core.errors import FileFormatError
 
-__all__ = ["VARIABLE", "Entry", "GraphData", "NodeData", "depth_first", "dump", "parse", "renumber"]
+__all__ = ["VARIABLE", "Entry", "GraphData", "NodeData", "dump", "parse", "renumber"]
 
 VARIABLE = "null"
 # Files older than 0.9 tell no version.
@@ -214,28 +214,6 @@ def _entries(content: Any, where: str, end: int) -> tuple[Entry, ...]:
 
 def _kind(content: Any) -> str:
     return "nothing" if content is None else type(content).__name__
-
-
-def depth_first(graph: GraphData) -> GraphData:
-    """Return the graph in MXNet's order, depth first from the heads, without unneeded nodes.
-
-    Requires: every node follows its inputs, as `parse` ensures.
-    """
-    order: list[int] = []
-    seen: set[int] = set()
-    stack = [(head[0], False) for head in reversed(graph.heads)]
-    while stack:
-        number, ready = stack.pop()
-        if ready:
-            order.append(number)
-        elif number not in seen:
-            seen.add(number)
-            stack.append((number, True))
-            node = graph.nodes[number]
-            sources = (*(entry[0] for entry in node.inputs), *node.control_deps)
-            stack.extend((source, False) for source in reversed(sources))
-    places = {number: place for place, number in enumerate(order)}
-    return renumber(graph, [graph.nodes[number] for number in order], places)
 
 
 def renumber(graph: GraphData, nodes: Iterable[NodeData], places: Mapping[int, int]) -> GraphData:

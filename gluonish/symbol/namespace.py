@@ -18,7 +18,13 @@ __all__ = ["Variable", "operator_function", "var"]
 _TAIL = (
     inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),
     inspect.Parameter("attr", inspect.Parameter.KEYWORD_ONLY, default=None),
+    inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None),
 )
+_TAIL_DOC = {
+    "name": "Name of the node; made up where it is left out.",
+    "attr": "Attributes of the node, string to string.",
+    "out": "Accepted; only arrays can be filled.",
+}
 _STYPES = {"default": 0, "row_sparse": 1, "csr": 2}
 _made: dict[str, Callable[..., Any]] = {}
 
@@ -101,7 +107,7 @@ def _make(op: Operator, called: str) -> Callable[..., Symbol]:
 
     function.__name__ = function.__qualname__ = called
     function.__module__ = "gluonish.symbol"
-    function.__doc__ = docstring_of(op)
+    function.__doc__ = docstring_of(op, _TAIL_DOC)
     function.__signature__ = signature_of(op, _TAIL)  # type: ignore[attr-defined]
     return function
 

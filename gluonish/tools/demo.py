@@ -243,8 +243,8 @@ def main(arguments: argparse.Namespace) -> int:
     history = train(net, arguments, contexts)
     seconds = perf_counter() - start
     for line in report(net, history, contexts[0], output):
-        _say(line)
-    _say(f"trained in {seconds:.1f} s on {arguments.ctx}")
+        print(line)
+    print(f"trained in {seconds:.1f} s on {arguments.ctx}")
     return 0 if history.test_accuracy[-1] >= _TARGET else 1
 
 
@@ -274,7 +274,3 @@ def report(
     if not np.array_equal(predict(imported, images, context), predictions):
         raise ArgumentError("demo: expected equal predictions of the imported model, got others")
     yield "imported again: predictions are equal bit for bit"
-
-
-def _say(text: str) -> None:
-    print(text)  # the command's output

@@ -6,7 +6,7 @@ import pytest
 
 from gluonish import autograd
 from gluonish import ndarray as nd
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError, NotSupportedError
 
 
 class ProductAndSum(autograd.Function):
@@ -125,3 +125,17 @@ def test_freed_function_is_refused_and_its_arrays_are_gone() -> None:
         gc.enable()
     with pytest.raises(AutogradError, match="pass retain_graph=True"):
         z.backward()
+
+
+def test_missing_member_is_told_by_name() -> None:
+    class Forward(autograd.Function):
+        def forward(self, x: Any) -> Any:
+            return x * 2
+
+    x, _ = leaves()
+    with pytest.raises(NotSupportedError, match=r"expected a subclass that defines forward\(self"):
+        autograd.Function()(x)
+    with autograd.record():
+        y = Forward()(x)
+    with pytest.raises(NotSupportedError, match=r"Forward: expected .* defines backward\(self"):
+        y.backward()

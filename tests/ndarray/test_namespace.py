@@ -50,3 +50,10 @@ def test_variadic_operator_takes_arrays_or_a_list() -> None:
     x = nd.ones((1, 2))
     assert nd.concat(x, x, dim=0).shape == nd.concat(*[x, x], dim=0).shape == (2, 2)
     assert nd.add_n(x, x, x).tolist() == [[3, 3]]
+
+
+def test_docstring_tells_what_the_face_adds() -> None:
+    doc = nd.FullyConnected.__doc__
+    assert doc is not None
+    assert doc.endswith("    name: Accepted; only Symbols have names.")
+    assert "    out: NDArray that receives the result" in doc

@@ -30,3 +30,8 @@ def test_method_fills_out() -> None:
     out = nd.zeros(2)
     assert nd.array([[1, 2], [3, 4]]).sum(axis=0, out=out) is out
     assert out.tolist() == [4, 6]
+
+
+def test_broadcast_like_takes_other_by_name() -> None:
+    x, y = nd.array([[1], [2]]), nd.zeros((2, 3))
+    assert x.broadcast_like(other=y).tolist() == [[1] * 3, [2] * 3]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gluonish.ops.catalog  # noqa: F401  # registers every operator
+from gluonish import autograd, nd
 from gluonish.core.dtype import BFLOAT16, FLOAT16
 from gluonish.core.errors import OperatorError
 from gluonish.ops.precision import in_dtype
@@ -82,3 +83,12 @@ def test_clip_of_whole_numbers_takes_bounds_beyond_their_range(
 ) -> None:
     found = run_operator("clip", np.array([0, 7, 200], dtype), a_min=low, a_max=high)
     assert found.tolist() == expected
+
+
+def test_gradient_of_a_division_by_what_has_no_square() -> None:
+    a, b = nd.array([300], dtype="float16"), nd.array([600], dtype="float16")
+    b.attach_grad()
+    with autograd.record():
+        quotient = a / b
+    quotient.backward()
+    assert b.grad.asscalar() == pytest.approx(-300 / 600**2, rel=2e-3)

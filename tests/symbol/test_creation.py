@@ -1,6 +1,8 @@
 import numpy as np
+import pytest
 
 import gluonish.symbol as sym
+from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray import array
 
 
@@ -31,3 +33,23 @@ def test_functions_take_numbers_on_either_side() -> None:
 def test_two_symbols_meet_elementwise() -> None:
     y = sym.maximum(sym.var("a"), sym.var("b"))
     assert y._values[0].node.op.name == "_maximum"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("maximum", 3), ("minimum", 2), ("hypot", 13**0.5), ("power", 8)]
+)
+def test_two_numbers_give_a_number(name: str, expected: float) -> None:
+    assert getattr(sym, name)(2, 3) == pytest.approx(expected)
+
+
+def test_arguments_have_the_names_of_mxnet() -> None:
+    x = sym.var("x")
+    assert sym.pow(base=x, exp=2).eval(x=array([3]))[0].tolist() == [9]
+    assert sym.maximum(left=1, right=x).eval(x=array([-3]))[0].tolist() == [1]
+
+
+def test_text_in_place_of_a_number_is_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match="expected an array or a number, got str"):
+        sym.maximum("a", sym.var("x"))
+    with pytest.raises(ArgumentTypeError, match="expected an array or a number, got str"):
+        sym.maximum("a", 3)

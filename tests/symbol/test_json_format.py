@@ -9,7 +9,8 @@ import hypothesis.strategies as st
 import pytest
 
 from gluonish.core.errors import FileFormatError
-from gluonish.symbol.json_format import GraphData, NodeData, depth_first, dump, parse
+from gluonish.symbol.json_format import GraphData, NodeData, dump, parse
+from tests.symbol.depth_first import depth_first
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SYMBOLS = sorted(
@@ -52,21 +53,6 @@ def test_golden_file_is_written_back_byte_for_byte(name: str) -> None:
 @pytest.mark.parametrize("name", SYMBOLS)
 def test_golden_file_is_in_depth_first_order(name: str) -> None:
     graph = parse((GOLDEN / name).read_bytes())
-    assert depth_first(graph) == graph
-
-
-def test_depth_first_drops_what_no_head_needs() -> None:
-    unused = {**VARIABLE, "name": "unused"}
-    graph = parse(file_of(unused, VARIABLE, {**RELU, "inputs": [[1, 0, 0]]}, heads=[(2, 0, 0)]))
-    assert [node.name for node in depth_first(graph).nodes] == ["x", "y"]
-    assert depth_first(graph).nodes[1].inputs == ((0, 0, 0),)
-    assert depth_first(graph).heads == ((1, 0, 0),)
-
-
-def test_depth_first_takes_a_deep_graph() -> None:
-    nodes = [NodeData("null", "x")]
-    nodes += [NodeData("relu", f"y{i}", {}, ((i, 0, 0),)) for i in range(5000)]
-    graph = GraphData(tuple(nodes), ((5000, 0, 0),))
     assert depth_first(graph) == graph
 
 

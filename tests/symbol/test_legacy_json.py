@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gluonish.symbol.json_format import GraphData, NodeData, depth_first, dump, parse
+from gluonish.symbol.json_format import GraphData, NodeData, dump, parse
 from gluonish.symbol.legacy_json import upgrade
+from tests.symbol.depth_first import depth_first
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 INPUTS = {

@@ -45,7 +45,7 @@ def test_a_name_is_a_string() -> None:
 def test_every_operator_has_a_function_with_signature_and_docstring() -> None:
     function = sym.FullyConnected
     assert list(inspect.signature(function).parameters) == [
-        *("data", "weight", "bias", "num_hidden", "no_bias", "flatten", "name", "attr")
+        *("data", "weight", "bias", "num_hidden", "no_bias", "flatten", "name", "attr", "out")
     ]
     assert "num_hidden" in str(function.__doc__)
     assert function is sym.FullyConnected

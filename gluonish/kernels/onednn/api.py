@@ -236,8 +236,10 @@ class Api:
         """
         if status:
             name = self._status_name(status).decode()
-            kind = RefusedError if status in _REFUSALS else OneDNNError
-            raise kind(f"oneDNN: expected {what} to succeed, got {name!r}")
+            message = f"oneDNN: expected {what} to succeed, got {name!r}"
+            if status in _REFUSALS:
+                raise RefusedError(message)
+            raise OneDNNError(f"{message}; MXNET_MKLDNN_ENABLED=0 does without the library")
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function that answers with a status, and check it."""

@@ -130,7 +130,11 @@ class Engine:
         ]
 
     def data_type(self, array: Array) -> DataType:
-        """The library's name for an array's dtype."""
+        """The library's name for an array's dtype.
+
+        Raises:
+            OneDNNError: The library does not compute in it here.
+        """
         data_type = self.data_types.get(array.dtype)
         if data_type is None:
             names = " or ".join(str(dtype) for dtype in self.data_types)

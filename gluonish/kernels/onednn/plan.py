@@ -41,7 +41,11 @@ class Slot:
 
     @property
     def layout(self) -> Descriptor:
-        """The layout; a temporary has none before a step has written it."""
+        """The layout.
+
+        Raises:
+            OneDNNError: It is a temporary that no step has written yet.
+        """
         if self.descriptor is None:
             raise OneDNNError("oneDNN: expected a temporary that was written, got an empty one")
         return self.descriptor

@@ -5,7 +5,7 @@ import ml_dtypes
 import pytest
 
 from gluonish.core.errors import GluonishError
-from gluonish.kernels.onednn import Backend, OneDNNError
+from gluonish.kernels.onednn import Backend, OneDNNError, RefusedError
 from gluonish.kernels.onednn.api import AlgorithmKind, Api, DataType, PropagationKind
 
 
@@ -31,6 +31,19 @@ def test_version_is_3(backend: Backend) -> None:
 def test_a_failing_call_names_the_function_and_the_status(backend: Backend) -> None:
     with pytest.raises(OneDNNError, match=r"dnnl_engine_create.*'invalid_arguments'"):
         backend.engine.api.create("dnnl_engine_create", 1, 99)
+
+
+@pytest.mark.parametrize(
+    ("status", "name", "refused"),
+    [(1, "out_of_memory", False), (2, "invalid_arguments", True), (3, "unimplemented", True)],
+)
+def test_what_the_library_lacks_is_told_from_what_fails(
+    backend: Backend, status: int, name: str, refused: bool
+) -> None:
+    with pytest.raises(OneDNNError, match=name) as caught:
+        backend.engine.api.check(status, "the call")
+    assert isinstance(caught.value, RefusedError) is refused
+    assert ("MXNET_MKLDNN_ENABLED=0" in str(caught.value)) is not refused
 
 
 def test_the_error_is_one_of_ours_and_a_runtime_error() -> None:
