@@ -119,8 +119,11 @@ def main(descriptor: int) -> None:
     # Ctrl-C reaches the whole group of processes; the main process decides what ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # It may close the channel while an answer is on its way, which nobody wants then.
-    with suppress(BrokenPipeError, ConnectionResetError):
-        _serve(Channel(socket.socket(fileno=descriptor)))
+    with (
+        socket.socket(fileno=descriptor) as connection,
+        suppress(BrokenPipeError, ConnectionResetError),
+    ):
+        _serve(Channel(connection))
 
 
 def _serve(channel: Channel) -> None:

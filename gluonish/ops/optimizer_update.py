@@ -23,38 +23,55 @@ from gluonish.ops.registry import Attrs, Operator, register
 __all__ = ["MULTI_UPDATES", "UPDATES"]
 
 # (xp, weight, gradient, states, lr, wd, attrs) -> new weight; weight and gradient in float32 or
-# float64.
+# float64. The gradient is a copy that the step may overwrite, and most work in it: for large
+# weights a new array for every term costs more than the arithmetic.
 Step = Callable[[ModuleType, Any, Any, Sequence[Any], float, float, Attrs], Any]
 
 
 def _clipped(xp: ModuleType, gradient: Any, limit: float) -> Any:
-    return gradient if limit < 0 else xp.clip(gradient, -limit, limit)
+    return gradient if limit < 0 else xp.clip(gradient, -limit, limit, out=gradient)
+
+
+def _decayed(xp: ModuleType, w: Any, g: Any, wd: float, attrs: Attrs) -> Any:
+    """Return the clipped gradient with the weight decay, in the gradient's memory."""
+    slope = _clipped(xp, g, attrs["clip_gradient"])
+    if wd:
+        slope += w * wd
+    return slope
 
 
 def _sgd(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], lr: float, wd: float, attrs: Attrs
 ) -> Any:
-    return w - (_clipped(xp, g, attrs["clip_gradient"]) + w * wd) * lr
+    slope = _decayed(xp, w, g, wd, attrs)
+    slope *= lr
+    return xp.subtract(w, slope, out=slope)
 
 
 def _momentum(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], lr: float, wd: float, attrs: Attrs
 ) -> Any:
     (mom,) = states
-    slope = _clipped(xp, g, attrs["clip_gradient"]) + w * wd
-    moved = widen(mom) * attrs["momentum"] - slope * lr
-    mom[...] = moved.astype(mom.dtype)
-    return w + moved
+    slope = _decayed(xp, w, g, wd, attrs)
+    slope *= lr
+    moved = widen(mom)
+    moved *= attrs["momentum"]
+    moved -= slope
+    _keep(mom, moved)
+    return xp.add(w, moved, out=slope)
 
 
 def _nag(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], lr: float, wd: float, attrs: Attrs
 ) -> Any:
     (mom,) = states
-    step = (_clipped(xp, g, attrs["clip_gradient"]) + w * wd) * lr
-    moved = widen(mom) * attrs["momentum"] - step
-    mom[...] = moved.astype(mom.dtype)
-    return w + moved * attrs["momentum"] - step
+    step = _decayed(xp, w, g, wd, attrs)
+    step *= lr
+    moved = widen(mom)
+    moved *= attrs["momentum"]
+    moved -= step
+    _keep(mom, moved)
+    return xp.subtract(w + moved * attrs["momentum"], step, out=step)
 
 
 def _adam(
@@ -62,13 +79,30 @@ def _adam(
 ) -> Any:
     """Adam clips the gradient with the decay in it, unlike the others."""
     mean, var = states
-    slope = _clipped(xp, g + w * wd, attrs["clip_gradient"])
+    if wd:
+        g += w * wd
+    slope = _clipped(xp, g, attrs["clip_gradient"])
     beta1, beta2 = attrs["beta1"], attrs["beta2"]
-    first = widen(mean) * beta1 + slope * (1 - beta1)
-    second = widen(var) * beta2 + slope * slope * (1 - beta2)
-    mean[...] = first.astype(mean.dtype)
-    var[...] = second.astype(var.dtype)
-    return w - first / (xp.sqrt(second) + attrs["epsilon"]) * lr
+    first, second = widen(mean), widen(var)
+    first *= beta1
+    first += slope * (1 - beta1)
+    slope *= slope
+    slope *= 1 - beta2
+    second *= beta2
+    second += slope
+    _keep(mean, first)
+    _keep(var, second)
+    step = xp.sqrt(second, out=slope)
+    step += attrs["epsilon"]
+    xp.divide(first, step, out=step)
+    step *= lr
+    return xp.subtract(w, step, out=step)
+
+
+def _keep(state: Any, wide: Any) -> None:
+    """Put a state back that was widened for the arithmetic; else it changed in place."""
+    if wide is not state:
+        state[...] = wide
 
 
 def _check_group(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
@@ -107,11 +141,11 @@ def _update(
     weight, grad, *states = arrays
     master = states.pop() if mixed else weight
     w = widen(master)
-    g = grad.astype(w.dtype) * attrs["rescale_grad"]
+    g = xp.multiply(grad, attrs["rescale_grad"], dtype=w.dtype)
     new = step(xp, w, g, states, lr, wd, attrs)
     if mixed:
         master[...] = new
-    out[...] = new.astype(out.dtype)
+    out[...] = new
 
 
 _SCALING = {"rescale_grad": number(1.0), "clip_gradient": number(-1.0)}
