@@ -3,7 +3,7 @@
 Invariants: a `Failure` is shared by every variable that the failed operator would have written and
 by all that depend on them, so marking it raised once marks it for all. Nothing here takes a lock;
 ``Failure.raised`` only ever goes from False to True, and ``Failure.raised_at`` from None to a
-number. A `Stale` stands only on a variable whose value is complete.
+number. A `Stale` stands only on a variable whose value is complete, but for an interrupted update.
 """
 
 import sys
@@ -72,6 +72,9 @@ class Failure:
 
 class Stale:
     """Mark on a variable that lost an update: the operator was skipped, the old value is there.
+
+    An operator that an interrupt of the program ended (Ctrl-C) leaves the same mark on what it was
+    updating in place: the program has seen the interrupt, and may save what it has.
 
     Args:
         failure: Why the operator was skipped.

@@ -67,11 +67,10 @@ class NaiveEngine(Engine):
                     if not isinstance(error, Exception):
                         # An interrupt belongs to the program, not to the operator.
                         self._note_raised(failure, self._is_inside())
+                        skip(reads, writes, failure)
                         raise
-                finally:
-                    # Also on the way out of an interrupt.
-                    for var in writes:
-                        var.error = failure
+                for var in writes:
+                    var.error = failure
                 return
             skip(reads, writes, failure)
 

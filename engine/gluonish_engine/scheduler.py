@@ -32,6 +32,7 @@ from gluonish_engine.var import (
     grant,
     release,
     request,
+    skip,
     waits_for,
     withdraw,
 )
@@ -183,10 +184,19 @@ class Scheduler:
         self.done()
 
     def finish_inline(
-        self, reads: Sequence[Var], writes: Sequence[Var], failure: Failure | None
+        self,
+        reads: Sequence[Var],
+        writes: Sequence[Var],
+        failure: Failure | None,
+        interrupted: bool,
     ) -> None:
-        """Let go of what an inline operator has held, and leave its failure."""
+        """Let go of what an inline operator has held, and leave its failure.
+
+        An interrupt of the program counts as if the operator had been skipped; see `Stale`.
+        """
         with self.lock:
+            if interrupted and failure is not None:
+                skip(reads, writes, failure)
             queued = False
             for var in reads:
                 if var.active > 0:
@@ -194,7 +204,8 @@ class Scheduler:
                 queued = queued or var.queue is not None
             for var in writes:
                 var.active = 0
-                var.error = failure
+                if not interrupted:
+                    var.error = failure
                 queued = queued or var.queue is not None
             if queued:
                 ready: list[Job] = []

@@ -279,16 +279,18 @@ class ThreadedEngine(Engine):
         hook = self.on_event
         start_ns = time.perf_counter_ns() if hook is not None else 0
         failure = None
+        interrupted = False
         try:
             fn()
         except BaseException as error:
             failure = self._fail(name, error, sequence, self._where())
             if not isinstance(error, Exception):
+                interrupted = True
                 self._note_raised(failure, outer is not None)
                 raise
         finally:
             local.running = outer
-            core.finish_inline(reads, writes, failure)
+            core.finish_inline(reads, writes, failure, interrupted)
         if hook is not None:
             self._tell(name, key, start_ns, time.perf_counter_ns())
         return True
@@ -352,9 +354,14 @@ class ThreadedEngine(Engine):
         local.raises = outer
         if start_ns:
             self._tell(call.name, call.key, start_ns, time.perf_counter_ns())
+        if interrupt is not None and failure is not None:
+            frame = local.running
+            self._note_raised(failure, frame is not None and frame[2] is not None)
+            skip(call.inputs, call.writes, failure)
+            return interrupt
         for var in call.writes:
             var.error = failure
-        return interrupt
+        return None
 
     # Waiting
 

@@ -52,7 +52,8 @@ def _sum_kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
     axes = tuple(range(lead)) + tuple(
         lead + i for i, n in enumerate(shape) if n == 1 and data.shape[lead + i] != 1
     )
-    out[...] = data.sum(axis=axes, dtype=accumulator(data.dtype)).reshape(shape)
+    total = xp.add.reduce(data, axis=axes, dtype=accumulator(data.dtype))
+    out[...] = total.reshape(shape)
 
 
 def _sum_gradient(g: V, data: V, *, shape: Shape) -> tuple[Any]:

@@ -40,7 +40,8 @@ def _infer(data: Spec, *, eps: float, mode: str) -> tuple[Spec, Spec]:
 def _kernel(xp: ModuleType, out: Any, data: Any, *, eps: float, mode: str) -> None:
     wide = widen(data)
     axes = _axes(data.ndim, mode)
-    norm = xp.sqrt((wide * wide).sum(axis=axes, keepdims=True) + wide.dtype.type(eps))
+    square = xp.add.reduce(wide * wide, axis=axes, keepdims=True)
+    norm = xp.sqrt(square + wide.dtype.type(eps))
     out[0][...] = (wide / norm).astype(data.dtype)
     out[1][...] = norm.reshape(out[1].shape).astype(data.dtype)
 

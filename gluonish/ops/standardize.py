@@ -22,9 +22,9 @@ def standardize(xp: ModuleType, x: Any, axis: int, eps: float) -> tuple[Any, Any
         eps: Added to the variance.
     """
     count = x.dtype.type(max(1, x.shape[axis]))
-    mean = x.sum(axis=axis, keepdims=True) / count
+    mean = xp.add.reduce(x, axis=axis, keepdims=True) / count
     standardized = x - mean
-    variance = xp.square(standardized).sum(axis=axis, keepdims=True) / count
+    variance = xp.add.reduce(xp.square(standardized), axis=axis, keepdims=True) / count
     std = xp.sqrt(variance + x.dtype.type(eps))
     standardized /= std
     return standardized, mean, std

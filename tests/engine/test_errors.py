@@ -339,3 +339,24 @@ def test_forgiven_variable_is_inline_again(threaded: Engine) -> None:
     threaded.push(lambda: where.append(threading.get_ident()), (weight.var,), (), LANE, inline=True)
     assert where == [threading.get_ident()]
     assert weight.var.error is None
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_an_interrupted_update_leaves_its_variable_usable(engine: Engine, inline: bool) -> None:
+    weight, result = Var(), Var()
+    seen: list[str] = []
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    pushed_here = inline or type(engine).__name__ == "NaiveEngine"
+    if not pushed_here:
+        pytest.skip("an interrupt reaches only the main thread, which runs no lane operator")
+    with pytest.raises(KeyboardInterrupt):
+        engine.push(interrupt, (weight,), (weight, result), LANE, name="update", inline=inline)
+    engine.wait(weight)
+    engine.push(lambda: seen.append("ran"), (weight,), (weight,), LANE, name="update")
+    engine.wait(weight)
+    assert seen == ["ran"]
+    with pytest.raises(EngineError, match="update: failed with KeyboardInterrupt"):
+        engine.wait(result)

@@ -139,6 +139,16 @@ def test_output_may_be_the_memory_of_the_weight() -> None:
     close(w, [0.889, 2.203])
 
 
+@pytest.mark.parametrize("name", ["sgd_update", "sgd_mom_update", "nag_mom_update", "adam_update"])
+def test_weight_and_gradient_keep_their_values(name: str) -> None:
+    op = find_operator(name)
+    w, g = weight(), gradient()
+    inputs = [w, g, *states()][: len(op.inputs)]
+    run_operator(name, *inputs, clip_gradient=2, **ONE)
+    assert (w == weight()).all()
+    assert (g == gradient()).all()
+
+
 def test_states_of_several_weights_are_what_the_kernel_overwrites() -> None:
     op = find_operator("multi_mp_sgd_mom_update")
     assert op.mutated_inputs({"num_args": 8}) == (2, 3, 6, 7)

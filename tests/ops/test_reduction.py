@@ -90,3 +90,9 @@ def test_argmax_has_the_dtype_of_the_data(dtype: Any) -> None:
 def test_argmax_without_axis_counts_all_elements() -> None:
     assert run_operator("argmax", X).tolist() == [5]
     assert run_operator("argmin", X, keepdims=True).tolist() == [[0]]
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "norm", "nansum"])
+def test_overflow_gives_infinity_without_a_warning(name: str) -> None:
+    # The error that a warning is here would come from NumPy's own modules, not from ours.
+    assert np.isinf(run_operator(name, np.full((4, 4), 3e38, np.float32))).all()

@@ -7,8 +7,10 @@ runner holds it.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Concatenate, ParamSpec
+
+import numpy as np
 
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.engine import Engine
@@ -17,6 +19,10 @@ from gluonish.kernels.onednn.plan import Plan
 __all__ = ["PlanCache"]
 
 P = ParamSpec("P")
+
+# A primitive on arrays of no more elements than this runs in one thread. Starting a team costs more
+# than a second thread saves, and on a busy machine the team waits until all its threads get a core.
+_SMALL = 1 << 13
 
 
 class _Refusal:
@@ -93,7 +99,23 @@ class PlanCache:
     ) -> Plan | _Refusal:
         # The thread's state has to exist by now: it sets how many threads new primitives use.
         self._engine.thread()
+        small = _elements((*args, *kwargs.values())) <= _SMALL
+        before = self._engine.begin_small() if small else 0
         try:
             return build(self._engine, *args, **kwargs)
         except RefusedError as error:
             return _Refusal(str(error))
+        finally:
+            if small:
+                self._engine.end_small(before)
+
+
+def _elements(values: Iterable[object]) -> int:
+    """How many elements the arrays among some values have, also in tuples."""
+    total = 0
+    for value in values:
+        if isinstance(value, tuple):
+            total += _elements(value)
+        elif isinstance(value, np.ndarray):
+            total += value.size
+    return total

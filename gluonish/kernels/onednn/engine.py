@@ -92,6 +92,22 @@ class Engine:
             state = self._local.state = ThreadState(self.api, self.handle, self._threads)
         return state
 
+    def begin_small(self) -> int:
+        """Have primitives that this thread makes from now on use one thread; see `end_small`.
+
+        Returns:
+            How many they used before.
+        """
+        before = self.api.max_threads()
+        if before > 1:
+            self.api.limit_threads(1)
+        return before
+
+    def end_small(self, before: int) -> None:
+        """Have new primitives use as many threads as before `begin_small`."""
+        if before > 1:
+            self.api.limit_threads(before)
+
     def forget_workers(self) -> None:
         """In a forked child, where OpenMP's worker threads are gone: use one thread from now on.
 
