@@ -307,7 +307,7 @@ def _check_arguments(klass: type[Optimizer], kwargs: Mapping[str, Any]) -> None:
     for name in kwargs:
         if name not in known:
             raise UnknownArgumentError(
-                f"{klass.__name__}: expected arguments among {', '.join(sorted(known))}, got "
+                f"{klass.__name__}: expected arguments among {', '.join(sorted(set(known)))}, got "
                 f"{name!r}{nearest(name, known)}"
             )
 

@@ -206,3 +206,9 @@ def test_pickled_optimizer_loses_its_parameters() -> None:
 
     copied = pickle.loads(pickle.dumps(SGD(learning_rate=0.5, param_dict={0: Weight()})))
     assert (copied.lr, copied.param_dict) == (0.5, {})
+
+
+def test_an_argument_is_listed_once_in_the_error() -> None:
+    with pytest.raises(ArgumentError) as caught:
+        create("sgd", learning_rat=1)
+    assert str(caught.value).count(" momentum,") == 1
