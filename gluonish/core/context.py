@@ -85,6 +85,11 @@ class Context:
         return Context, (self.device_type, self.device_id)
 
     @property
+    def is_host_buffer(self) -> bool:
+        """Whether this is host memory for handing arrays over: pinned, or shared with processes."""
+        return self.device_type in ("cpu_pinned", "cpu_shared")
+
+    @property
     def is_gpu(self) -> bool:
         """Whether arrays here are CuPy's."""
         return self.device_type == "gpu"

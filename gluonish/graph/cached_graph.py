@@ -25,6 +25,7 @@ from gluonish.graph.ir import Node, Value
 from gluonish.graph.partition import Partition
 from gluonish.graph.pipeline import optimize
 from gluonish.ndarray import recording
+from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING
 
@@ -86,7 +87,7 @@ class CachedGraph:
         device = inputs[0]._device
         for x in inputs:
             if x._device is not device:
-                raise self._mixed_devices(inputs)
+                return self(self._gathered(inputs))
         flags = recording.mode.get()
         specs = [x._spec for x in inputs]
         links: Links = [x._link for x in inputs] if flags & RECORDING else ()
@@ -119,6 +120,19 @@ class CachedGraph:
         if len(self._plans) > _MAX_PLANS:
             self._plans.pop(next(iter(self._plans)), None)
         return plan
+
+    def _gathered(self, inputs: Sequence[NDArray]) -> list[NDArray]:
+        """Return the inputs on one device, which host memory beside a CPU allows.
+
+        Parameters lie where their network does, so that only data are moved.
+
+        Raises:
+            DeviceError: if the devices do not mix.
+        """
+        moved = on_one_cpu(inputs)
+        if moved is None:
+            raise self._mixed_devices(inputs)
+        return moved
 
     def _mixed_devices(self, inputs: Sequence[NDArray]) -> DeviceError:
         device = inputs[0]._device

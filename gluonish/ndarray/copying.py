@@ -11,7 +11,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node
 
-__all__ = ["as_in_context", "copy_into", "copyto", "duplicate"]
+__all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
 
 
 class _CopyNode:
@@ -105,3 +105,16 @@ def as_in_context(source: NDArray, context: Context) -> NDArray:
 def duplicate(source: NDArray, memo: object = None) -> NDArray:
     """Return a copy outside the recorded graph; this is ``copy.copy`` and ``copy.deepcopy``."""
     return copyto(source.detach(), source.context)
+
+
+def on_one_cpu(arrays: Sequence[NDArray]) -> list[NDArray] | None:
+    """Return arrays of one CPU and of pinned or shared host memory as arrays of that CPU.
+
+    A `DataLoader` with ``pin_memory`` feeds a network on a CPU that way. None: the arrays lie on
+    devices that do not mix.
+    """
+    plain = {x.context for x in arrays if not x.context.is_host_buffer}
+    if len(plain) != 1:
+        return None
+    (context,) = plain
+    return None if context.is_gpu else [as_in_context(x, context) for x in arrays]

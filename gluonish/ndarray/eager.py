@@ -17,7 +17,7 @@ from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray import recording
-from gluonish.ndarray.copying import copy_into
+from gluonish.ndarray.copying import copy_into, on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, OperatorNode
 from gluonish.ops.registry import Attrs, Operator
@@ -56,7 +56,7 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         device: Device = inputs[0]._device
         for x in inputs:
             if x._device is not device:
-                raise _mixed_devices(op, inputs)
+                return invoke(op, _gathered(op, inputs, attrs), attrs, out)
     except AttributeError:
         return _delegate(op, inputs, attrs)
     flags = recording.mode.get()
@@ -187,11 +187,19 @@ def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
     raise ArgumentTypeError(f"{op.name}: expected NDArrays, got {inputs!r}")
 
 
-def _mixed_devices(op: Operator, inputs: Sequence[NDArray]) -> DeviceError:
-    devices = ", ".join(str(x.context) for x in inputs)
-    return DeviceError(
-        f"{op.name}: expected arrays on one device, got {devices}; move them with as_in_context"
-    )
+def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDArray]:
+    """Return the inputs on one device, which host memory beside a CPU allows.
+
+    Raises:
+        DeviceError: if the devices do not mix, or the operator would overwrite what was moved.
+    """
+    moved = on_one_cpu(inputs)
+    if moved is None or any(moved[i] is not inputs[i] for i in op.mutated_inputs(attrs)):
+        devices = ", ".join(str(x.context) for x in inputs)
+        raise DeviceError(
+            f"{op.name}: expected arrays on one device, got {devices}; move them with as_in_context"
+        )
+    return moved
 
 
 def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | None = None) -> Any:

@@ -309,6 +309,8 @@ class Parameter:
                 return next(iter(arrays.values()))
             ctx = current_context()
         found = arrays.get(ctx)
+        if found is None and ctx.is_host_buffer:
+            found = arrays.get(cpu(ctx.device_id))
         if found is None:
             raise ParameterError(
                 f"Parameter {self.name}: expected a context of {list(arrays)}, where it was "

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
-from gluonish import autograd
+from gluonish import autograd, nn
 from gluonish import ndarray as nd
-from gluonish.core.context import cpu
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+from gluonish.core.context import Context, cpu, cpu_pinned, cpu_shared
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError, DeviceError
+from gluonish.loss import L2Loss
+from gluonish.ndarray import array, concatenate
 
 
 def test_copy_to_a_device_is_a_new_array() -> None:
@@ -81,3 +83,35 @@ def test_copy_into_a_recorded_array_is_refused() -> None:
     x.attach_grad()
     with autograd.record(), pytest.raises(AutogradError, match="copyto"):
         nd.zeros(2).copyto(x)
+
+
+@pytest.mark.parametrize("context", [cpu_pinned(0), cpu_shared(0)], ids=str)
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_pinned_and_shared_batches_feed_a_network_on_the_cpu(
+    context: Context, hybridize: bool
+) -> None:
+    net = nn.HybridSequential()
+    net.add(nn.Dense(3, in_units=2), nn.BatchNorm(in_channels=3))
+    net.initialize()
+    if hybridize:
+        net.hybridize()
+    plain = array([[1.0, 2.0], [3.0, -4.0]])
+    batch = plain.as_in_context(context)
+    with autograd.record():
+        loss = L2Loss()(net(batch), array([[0.0] * 3] * 2, ctx=context))
+    loss.backward()
+    got = [p.grad().asnumpy() for p in net.collect_params().values() if p.grad_req != "null"]
+    with autograd.record():
+        expected = L2Loss()(net(plain), array([[0.0] * 3] * 2))
+    expected.backward()
+    want = [p.grad().asnumpy() for p in net.collect_params().values() if p.grad_req != "null"]
+    assert loss.context == cpu(0)
+    np.testing.assert_array_equal(loss.asnumpy(), expected.asnumpy())
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_pinned_arrays_do_not_join_two_cpus() -> None:
+    x, y, z = array([1.0], ctx=cpu(0)), array([1.0], ctx=cpu(1)), array([1.0], ctx=cpu_pinned(0))
+    with pytest.raises(DeviceError, match="expected arrays on one device"):
+        concatenate([x, y, z], axis=0)

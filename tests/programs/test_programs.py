@@ -1,7 +1,7 @@
 """Programs as users of MXNet 1.9 write them give what they give under MXNet 1.9.1.
 
-golden.npz holds MXNet's results; make_golden.py wrote it. Each program runs here imperatively,
-hybridized, and on the other engines.
+golden.npz holds MXNet's results; tests/golden/make_programs.py wrote it. Each program runs here
+imperatively, hybridized, and on the other engines.
 """
 
 import importlib
@@ -14,7 +14,7 @@ import pytest
 import gluonish
 from gluonish.engine import use_engine
 from tests.programs.flat import flatten
-from tests.programs.make_golden import program_names
+from tests.programs.names import program_names
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = program_names()

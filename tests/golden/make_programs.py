@@ -1,4 +1,4 @@
-"""Write golden.npz beside this file: what each program here gives under MXNet 1.9.1.
+"""Write tests/programs/golden.npz: what each program there gives under MXNet 1.9.1.
 
 Run with an interpreter that has mxnet 1.9.1 and numpy 1.23.5.
 """
@@ -9,20 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).resolve().parent
-NOT_PROGRAMS = {"flat", "inputs", "make_golden", "test_bad_input", "test_programs"}
-
-
-def program_names() -> list[str]:
-    """Return the names of the modules here that have a ``run``."""
-    return sorted(file.stem for file in HERE.glob("*.py") if file.stem not in NOT_PROGRAMS)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> None:
     import mxnet as mx
 
-    sys.path.insert(0, str(HERE.parents[1]))
+    sys.path.insert(0, str(ROOT))
     flatten = importlib.import_module("tests.programs.flat").flatten
+    program_names = importlib.import_module("tests.programs.names").program_names
     golden = {}
     for name in program_names():
         program = importlib.import_module(f"tests.programs.{name}")
@@ -30,7 +25,7 @@ def main() -> None:
             if value.dtype.kind == "f":
                 value = value.astype(np.float32)
             golden[f"{name}/{key}"] = value
-    np.savez_compressed(HERE / "golden.npz", **golden)
+    np.savez_compressed(ROOT / "tests" / "programs" / "golden.npz", **golden)
 
 
 if __name__ == "__main__":
