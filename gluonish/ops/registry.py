@@ -60,9 +60,13 @@ class FastKernel:
         takes: Called with the input specs and the attributes; True if the kernel can run them.
         kernel: Same call and same result (within round-off) as the reference kernel.
         enabled: Read when a call or a plan chooses its kernel; False switches the kernel off.
+        plan: ``plan(outputs, inputs, attrs)``, with tuples of arrays, does once what depends on
+            shapes and strides only. It returns what has ``run(*outputs, *inputs)`` for arrays laid
+            out like those, and may refuse with an OperatorError's kin as the kernel would. None:
+            the kernel does all its work in each call.
     """
 
-    __slots__ = ("enabled", "kernel", "name", "takes")
+    __slots__ = ("enabled", "kernel", "name", "plan", "takes")
 
     def __init__(
         self,
@@ -70,11 +74,13 @@ class FastKernel:
         takes: Callable[..., bool],
         kernel: Kernel,
         enabled: Callable[[], bool] = lambda: True,
+        plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Any] | None = None,
     ) -> None:
         self.name = name
         self.takes = takes
         self.kernel = kernel
         self.enabled = enabled
+        self.plan = plan
 
 
 class Operator:
@@ -232,14 +238,19 @@ class Operator:
             specs: The inputs' specs.
             attrs: Parsed attributes.
         """
+        fast = self.select_fast(xp_name, specs, attrs)
+        return self.kernel if fast is None else fast.kernel
+
+    def select_fast(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> FastKernel | None:
+        """Return the first fast kernel that takes these inputs; arguments of `select_kernel`."""
         for fast in self.fast_kernels:
             if (
                 fast.name.startswith("cupy.") == (xp_name == "cupy")
                 and fast.enabled()
                 and fast.takes(*specs, **attrs)
             ):
-                return fast.kernel
-        return self.kernel
+                return fast
+        return None
 
 
 _operators: dict[str, Operator] = {}

@@ -13,13 +13,14 @@ fixed when the plan is built.
 
 from collections.abc import Mapping
 from ctypes import Array as CArray
+from typing import NamedTuple
 
 from gluonish.kernels.onednn.api import Argument, ExecArgument, OneDNNError
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Array, Descriptor, address
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 
-__all__ = ["Builder", "Plan", "Slot"]
+__all__ = ["Bound", "Builder", "Plan", "Slot"]
 
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
@@ -156,6 +157,19 @@ class Plan:
                 api.check(status, "dnnl_primitive_execute")
         api.wait(stream)
         self._idle.append(call)
+
+
+class Bound(NamedTuple):
+    """A plan for one call of an operator.
+
+    Attributes:
+        plan: The plan.
+        operands: For each operand of the plan, which array it is: a position among the operator's
+            outputs and inputs, outputs first.
+    """
+
+    plan: Plan
+    operands: tuple[int, ...]
 
 
 class Builder:

@@ -9,7 +9,7 @@ kernel, and `refusals` counts them.
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +25,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels import onednn
 from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.onednn.plan import Bound
 from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.convolution import (
     CONVOLUTION,
@@ -34,9 +35,9 @@ from gluonish.ops.convolution import (
 from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.matmul import DOT
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.registry import Attrs, FastKernel, Operator
 
-__all__ = ["enabled", "hang", "refusals"]
+__all__ = ["enabled", "hang", "refusals", "serve"]
 
 _DTYPES = (FLOAT32, BFLOAT16)
 # Multiplications below which NumPy's product is faster than the call into the library.
@@ -265,6 +266,32 @@ def _with_fallback(op: Operator, name: str, kernel: Callable[..., None]) -> Call
             reference(xp, out, *inputs, **attrs)
 
     return run
+
+
+def serve(
+    op: Operator,
+    name: str,
+    takes: Callable[..., bool],
+    plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Bound],
+) -> None:
+    """Hang a kernel that is one plan on an operator, in front of those that are there.
+
+    Args:
+        op: The operator.
+        name: The kernel's, without the library.
+        takes: Called with the input specs and the attributes; True if the kernel can run them.
+        plan: Called with the outputs, the inputs and the attributes; finds or builds the plan.
+            It raises RefusedError for arrays that the library cannot take.
+    """
+
+    def kernel(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
+        outputs = (out,) if op.single else out
+        arrays = (*outputs, *inputs)
+        bound = plan(outputs, inputs, attrs)
+        bound.plan.run(*[arrays[i] for i in bound.operands])
+
+    fast = FastKernel(f"onednn.{name}", takes, _with_fallback(op, name, kernel), enabled, plan)
+    op.fast_kernels = (fast, *op.fast_kernels)
 
 
 _KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., None]], ...] = (
