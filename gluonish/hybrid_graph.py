@@ -120,6 +120,7 @@ class HybridGraph:
             static_alloc=options.static_alloc,
             forward_bulk_size=options.forward_bulk_size,
             backward_bulk_size=options.backward_bulk_size,
+            data_count=len(traced.data),
             name=block.name,
         )
 

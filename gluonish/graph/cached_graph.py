@@ -1,9 +1,7 @@
 """CachedGraph: what a hybridized block calls.
 
 Traced once, planned once for each signature, recorded as one tape node. A signature is what a plan
-depends on: specs and device of the inputs, training mode, and which inputs want a gradient. While
-recording, the forward plan also delivers what the backward plan will read, into a *state* that goes
-back to a pool when the tape node is freed.
+depends on: specs and device of the inputs, training mode, and which inputs want a gradient.
 """
 
 from collections.abc import Sequence
@@ -16,26 +14,19 @@ from gluonish.core.config import (
     MXNET_EXEC_BULK_EXEC_TRAIN,
 )
 from gluonish.core.device import Device
-from gluonish.core.errors import AutogradError, DeviceError, GraphError
+from gluonish.core.errors import DeviceError, GraphError
 from gluonish.core.spec import Spec
-from gluonish.graph import interpreter
-from gluonish.graph.executable import Executable
-from gluonish.graph.inference import specialize
+from gluonish.graph.call_plan import CallPlan, Links
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.partition import Partition
-from gluonish.graph.pipeline import optimize
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import on_one_cpu
-from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
+from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import RECORDING, TRAINING
 
-__all__ = ["CachedGraph", "GraphNode"]
+__all__ = ["CachedGraph"]
 
 _MAX_PLANS = 64  # signatures kept; the oldest plan goes first
-_MAX_IDLE_STATES = 2
 _WHOLE = 1 << 30  # segment size that never cuts
-
-Links = Sequence[Link | None]
 
 
 class CachedGraph:
@@ -48,6 +39,8 @@ class CachedGraph:
         forward_bulk_size: Most operators in one engine job of the forward pass; None as the
             environment says.
         backward_bulk_size: The same of the backward pass.
+        data_count: How many inputs, from the first, are data; the others are parameters, which
+            rarely change at inference. None: all are data.
         name: For engine jobs and messages.
     """
 
@@ -59,16 +52,18 @@ class CachedGraph:
         static_alloc: bool = False,
         forward_bulk_size: int | None = None,
         backward_bulk_size: int | None = None,
+        data_count: int | None = None,
         name: str = "graph",
     ) -> None:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.name = name
         self.static_alloc = static_alloc
+        self.data_count = len(self.inputs) if data_count is None else data_count
         self._forward_bulk_size = forward_bulk_size
         self._backward_bulk_size = backward_bulk_size
-        self._plans: dict[Any, _Plan] = {}
-        self._last: _Plan | None = None
+        self._plans: dict[Any, CallPlan] = {}
+        self._last: CallPlan | None = None
 
     def __call__(self, inputs: Sequence[NDArray]) -> list[NDArray]:
         """Compute the outputs.
@@ -108,14 +103,25 @@ class CachedGraph:
 
     def _find_plan(
         self, specs: list[Spec], device: Device, training: int, wanted: list[bool]
-    ) -> "_Plan":
+    ) -> CallPlan:
         signature = (tuple(specs), device, training, tuple(wanted))
         plan = self._plans.get(signature)
         if plan is not None:
             return plan
         if len(specs) != len(self.inputs):
             raise GraphError(f"{self.name}: expected {len(self.inputs)} inputs, got {len(specs)}")
-        plan = _Plan(self, specs, device, training, wanted)
+        plan = CallPlan(
+            self.inputs,
+            self.outputs,
+            specs,
+            device,
+            training=training,
+            wanted=wanted,
+            static_alloc=self.static_alloc,
+            segment_sizes=self.segment_sizes(train=bool(training or any(wanted))),
+            data_count=self.data_count,
+            name=self.name,
+        )
         self._plans[signature] = plan
         if len(self._plans) > _MAX_PLANS:
             self._plans.pop(next(iter(self._plans)), None)
@@ -160,146 +166,3 @@ class CachedGraph:
             max(1, self._forward_bulk_size or forward),
             max(1, self._backward_bulk_size or backward),
         )
-
-
-class _Plan:
-    """Executables for one signature: forward, and backward where a gradient is wanted."""
-
-    def __init__(
-        self,
-        owner: CachedGraph,
-        specs: list[Spec],
-        device: Device,
-        training: int,
-        wanted: list[bool],
-    ) -> None:
-        self.traced = owner.inputs, owner.outputs
-        self.specs = specs
-        self.device = device
-        self.training = training
-        self.wanted = wanted
-        self.wanted_positions = [i for i, want in enumerate(wanted) if want]
-        self.graph = optimize(specialize(owner.inputs, owner.outputs, specs, train=bool(training)))
-        self._static_alloc = owner.static_alloc
-        self._idle: list[list[NDArray]] = []
-        sizes = owner.segment_sizes(train=bool(training or self.wanted_positions))
-        parts = self.parts = Partition(self.graph, self.wanted_positions)
-        self.output_specs = [value.spec for value in parts.outputs]
-        self.gradient_specs = [value.spec for value in parts.gradients]
-        self._kept_specs = [value.spec for value in parts.kept]
-        self.forward = Executable(
-            parts.forward,
-            parts.inputs,
-            [*parts.outputs, *parts.kept],
-            device,
-            static_alloc=owner.static_alloc,
-            segment_size=sizes[0],
-            name=owner.name,
-        )
-        self.backward: Executable | None = None
-        if self.wanted_positions:
-            self.backward = Executable(
-                parts.backward,
-                [
-                    *parts.heads,
-                    *[parts.inputs[i] for i in parts.read_inputs],
-                    *[parts.outputs[i] for i in parts.read_outputs],
-                    *parts.kept,
-                ],
-                parts.gradients,
-                device,
-                static_alloc=owner.static_alloc,
-                segment_size=sizes[1],
-                name=f"{owner.name}_backward",
-            )
-
-    def __call__(self, inputs: Sequence[NDArray], links: Links) -> list[NDArray]:
-        outputs = [empty_like_spec(spec, self.device) for spec in self.output_specs]
-        if self.backward is None:
-            self.forward(inputs, outputs)
-            return outputs
-        state = self._take_state()
-        key = self.forward(inputs, [*outputs, *state])
-        GraphNode(self, inputs, outputs, state, links, key)
-        return outputs
-
-    def _take_state(self) -> list[NDArray]:
-        """Return an array for each value that the backward pass needs besides the call's own."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return [empty_like_spec(spec, self.device) for spec in self._kept_specs]
-
-    def return_state(self, state: list[NDArray]) -> None:
-        """Keep a state's memory for the next recorded call; its variables order the writes."""
-        if self._static_alloc and len(self._idle) < _MAX_IDLE_STATES:
-            self._idle.append(state)
-
-
-class GraphNode:
-    """The recorded call of a CachedGraph; it links the outputs to itself."""
-
-    __slots__ = ("inputs", "key", "output_count", "outputs", "parents", "plan", "state")
-
-    def __init__(
-        self,
-        plan: _Plan,
-        inputs: Sequence[NDArray],
-        outputs: Sequence[NDArray],
-        state: list[NDArray],
-        parents: Links,
-        key: tuple[int, int],
-    ) -> None:
-        self.plan = plan
-        self.inputs: Sequence[NDArray] = inputs
-        # Handles of their own: the node must not keep itself alive through its outputs.
-        self.outputs = [outputs[i].detach() for i in plan.parts.read_outputs]
-        self.state: list[NDArray] | None = state
-        self.parents = parents
-        self.key = key
-        self.output_count = len(outputs)
-        for i, output in enumerate(outputs):
-            output._link = (self, i)
-
-    def backward(self, grads: Sequence[NDArray | None]) -> Sequence[NDArray | None]:
-        """Return the gradient of every input.
-
-        By the planned backward graph; or, to differentiate again, operator by operator.
-        """
-        plan = self.plan
-        if self.state is None or plan.backward is None:
-            raise AutogradError(
-                "backward: expected a recorded graph, got one that an earlier backward freed; "
-                "pass retain_graph=True to the earlier one"
-            )
-        heads = [self._head(i, gradient) for i, gradient in enumerate(grads)]
-        if recording.mode.get() & RECORDING:
-            inputs = [x.connected(link) for x, link in zip(self.inputs, self.parents, strict=True)]
-            return interpreter.gradients(plan.graph, inputs, heads, plan.wanted_positions, self.key)
-        results = [empty_like_spec(spec, plan.device) for spec in plan.gradient_specs]
-        inputs = [self.inputs[i] for i in plan.parts.read_inputs]
-        plan.backward([*heads, *inputs, *self.outputs, *self.state], results)
-        found: list[NDArray | None] = [None] * len(self.inputs)
-        for position, result in zip(plan.parts.gradient_positions, results, strict=True):
-            found[position] = result
-        return found
-
-    def _head(self, index: int, gradient: NDArray | None) -> NDArray:
-        spec = self.plan.output_specs[index]
-        if gradient is None:
-            zero = empty_like_spec(spec, self.plan.device)
-            zero._write(lambda out: out.fill(0), name="_zeros")
-            return zero
-        if gradient._spec != spec or gradient._device is not self.plan.device:
-            moved: NDArray = gradient.as_in_context(self.plan.device.context).astype(spec.dtype)
-            return moved
-        return gradient
-
-    def free(self) -> None:
-        """Give the kept memory back."""
-        if self.state is not None:
-            self.plan.return_state(self.state)
-        self.inputs, self.outputs, self.state = (), [], None
-
-    def __del__(self) -> None:
-        self.free()

@@ -3,17 +3,23 @@
 The tail of a frame, with its arena, belongs to one call at a time: it is taken from a pool when the
 call's first step runs and goes back after its last, so that calls from several threads never meet
 in memory. A call that fails leaves it to the garbage collector.
+
+What follows from stable inputs (parameters at inference) is computed by the first call after they
+changed, under a lock: the versions of their variables tell. It is kept for all calls. Nobody reads
+it meanwhile, because a writer of a parameter has waited for all calls that read it.
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from gluonish.core.device import Device
 from gluonish.core.errors import OperatorError
 from gluonish.core.random_state import next_key
 from gluonish.engine import current_engine
-from gluonish.graph.frame_layout import Frame, FrameLayout, RunStep, ViewStep
+from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
+from gluonish.graph.steps import Frame, Step
 from gluonish.ndarray.eager import HEAVY_INLINE_SIZE
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray
 from gluonish_engine import Var
@@ -24,7 +30,8 @@ _MAX_IDLE_TAILS = 8  # more calls at once than this allocate; keeps memory bound
 _MAX_INLINE_STEPS = 32
 
 Key = tuple[int, int]
-Steps = Sequence[RunStep | ViewStep]
+Steps = Sequence[Step]
+Versions = list[tuple[Var, int]]
 
 
 class Executable:
@@ -38,6 +45,8 @@ class Executable:
         static_alloc: Keep memory between calls.
         segment_size: Most steps in one engine job, at least 1.
         name: For engine jobs and errors.
+        stable: Positions of the externals that rarely change.
+        channels_last: Keys of values that lie in memory with their channels last.
     """
 
     def __init__(
@@ -50,10 +59,18 @@ class Executable:
         static_alloc: bool,
         segment_size: int,
         name: str,
+        stable: Collection[int] = (),
+        channels_last: Collection[tuple[int, int]] = (),
     ) -> None:
         self.device = device
         self.name = name
-        self.layout = FrameLayout(nodes, externals, outputs, device)
+        self.layout = FrameLayout(
+            nodes, externals, outputs, device, stable=stable, channels_last=channels_last
+        )
+        has_prologue = self.layout.prologue or self.layout.packing
+        self._stable = sorted(stable) if has_prologue else []
+        self._prepared: Versions | None = None
+        self._lock = threading.Lock()  # guards the prologue's values and `_prepared`
         self.inline = _is_light(nodes)
         self._static_alloc = static_alloc
         self._idle: list[Frame] = []
@@ -82,15 +99,22 @@ class Executable:
         writes = [y._var for y in outputs]
         if layout.mutated:
             writes += [reads[i] for i in layout.mutated]
+        versions = [(reads[i], reads[i].version) for i in self._stable]
         if len(self.segments) > 1:
-            self._push_segments(frame, reads, writes, writes[len(outputs) :], key)
+            self._push_segments(frame, reads, writes, writes[len(outputs) :], key, versions)
         else:
-            job = partial(self._run_all, frame, key)
+            job = partial(self._run_all, frame, key, versions)
             current_engine().push(job, reads, writes, lane, 0, self.name, self.inline)
         return key
 
     def _push_segments(
-        self, frame: Frame, reads: list[Var], writes: list[Var], mutated: list[Var], key: Key
+        self,
+        frame: Frame,
+        reads: list[Var],
+        writes: list[Var],
+        mutated: list[Var],
+        key: Key,
+        versions: Versions,
     ) -> None:
         # It orders the jobs, and an error in one keeps the later ones from running. The first and
         # the last job hold the call's arrays: whoever comes later waits for the last. If the first
@@ -103,7 +127,7 @@ class Executable:
             outer = i in (0, last)
             own = [frame_var] if i else []
             current_engine().push(
-                partial(self._run_segment, i, frame, tails, key),
+                partial(self._run_segment, i, frame, tails, key, versions),
                 [*own, *(reads if outer else mutated)],
                 [frame_var, *(writes if outer else mutated)],
                 self.device.lane,
@@ -112,19 +136,35 @@ class Executable:
                 self.inline,
             )
 
-    def _run_all(self, frame: Frame, key: Key) -> None:
+    def _run_all(self, frame: Frame, key: Key, versions: Versions) -> None:
         tail = self.take_tail()
         frame += tail
+        self._prepare(frame, versions)
         self._run(self.segments[0], frame, key)
         self._end(frame, tail)
 
-    def _run_segment(self, index: int, frame: Frame, tails: list[Frame], key: Key) -> None:
+    def _run_segment(
+        self, index: int, frame: Frame, tails: list[Frame], key: Key, versions: Versions
+    ) -> None:
         if index == 0:
             tails.append(self.take_tail())
             frame += tails[0]
+            self._prepare(frame, versions)
         self._run(self.segments[index], frame, key)
         if index == len(self.segments) - 1:
             self._end(frame, tails[0])
+
+    def _prepare(self, frame: Frame, versions: Versions) -> None:
+        """Compute what follows from stable inputs, if they changed since the last time."""
+        if versions == self._prepared:
+            return
+        with self._lock:
+            if versions != self._prepared:
+                self._prepared = None
+                self._run(self.layout.prologue, frame, (0, 0))
+                for step in self.layout.packing:
+                    step.pack(self.device.xp, frame)
+                self._prepared = versions
 
     def _run(self, steps: Steps, frame: Frame, key: Key) -> None:
         xp = self.device.xp

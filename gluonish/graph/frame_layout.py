@@ -5,81 +5,26 @@ begins with what each call gives: the *externals* (inputs, and what a backward g
 forward graph), then the *outputs*. The rest, its *tail*, is made once and used by call after call:
 *constants*; values that lie in an *arena* at planned offsets; and room for *views*, which are other
 shapes of given values on their memory.
+
+Some externals are *stable*: their values rarely change, as parameters at inference. What follows
+from stable values only is computed by the *prologue*, into memory that all tails share.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE
 from gluonish.core.device import Device
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.memory_plan import Step, plan_memory
-from gluonish.ops.registry import Operator
+from gluonish.graph.layout import array_of
+from gluonish.graph.memory_plan import Step as PlannerStep
+from gluonish.graph.memory_plan import plan_memory
+from gluonish.graph.steps import Frame, PlanStep, RunStep, Step, ViewStep
 
-__all__ = ["Frame", "FrameLayout", "RunStep", "ViewStep"]
-
-Frame = list[Any]
-Key = tuple[int, int]
-
-
-class RunStep:
-    """A kernel, and the places in the frame of what it reads and writes.
-
-    Attributes:
-        node: What it computes, for messages.
-        random: Which of the call's random keys it uses; None if it draws nothing.
-    """
-
-    __slots__ = ("attrs", "kernel", "node", "op", "random", "reads", "single", "writes")
-
-    def __init__(
-        self,
-        node: Node,
-        op: Operator,
-        kernel: Callable[..., None],
-        attrs: Mapping[str, Any],
-        reads: Sequence[int],
-        writes: Sequence[int],
-        random: int | None,
-    ) -> None:
-        self.node = node
-        self.op = op
-        self.kernel = kernel
-        self.attrs = attrs
-        self.reads = reads
-        self.writes = writes
-        self.single = op.single
-        self.random = random
-
-    def __call__(self, xp: Any, frame: Frame, key: Key) -> None:
-        """Run the kernel; ``key`` is where the call's random numbers start."""
-        out = frame[self.writes[0]] if self.single else tuple([frame[i] for i in self.writes])
-        inputs = [frame[i] for i in self.reads]
-        if self.random is None:
-            self.kernel(xp, out, *inputs, **self.attrs)
-        else:
-            own = (key[0], key[1] + self.random)
-            self.kernel(xp, out, *inputs, **self.attrs, key=own)
-
-
-class ViewStep:
-    """Another shape of a value that the call gives: no copy, only a view."""
-
-    __slots__ = ("node", "op", "reads", "shape", "writes")
-
-    def __init__(self, node: Node, op: Operator, source: int, target: int, shape: Shape) -> None:
-        self.node = node
-        self.op = op
-        self.reads = (source,)
-        self.writes = (target,)
-        self.shape = shape
-
-    def __call__(self, xp: Any, frame: Frame, key: Key) -> None:
-        """Put the view into the frame."""
-        frame[self.writes[0]] = frame[self.reads[0]].reshape(self.shape)
+__all__ = ["FrameLayout"]
 
 
 class FrameLayout:
@@ -90,11 +35,16 @@ class FrameLayout:
         externals: Values that each call gives, in order.
         outputs: Values that each call delivers into arrays of the caller's, in order.
         device: Where it runs.
+        stable: Positions of the externals that rarely change.
+        channels_last: Keys of values that lie in memory with their channels last, given and
+            delivered ones included.
 
     Attributes:
         copies: Pairs of places, from and to, for outputs that no step writes: those that are given
             or delivered twice.
-        steps: In order; a step that has nothing left to do is not among them.
+        steps: In order; a step that has nothing left to do is not among them, nor is the prologue.
+        prologue: Steps that depend on stable values only, in order.
+        packing: Steps that compute something from stable values ahead.
         mutated: Positions of the externals that a step overwrites.
         random_count: How many random keys a call uses.
         arena_nbytes: Size of the arena.
@@ -106,8 +56,12 @@ class FrameLayout:
         externals: Sequence[Value],
         outputs: Sequence[Value],
         device: Device,
+        *,
+        stable: Collection[int] = (),
+        channels_last: Collection[tuple[int, int]] = (),
     ) -> None:
         self._device = device
+        self._channels_last = channels_last
         self._places = {value.key: i for i, value in enumerate(externals)}
         self._count = self._given = len(externals) + len(outputs)
         self.copies: list[tuple[int, int]] = []
@@ -122,8 +76,16 @@ class FrameLayout:
         steps = [self._bound(node) for node in nodes]
         overwritten = {step.reads[i] for step in steps for i in _mutated_inputs(step)}
         self.mutated = [i for i in range(len(externals)) if i in overwritten]
-        views = self._views(steps, overwritten, range(len(externals), self._given))
-        self._specs = _planned_specs(steps, {*range(self._given), *views})
+        delivered = range(len(externals), self._given)
+        self._stable = ({*stable, *self._constants} - overwritten) if stable else set()
+        self._last_places = {self._places[key] for key in channels_last if key in self._places}
+        ahead = self._ahead(steps, delivered)
+        views = self._views(steps, overwritten, delivered)
+        self._shared = {
+            place: self._new_array(place, spec)
+            for place, spec in _planned_specs(ahead, {*views}).items()
+        }
+        self._specs = _planned_specs(steps, {*range(self._given), *views, *self._shared})
         plan = plan_memory(
             [self._planner_step(step) for step in steps],
             {place: spec.nbytes for place, spec in self._specs.items()},
@@ -132,9 +94,44 @@ class FrameLayout:
         )
         self._slots = plan.slots
         self.arena_nbytes = plan.nbytes
-        self.steps: list[RunStep | ViewStep] = [
-            views.get(step.writes[0], step) for step in steps if not self._has_nothing_to_do(step)
+        self._calls_place = self._count
+        self._planned_count = 0
+        self.prologue: list[Step] = []
+        self.steps: list[Step] = []
+        self._sort_steps(steps, views)
+        self.packing = [
+            step
+            for step in self.steps
+            if isinstance(step, PlanStep) and self._stable.intersection(step.reads)
         ]
+
+    def _sort_steps(self, steps: Sequence[RunStep], views: Mapping[int, ViewStep]) -> None:
+        """Fill the prologue and the steps of every call; views of stable values belong to both."""
+        moving = {*range(self._given), *views}
+        for step in steps:
+            if self._has_nothing_to_do(step):
+                continue
+            target = step.writes[0]
+            made = views.get(target) or self._planned(step, moving)
+            if target not in self._shared:
+                self.steps.append(made)
+            if target in self._shared or (isinstance(made, ViewStep) and target in self._stable):
+                self.prologue.append(made)
+
+    def _ahead(self, steps: Sequence[RunStep], delivered: range) -> list[RunStep]:
+        """Return the steps that depend on stable values only; what they write is stable then."""
+        ahead = []
+        for step in steps:
+            if (
+                self._stable
+                and step.random is None
+                and not _mutated_inputs(step)
+                and self._stable.issuperset(step.reads)
+                and not any(place in delivered for place in step.writes)
+            ):
+                ahead.append(step)
+                self._stable.update(step.writes)
+        return ahead
 
     def _place(self, value: Value) -> int:
         place = self._places.get(value.key)
@@ -161,47 +158,81 @@ class FrameLayout:
         writes = [self._place(Value(node, i)) for i in range(node.num_outputs)]
         return RunStep(node, op, kernel, attrs, reads, writes, random)
 
+    def _planned(self, step: RunStep, moving: Collection[int]) -> RunStep:
+        """Return the step with its kernel's plan, if it has one."""
+        specs = [value.spec for value in step.node.inputs]
+        fast = step.op.select_fast(self._device.xp_name, specs, step.attrs)
+        if fast is None or fast.plan is None or step.random is not None:
+            return step
+        self._planned_count += 1
+        index = self._planned_count - 1
+        return PlanStep(step, fast, index, self._calls_place, moving, self._stable)
+
     def _views(
         self, steps: Sequence[RunStep], overwritten: set[int], delivered: range
     ) -> dict[int, ViewStep]:
         """Return view steps, by the place they write, for other shapes of given values."""
-        sources = {*range(self._given), *self._constants} - overwritten
+        sources = {*range(self._given), *self._constants, *self._stable} - overwritten
         views = {}
         for step in steps:
             if not (step.op.identity and step.single):
                 continue
             source, target = step.reads[0], step.writes[0]
-            if source in sources and target not in delivered:
+            last = step.node.inputs[0].key in self._channels_last
+            if source in sources and target not in delivered and not last:
                 shape = step.node.specs[0].shape
                 views[target] = ViewStep(step.node, step.op, source, target, shape)
                 sources.add(target)
         return views
 
-    def _planner_step(self, step: RunStep) -> Step:
-        return Step(
+    def _planner_step(self, step: RunStep) -> PlannerStep:
+        return PlannerStep(
             tuple(step.reads),
             tuple(step.writes),
-            in_place=step.op.elementwise and step.single,
-            alias=step.op.identity and step.single and step.reads[0] in self._specs,
+            in_place=step.op.elementwise and step.single and self._same_layout(step),
+            alias=self._is_alias(step) and step.reads[0] in self._specs,
         )
+
+    def _same_layout(self, step: RunStep) -> bool:
+        """Whether what the step reads in the shape of its output lies as that does."""
+        last = (id(step.node), 0) in self._channels_last
+        spec = step.node.specs[0]
+        return all(
+            (value.key in self._channels_last) == last
+            for value in step.node.inputs
+            if value.spec.nbytes == spec.nbytes
+        )
+
+    def _is_alias(self, step: RunStep) -> bool:
+        """Whether the output is the same bytes as the first input."""
+        identity = step.op.identity and step.single
+        return identity and step.node.inputs[0].key not in self._channels_last
 
     def _has_nothing_to_do(self, step: RunStep) -> bool:
         """Whether a step's output lies on its input in the arena, with the same elements."""
-        if not (step.op.identity and step.single):
+        if not self._is_alias(step):
             return False
         source, target = (self._slots.get(place) for place in (step.reads[0], step.writes[0]))
         return source is not None and source == target
 
+    def _new_array(self, place: int, spec: Spec) -> Any:
+        raw = self._device.empty((spec.nbytes,), np.dtype(np.uint8))
+        return array_of(raw, spec, channels_last=place in self._last_places)
+
     def new_tail(self) -> Frame:
         """Return the part of a frame behind what a call gives: constants and an arena."""
         tail: Frame = [None] * (self._count - self._given)
-        for place, raw in self._constants.items():
+        for place, raw in (*self._constants.items(), *self._shared.items()):
             tail[place - self._given] = raw
         arena = self._device.empty((self.arena_nbytes,), np.dtype(np.uint8))
         for place, slot in self._slots.items():
-            spec = self._specs[place]
-            raw = arena[slot.offset : slot.offset + slot.nbytes]
-            tail[place - self._given] = raw.view(spec.dtype).reshape(spec.shape)
+            tail[place - self._given] = array_of(
+                arena[slot.offset : slot.offset + slot.nbytes],
+                self._specs[place],
+                channels_last=place in self._last_places,
+            )
+        if self._planned_count:
+            tail.append([None] * self._planned_count)
         return tail
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.order import post_order
-from gluonish.graph.ir import Graph, Node, Value, append, topological_order
+from gluonish.graph.ir import Graph, Node, Value, append, topological_order, variable
 
-__all__ = ["Rule", "rebuild", "replay"]
+__all__ = ["Rule", "detached", "rebuild", "replay"]
 
 Rule = Callable[[Node, Sequence[Value]], Sequence[Value] | None]
 
@@ -62,6 +62,33 @@ def _new_nodes(value: Value, present: set[int]) -> list[Node]:
         return [x.node for x in values if id(x.node) not in present]
 
     return post_order(missing([value]), lambda node: missing(node.inputs))
+
+
+def detached(nodes: Sequence[Node], given: Sequence[Value], outputs: Sequence[Value]) -> Graph:
+    """Return a part of a graph as a graph of its own.
+
+    Args:
+        nodes: The part's operators, in order.
+        given: What it reads from outside, or delivers as it is; each becomes an input.
+        outputs: Its results.
+    """
+    stands_for = {value.key: variable(value.node.name, value.spec) for value in given}
+    made: list[Node] = [stand_in.node for stand_in in stands_for.values()]
+    for node in nodes:
+        inputs = [stands_for.get(value.key, value) for value in node.inputs]
+        copy = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
+        made.append(copy)
+        for i in range(copy.num_outputs):
+            stands_for[id(node), i] = Value(copy, i)
+    constants = {
+        id(value.node): value.node
+        for node in made
+        for value in node.inputs
+        if value.node.array is not None
+    }
+    results = [stands_for.get(value.key, value) for value in outputs]
+    ahead = [stands_for[value.key].node for value in given]
+    return Graph(ahead, results, [*constants.values(), *made])
 
 
 def replay(outputs: Sequence[Value], variables: Mapping[str, Any]) -> list[Value]:

@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.autograd.recorded import register_symbol_maker
 from gluonish.autograd.tape import topological
 from gluonish.core.errors import AutogradError, NotSupportedError
-from gluonish.graph.cached_graph import GraphNode
+from gluonish.graph.call_plan import GraphNode
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.ndarray import Link

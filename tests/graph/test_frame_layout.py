@@ -3,7 +3,8 @@ import numpy as np
 from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
-from gluonish.graph.frame_layout import FrameLayout, ViewStep
+from gluonish.graph.frame_layout import FrameLayout
+from gluonish.graph.steps import ViewStep
 from gluonish.graph.ir import Value, topological_order
 from tests.graph.builders import call, inputs
 

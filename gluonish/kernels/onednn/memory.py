@@ -13,6 +13,7 @@ __all__ = [
     "Array",
     "Descriptor",
     "address",
+    "aligned_bytes",
     "contiguous_strides",
     "describable",
     "element_strides",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 _ANY_TAG = 1
+_CACHE_LINE = 64  # bytes
 Array = npt.NDArray[Any]
 
 # `array.ctypes.data` takes 1 us, more than all else that a call does to one array. The data pointer
@@ -42,6 +44,13 @@ address = (
     if all(_address_by_field(view) == view.ctypes.data for view in (_PROBE, _PROBE[1:]))
     else _address_by_property
 )
+
+
+def aligned_bytes(nbytes: int) -> Array:
+    """Return new bytes that start at a cache line."""
+    raw = np.empty(nbytes + _CACHE_LINE, np.uint8)
+    start = -address(raw) % _CACHE_LINE
+    return raw[start : start + nbytes]
 
 
 def signature(array: Array) -> tuple[Any, ...]:

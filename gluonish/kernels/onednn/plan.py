@@ -11,16 +11,16 @@ lock is needed. Temporaries lie in the scratch buffer of the running thread, at 
 fixed when the plan is built.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from ctypes import Array as CArray
 from typing import NamedTuple
 
 from gluonish.kernels.onednn.api import Argument, ExecArgument, OneDNNError
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor, address
+from gluonish.kernels.onednn.memory import Array, Descriptor, address, aligned_bytes
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 
-__all__ = ["Bound", "Builder", "Plan", "Slot"]
+__all__ = ["Attached", "Bound", "Builder", "Packing", "Plan", "Slot"]
 
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
@@ -53,13 +53,21 @@ class Slot:
 
 
 class _Step:
-    """A primitive and the slots it works on."""
+    """A primitive and the slots it works on; ``reads`` and ``writes`` are indices of slots."""
 
-    __slots__ = ("descriptor", "handle", "slots")
+    __slots__ = ("descriptor", "handle", "reads", "slots", "writes")
 
-    def __init__(self, descriptor: PrimitiveDescriptor, slots: dict[int, Slot]) -> None:
+    def __init__(
+        self, descriptor: PrimitiveDescriptor, slots: dict[int, Slot], written: Collection[int]
+    ) -> None:
         self.descriptor = descriptor
         self.slots = slots
+        self.writes = {slots[role].index for role in written}
+        self.reads = {
+            slot.index
+            for role, slot in slots.items()
+            if role not in written and role != Argument.SCRATCHPAD
+        }
         self.handle = 0
         self.handle = descriptor.api.create("dnnl_primitive_create", descriptor.handle)
 
@@ -68,12 +76,41 @@ class _Step:
             self.descriptor.api.destroy("dnnl_primitive_destroy", self.handle)
 
 
+class Packing:
+    """What a plan computes from operands that rarely change: weights in the layout it wants.
+
+    Args:
+        plan: The plan.
+        stable: Positions of the operands that rarely change.
+
+    Attributes:
+        steps: Positions of the plan's steps that depend on them only.
+        buffers: Memory for what these steps write, by slot; all calls of the plan share it.
+    """
+
+    __slots__ = ("buffers", "steps")
+
+    def __init__(self, plan: "Plan", stable: Collection[int]) -> None:
+        operands = [slot.index for slot in plan.slots if slot.offset < 0]
+        known = {operands[i] for i in stable}
+        outside = set(operands)
+        self.steps: set[int] = set()
+        self.buffers: dict[int, Array] = {}
+        for i, step in enumerate(plan.steps):
+            if step.reads <= known and not step.writes & outside:
+                self.steps.add(i)
+                known |= step.writes
+                for index in step.writes:
+                    nbytes = plan.slots[index].layout.nbytes
+                    self.buffers[index] = aligned_bytes(nbytes)
+
+
 class _Call:
     """The memory objects of one run: what must not be shared between threads."""
 
-    __slots__ = ("api", "base", "memories", "operands", "steps", "temporaries")
+    __slots__ = ("api", "base", "memories", "operands", "packing", "steps", "temporaries")
 
-    def __init__(self, plan: "Plan") -> None:
+    def __init__(self, plan: "Plan", packing: Packing | None = None) -> None:
         self.api = plan.engine.api
         self.base = -1
         self.memories: list[int] = []
@@ -81,12 +118,18 @@ class _Call:
             descriptor, engine = slot.layout.handle, plan.engine.handle
             self.memories.append(self.api.create("dnnl_memory_create", descriptor, engine, None))
         self.operands = [self.memories[slot.index] for slot in plan.slots if slot.offset < 0]
+        packed = {} if packing is None else packing.buffers
+        for index, buffer in packed.items():
+            self.api.set_data_handle(self.memories[index], address(buffer))
         self.temporaries = [
-            (self.memories[slot.index], slot.offset) for slot in plan.slots if slot.offset >= 0
+            (self.memories[slot.index], slot.offset)
+            for slot in plan.slots
+            if slot.offset >= 0 and slot.index not in packed
         ]
-        self.steps = [
-            (step.handle, len(step.slots), self._arguments(step.slots)) for step in plan.steps
-        ]
+        steps = [(step.handle, len(step.slots), self._arguments(step.slots)) for step in plan.steps]
+        ahead = set() if packing is None else packing.steps
+        self.steps = [step for i, step in enumerate(steps) if i not in ahead]
+        self.packing = [step for i, step in enumerate(steps) if i in ahead]
 
     def _arguments(self, slots: Mapping[int, Slot]) -> CArray[ExecArgument]:
         pairs = [ExecArgument(role, self.memories[slot.index]) for role, slot in slots.items()]
@@ -129,6 +172,21 @@ class Plan:
         """The implementation of each step: what to look at when a call is slow."""
         return [step.descriptor.implementation for step in self.steps]
 
+    def packing(self, stable: Collection[int]) -> "Packing | None":
+        """Return what can be computed ahead from the operands at ``stable``; None for nothing."""
+        packing = Packing(self, stable)
+        return packing if packing.steps else None
+
+    def attach(
+        self,
+        operands: Sequence[int],
+        arrays: Sequence[Array],
+        moving: Collection[int],
+        packing: "Packing | None" = None,
+    ) -> "Attached":
+        """Return the plan bound to memory; arguments of `Attached`."""
+        return Attached(self, operands, arrays, moving, packing)
+
     def run(self, *arrays: Array) -> None:
         """Run on ``arrays``, in the order in which the operands were added.
 
@@ -157,6 +215,77 @@ class Plan:
                 api.check(status, "dnnl_primitive_execute")
         api.wait(stream)
         self._idle.append(call)
+
+
+class Attached:
+    """A plan on memory that mostly stays where it is, for one caller at a time.
+
+    Args:
+        plan: The plan.
+        operands: Where each operand lies among the arrays that `run` is given.
+        arrays: Those arrays, now.
+        moving: Places of arrays that may lie elsewhere at the next call.
+        packing: What is computed from weights by `pack` only; None to compute all in `run`.
+    """
+
+    __slots__ = ("_addresses", "_call", "_moving", "_plan")
+
+    def __init__(
+        self,
+        plan: Plan,
+        operands: Sequence[int],
+        arrays: Sequence[Array],
+        moving: Collection[int],
+        packing: Packing | None,
+    ) -> None:
+        self._plan = plan
+        self._call = call = _Call(plan, packing)
+        self._moving: list[tuple[int, int]] = []
+        for memory, place in zip(call.operands, operands, strict=True):
+            if place in moving:
+                self._moving.append((memory, place))
+            else:
+                call.api.set_data_handle(memory, address(arrays[place]))
+        self._addresses = [0] * len(self._moving)
+
+    def run(self, arrays: Sequence[Array]) -> None:
+        """Run what `pack` does not do.
+
+        Raises:
+            OneDNNError: A primitive failed.
+        """
+        self._execute(self._call.steps, arrays)
+
+    def pack(self, arrays: Sequence[Array]) -> None:
+        """Compute what depends on weights only.
+
+        Raises:
+            OneDNNError: A primitive failed.
+        """
+        if self._call.packing:
+            self._execute(self._call.packing, arrays)
+
+    def _execute(
+        self, steps: Sequence[tuple[int, int, CArray[ExecArgument]]], arrays: Sequence[Array]
+    ) -> None:
+        call = self._call
+        api = call.api
+        addresses = self._addresses
+        for i, (memory, place) in enumerate(self._moving):
+            where = address(arrays[place])
+            if where != addresses[i]:
+                addresses[i] = where
+                api.set_data_handle(memory, where)
+        thread = self._plan.engine.thread()
+        base = thread.reserve(self._plan.scratch_nbytes)
+        if base != call.base:
+            call.move(base)
+        stream = thread.stream
+        for handle, count, arguments in steps:
+            status = api.execute(handle, stream, count, arguments)
+            if status:
+                api.check(status, "dnnl_primitive_execute")
+        api.wait(stream)
 
 
 class Bound(NamedTuple):
@@ -227,7 +356,7 @@ class Builder:
             if not wanted.same_as(slot.layout):
                 slots[role] = self._temporary_like(wanted)
                 after.append((slots[role], slot))
-        self._append(descriptor, slots)
+        self._append(descriptor, slots, writes)
         for source, target in after:
             self.reorder(source, target)
 
@@ -240,7 +369,8 @@ class Builder:
             *(source.layout.handle, engine.handle, target.layout.handle, engine.handle),
             engine.attributes,
         )
-        self._append(descriptor, {Argument.SRC: source, Argument.DST: target})
+        slots: dict[int, Slot] = {Argument.SRC: source, Argument.DST: target}
+        self._append(descriptor, slots, (Argument.DST,))
 
     def _converted(self, slot: Slot, wanted: Descriptor) -> Slot:
         if wanted.same_as(slot.layout):
@@ -254,11 +384,13 @@ class Builder:
         slot.descriptor = descriptor
         return slot
 
-    def _append(self, descriptor: PrimitiveDescriptor, slots: dict[int, Slot]) -> None:
+    def _append(
+        self, descriptor: PrimitiveDescriptor, slots: dict[int, Slot], written: Collection[int]
+    ) -> None:
         scratchpad = descriptor.wanted(Argument.SCRATCHPAD)
         if scratchpad.nbytes:
             slots[Argument.SCRATCHPAD] = self._temporary_like(scratchpad)
-        self._steps.append(_Step(descriptor, slots))
+        self._steps.append(_Step(descriptor, slots, written))
 
     def build(self) -> Plan:
         """The finished plan."""
