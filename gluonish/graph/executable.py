@@ -69,7 +69,8 @@ class Executable:
         )
         has_prologue = self.layout.prologue or self.layout.packing
         self._stable = sorted(stable) if has_prologue else []
-        self._prepared: Versions | None = None
+        # The versions that the prologue's values are of; without a prologue, those of no variables.
+        self._prepared: Versions | None = None if has_prologue else []
         self._lock = threading.Lock()  # guards the prologue's values and `_prepared`
         self.inline = _is_light(nodes)
         self._static_alloc = static_alloc
@@ -99,7 +100,7 @@ class Executable:
         writes = [y._var for y in outputs]
         if layout.mutated:
             writes += [reads[i] for i in layout.mutated]
-        versions = [(reads[i], reads[i].version) for i in self._stable]
+        versions = [(reads[i], reads[i].version) for i in self._stable] if self._stable else []
         if len(self.segments) > 1:
             self._push_segments(frame, reads, writes, writes[len(outputs) :], key, versions)
         else:
@@ -139,7 +140,8 @@ class Executable:
     def _run_all(self, frame: Frame, key: Key, versions: Versions) -> None:
         tail = self.take_tail()
         frame += tail
-        self._prepare(frame, versions)
+        if versions != self._prepared:
+            self._prepare(frame, versions)
         self._run(self.segments[0], frame, key)
         self._end(frame, tail)
 
@@ -149,15 +151,14 @@ class Executable:
         if index == 0:
             tails.append(self.take_tail())
             frame += tails[0]
-            self._prepare(frame, versions)
+            if versions != self._prepared:
+                self._prepare(frame, versions)
         self._run(self.segments[index], frame, key)
         if index == len(self.segments) - 1:
             self._end(frame, tails[0])
 
     def _prepare(self, frame: Frame, versions: Versions) -> None:
         """Compute what follows from stable inputs, if they changed since the last time."""
-        if versions == self._prepared:
-            return
         with self._lock:
             if versions != self._prepared:
                 self._prepared = None

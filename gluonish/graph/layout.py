@@ -13,7 +13,7 @@ from typing import Any
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value
 
-__all__ = ["array_of", "channels_last_values", "has_channels"]
+__all__ = ["FOLLOWERS", "array_of", "channels_last_values", "has_channels"]
 
 Key = tuple[int, int]
 
@@ -24,11 +24,14 @@ _ANCHORS = frozenset(
         *("Deconvolution", "_deconvolution_backward_data"),
     )
 )
-# Their output has the axes of a weight, not those of a picture.
-_WEIGHTS = frozenset(
+# Operators, besides the elementwise ones, that write channels last as well as they read it.
+FOLLOWERS = frozenset(
     (
-        *("_convolution_backward_weight", "_deconvolution_backward_weight"),
-        *("_convolution_backward_weight_bias", "_fold_batch_norm"),
+        *("BatchNorm", "_batch_norm_backward", "LRN", "_lrn_backward"),
+        *("_contrib_BatchNormWithReLU", "_batch_norm_relu_backward"),
+        *("Pooling", "_pooling_backward", "Concat", "add_n", "Dropout", "slice_axis"),
+        *("_activation_backward", "_leaky_relu_backward", "LeakyReLU", "_fused_pointwise"),
+        *("broadcast_add", "broadcast_sub", "broadcast_mul", "broadcast_div"),
     )
 )
 
@@ -45,9 +48,12 @@ def channels_last_values(nodes: Sequence[Node], given: Collection[Key] = ()) -> 
     """
     found = set(given)
     for node in nodes:
-        if node.op is None or node.op.identity or node.op.name in _WEIGHTS:
+        op = node.op
+        if op is None or op.identity:
             continue
-        anchored = node.op.name in _ANCHORS and _is_channels_first(node)
+        anchored = op.name in _ANCHORS and _is_channels_first(node)
+        if not anchored and not op.elementwise and op.name not in FOLLOWERS:
+            continue
         for i, spec in enumerate(node.specs):
             if has_channels(spec) and (anchored or _follows(spec, node.inputs, found)):
                 found.add((id(node), i))

@@ -53,6 +53,10 @@ def _infer(
     return (Spec((*rows, num_hidden), data.dtype),)
 
 
+# Type codes of float32 and float64: those that a BLAS multiplies.
+_DOT_DTYPES = "fd"
+
+
 def _kernel(
     xp: ModuleType,
     out: Any,
@@ -65,7 +69,10 @@ def _kernel(
     flatten: bool,
 ) -> None:
     rows = out.size // num_hidden
-    xp.matmul(data.reshape(rows, weight.shape[1]), weight.T, out=out.reshape(rows, num_hidden))
+    if data.ndim == 2 and data.dtype.char in _DOT_DTYPES and out.flags.c_contiguous:
+        data.dot(weight.T, out)  # a third of what matmul costs for small arrays
+    else:
+        xp.matmul(data.reshape(rows, weight.shape[1]), weight.T, out=out.reshape(rows, num_hidden))
     if bias is not None:
         xp.add(out, bias, out=out)
 

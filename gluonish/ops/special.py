@@ -166,7 +166,7 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
     Args:
         xp: NumPy or CuPy.
         name: ``erf``, ``erfinv``, ``gamma``, ``gammaln``, ``digamma`` or ``trigamma``.
-        out: C-contiguous.
+        out: To be filled.
         data: Same shape.
     """
     if xp.__name__ == "cupy":
@@ -178,7 +178,10 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
         out[...] = found.astype(out.dtype)
         return
     function = _NUMPY[name]
-    source, target = data.reshape(-1), out.reshape(-1)
+    source = data.reshape(-1)
+    target = out.reshape(-1) if out.flags.c_contiguous else np.empty(out.size, out.dtype)
     for start in range(0, target.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         target[part] = function(source[part].astype(np.float64)).astype(out.dtype)
+    if not out.flags.c_contiguous:
+        out[...] = target.reshape(out.shape)
