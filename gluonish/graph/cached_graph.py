@@ -83,6 +83,9 @@ class CachedGraph:
         for x in inputs:
             if x._device is not device:
                 return self(self._gathered(inputs))
+        for x in inputs[: self.data_count]:
+            if not x._data.flags.c_contiguous:
+                x._settle()
         flags = recording.mode.get()
         specs = [x._spec for x in inputs]
         links: Links = [x._link for x in inputs] if flags & RECORDING else ()

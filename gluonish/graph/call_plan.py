@@ -14,13 +14,14 @@ from gluonish.graph import interpreter
 from gluonish.graph.executable import Executable
 from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.layout import array_of, channels_last_values
+from gluonish.graph.layout import channels_last_values
 from gluonish.graph.partition import Partition
 from gluonish.graph.pipeline import finish, optimize
 from gluonish.graph.rewrite import detached
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING
+from gluonish.ops.memory_layout import array_of
 from gluonish_engine import Var
 
 __all__ = ["CallPlan", "GraphNode", "Links"]
@@ -212,8 +213,8 @@ class GraphNode:
             zero._write(lambda out: out.fill(0), name="_zeros")
             return zero
         if gradient._spec != spec or gradient._device is not self.plan.device:
-            moved: NDArray = gradient.as_in_context(self.plan.device.context).astype(spec.dtype)
-            return moved
+            gradient = gradient.as_in_context(self.plan.device.context).astype(spec.dtype)
+        gradient._settle()
         return gradient
 
     def free(self) -> None:

@@ -19,10 +19,10 @@ from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANG
 from gluonish.core.device import Device
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.layout import array_of
 from gluonish.graph.memory_plan import Step as PlannerStep
 from gluonish.graph.memory_plan import plan_memory
 from gluonish.graph.steps import Frame, PlanStep, RunStep, Step, ViewStep
+from gluonish.ops.memory_layout import array_of
 
 __all__ = ["FrameLayout"]
 

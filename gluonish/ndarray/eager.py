@@ -12,6 +12,7 @@ from typing import Any
 
 from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, device_of
+from gluonish.core.dtype import UINT8
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
@@ -20,6 +21,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into, on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, OperatorNode
+from gluonish.ops.memory_layout import array_of, follows_layout, has_channels, starts_layout
 from gluonish.ops.registry import Attrs, Operator
 from gluonish_engine import Var
 
@@ -64,7 +66,10 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     if op.train_dependent or op.random:
         attrs = runtime_attrs(op, attrs, flags, device)
     if out is None:
-        results = [NDArray(device.empty(*spec), spec, device, Var()) for spec in out_specs]
+        if len(out_specs[0].shape) > 2 and device.xp_name == "numpy":
+            results = _new_outputs(op, inputs, attrs, out_specs, device)
+        else:
+            results = [NDArray(device.empty(*spec), spec, device, Var()) for spec in out_specs]
     else:
         results = _given_outputs(op, out, inputs, out_specs, device)
     run(op, inputs, attrs, results, device)
@@ -76,6 +81,30 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     if out is not None:
         shown = _deliver(out, shown)
     return shown[0] if len(shown) == 1 else shown
+
+
+def _new_outputs(
+    op: Operator, inputs: Sequence[NDArray], attrs: Attrs, specs: Sequence[Spec], device: Device
+) -> list[NDArray]:
+    """Return outputs that may have axes of channels, laid out for the operator."""
+    rank = len(specs[0].shape)
+    if starts_layout(op, attrs):
+        large = specs[0].size > HEAVY_INLINE_SIZE
+        given = [x._spec for x in inputs]
+        last = large and op.select_fast(device.xp_name, given, attrs) is not None
+    else:
+        last = follows_layout(op) and any(
+            not x._data.flags.c_contiguous for x in inputs if x._data.ndim == rank
+        )
+    results = []
+    for spec in specs:
+        if last and has_channels(spec):
+            memory = device.empty((spec.nbytes,), UINT8)
+            raw = array_of(memory, spec, channels_last=True)
+        else:
+            raw = device.empty(*spec)
+        results.append(NDArray(raw, spec, device, Var()))
+    return results
 
 
 def run(
@@ -149,6 +178,8 @@ def _given_outputs(
         safe = given._device is device and all(
             given._var is not x._var or (op.elementwise and given._data is x._data) for x in inputs
         )
+        # Kernels that do not know of layouts fill contiguous arrays.
+        safe = safe and (given._data.flags.c_contiguous or follows_layout(op))
         results.append(given.detach() if safe else empty_like_spec(spec, device))
     return results
 

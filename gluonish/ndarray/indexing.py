@@ -67,12 +67,13 @@ def get_item(x: NDArray, key: Any) -> NDArray:
     if recorded:
         part: NDArray = slice_by_key(x, key)
         return part
+    raw = x._settle()
     try:
-        selected = x._data[key]
+        selected = raw[key]
     except IndexError as error:
         raise _out_of_bounds(x.shape, error) from error
     if isinstance(selected, np.generic):  # NumPy's scalars share no memory
-        selected = x._data[(*key, ...) if isinstance(key, tuple) else (key, ...)]
+        selected = raw[(*key, ...) if isinstance(key, tuple) else (key, ...)]
     if not selected.shape:
         selected = selected.reshape(1)
     if selected.flags.c_contiguous:

@@ -109,7 +109,7 @@ class NDArray(Fluent):
     @property
     def handle(self) -> Any:
         """The raw NumPy or CuPy array, for debugging; work may still be pending on it."""
-        return self._data
+        return self._settle()
 
     @property
     def writable(self) -> bool:
@@ -239,8 +239,9 @@ class NDArray(Fluent):
                 "dlpack: expected a dtype that NumPy can hand over, got bfloat16; "
                 "use astype('float32') first"
             )
+        raw = self._settle()
         self.wait_to_write()
-        return self._data.__dlpack__(**options)
+        return raw.__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
         return self._data.__dlpack_device__()
@@ -259,12 +260,29 @@ class NDArray(Fluent):
             self._data.size <= LIGHT_INLINE_SIZE,
         )
 
+    def _settle(self) -> Any:
+        """Return the raw array in the order of the shape, moving the values if they lie otherwise.
+
+        Other handles of the array keep the memory they have: whoever may write through a view
+        settles before making it.
+        """
+        raw = self._data
+        if not raw.flags.c_contiguous:
+            plain = self._device.empty(*self._spec)
+            self._write(partial(_copy_raw, plain), name="_settle")
+            self._data = plain
+        return self._data
+
     def _check_writable(self, what: str) -> None:
         if self._link is not None and recording.mode.get() & RECORDING:
             raise AutogradError(
                 f"{what}: expected an array outside the recorded graph, got one inside it; "
                 "a write would change what the backward pass needs: make a new array"
             )
+
+
+def _copy_raw(target: Any, source: Any) -> None:
+    target[...] = source
 
 
 def assign(source: "NDArray", out: Any) -> None:

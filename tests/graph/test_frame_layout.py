@@ -4,8 +4,8 @@ from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANG
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.graph.frame_layout import FrameLayout
-from gluonish.graph.steps import ViewStep
 from gluonish.graph.ir import Value, topological_order
+from gluonish.graph.steps import ViewStep
 from tests.graph.builders import call, inputs
 
 

@@ -5,7 +5,8 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Value, topological_order
-from gluonish.graph.layout import FOLLOWERS, array_of, channels_last_values, has_channels
+from gluonish.graph.layout import channels_last_values
+from gluonish.ops.memory_layout import array_of, follows_layout, has_channels
 from gluonish.ops.registry import all_operators
 from tests.graph.builders import call, inputs
 from tests.ops.operator_runs import Call, calls_of
@@ -82,9 +83,7 @@ def _pictures(case: Call) -> list[np.ndarray[Any, Any]] | None:
 
 
 _CONCERNED = [
-    op
-    for op in all_operators()
-    if op.name in FOLLOWERS or (op.elementwise and not op.name.endswith("_update"))
+    op for op in all_operators() if follows_layout(op) and not op.name.endswith("_update")
 ]
 
 

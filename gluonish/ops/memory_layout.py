@@ -1,0 +1,68 @@
+"""Memory layouts: operators that work on arrays whose channels come last in memory.
+
+Shapes are MXNet's everywhere, N, C, then the spatial axes. Where a value lies in memory as N,
+spatial axes, C, its array is a transposed view, which every kernel takes. oneDNN's convolutions are
+as fast so as in its blocked layouts, and what works on single elements or on channels works on such
+memory as it is. So the layout starts at convolutions and goes on from operator to operator until
+one asks for another shape.
+"""
+
+from typing import Any
+
+from gluonish.core.spec import Spec
+from gluonish.ops.registry import Attrs, Operator
+
+__all__ = ["array_of", "follows_layout", "has_channels", "starts_layout"]
+
+# Operators whose kernels read and write channels last at full speed, whatever comes in.
+_ANCHORS = frozenset(
+    (
+        *("Convolution", "_fused_convolution", "_convolution_backward_data"),
+        *("Deconvolution", "_deconvolution_backward_data"),
+    )
+)
+# Operators, besides the elementwise ones, that write channels last as well as they read it.
+_FOLLOWERS = frozenset(
+    (
+        *("BatchNorm", "_batch_norm_backward", "LRN", "_lrn_backward"),
+        *("_contrib_BatchNormWithReLU", "_batch_norm_relu_backward"),
+        *("Pooling", "_pooling_backward", "Concat", "add_n", "Dropout", "slice_axis"),
+        *("_activation_backward", "_leaky_relu_backward", "LeakyReLU", "_fused_pointwise"),
+        *("broadcast_add", "broadcast_sub", "broadcast_mul", "broadcast_div"),
+    )
+)
+
+
+def starts_layout(op: Operator, attrs: Attrs) -> bool:
+    """Whether the operator's output lies channels last whatever its inputs do."""
+    if op.name not in _ANCHORS:
+        return False
+    layout = attrs.get("layout")
+    return layout is None or layout[1] == "C"
+
+
+def follows_layout(op: Operator) -> bool:
+    """Whether the operator's outputs lie channels last where an input of their rank does."""
+    return (op.elementwise and not op.identity) or op.name in _FOLLOWERS
+
+
+def has_channels(spec: Spec) -> bool:
+    """Whether both layouts exist for a value, and differ."""
+    shape = spec.shape
+    return 3 <= len(shape) <= 5 and shape[1] > 1 and spec.size > shape[0] * shape[1]
+
+
+def array_of(raw: Any, spec: Spec, *, channels_last: bool) -> Any:
+    """Return an array of a spec on memory.
+
+    Args:
+        raw: Bytes, one axis, as many as the spec needs.
+        spec: Shape and dtype.
+        channels_last: Whether axis 1 of the shape is the last one in memory.
+    """
+    typed = raw.view(spec.dtype)
+    if not channels_last:
+        return typed.reshape(spec.shape)
+    batch, channels, *spatial = spec.shape
+    last = len(spatial) + 1
+    return typed.reshape(batch, *spatial, channels).transpose(0, last, *range(1, last))
