@@ -16,6 +16,7 @@ from gluonish.core.errors import ArgumentTypeError, ConfigError
 
 __all__ = [
     "DMLC_LOG_STACK_TRACE_DEPTH",
+    "MXNET_BACKWARD_DO_MIRROR",
     "MXNET_CPU_PRIORITY_NTHREADS",
     "MXNET_CPU_WORKER_NTHREADS",
     "MXNET_ELIMINATE_COMMON_EXPR",
@@ -26,18 +27,23 @@ __all__ = [
     "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD",
     "MXNET_EXEC_BULK_EXEC_TRAIN",
     "MXNET_EXEC_ENABLE_INPLACE",
+    "MXNET_FUSION_VERBOSE",
     "MXNET_GLUON_REPO",
     "MXNET_HOME",
     "MXNET_LIBRARY_PATH",
+    "MXNET_MEMORY_OPT",
     "MXNET_MKLDNN_CACHE_NUM",
     "MXNET_MKLDNN_ENABLED",
     "MXNET_OPTIMIZER_AGGREGATION_SIZE",
+    "MXNET_SUBGRAPH_BACKEND",
     "MXNET_UPDATE_ON_KVSTORE",
+    "MXNET_USE_FUSION",
     "NNVM_EXEC_MATCH_RANGE",
     "Flag",
     "Kind",
     "LoadEnvironment",
     "all_flags",
+    "is_set",
 ]
 
 T = TypeVar("T")
@@ -232,6 +238,11 @@ class LoadEnvironment:
             os.environ.pop(name, None)
 
 
+def is_set(*names: str) -> bool:
+    """Whether the environment has one of some variables that are another library's."""
+    return any(name in os.environ for name in names)
+
+
 def all_flags() -> tuple[Flag[object], ...]:
     """Every flag of this module, in the order of declaration."""
     return tuple(item for item in globals().values() if isinstance(item, Flag))
@@ -301,14 +312,44 @@ NNVM_EXEC_MATCH_RANGE = Flag(
     16,
     "Blocks up to this many times larger or smaller are shared in a memory plan; 0 shares none.",
 )
+MXNET_BACKWARD_DO_MIRROR = Flag(
+    "MXNET_BACKWARD_DO_MIRROR",
+    _boolean(),
+    False,
+    "Compute cheap values of a graph's forward pass again in the backward pass to save memory.",
+)
+MXNET_MEMORY_OPT = Flag(
+    "MXNET_MEMORY_OPT",
+    _boolean(),
+    False,
+    "Keep only about sqrt(N) of a graph's N forward values, and compute the others again.",
+)
 MXNET_ELIMINATE_COMMON_EXPR = Flag(
     "MXNET_ELIMINATE_COMMON_EXPR",
     _boolean(),
     True,
     "Compute equal operators on equal inputs of a graph once.",
 )
+MXNET_USE_FUSION = Flag(
+    "MXNET_USE_FUSION",
+    _boolean(),
+    True,
+    "Join elementwise operators of a graph into kernels that are generated and compiled for it.",
+)
+MXNET_FUSION_VERBOSE = Flag(
+    "MXNET_FUSION_VERBOSE",
+    _boolean(),
+    False,
+    "Print the source of each kernel that is generated for joined operators.",
+)
 MXNET_MKLDNN_ENABLED = Flag(
     "MXNET_MKLDNN_ENABLED", _boolean(), True, "Use oneDNN kernels on the CPU; else NumPy's."
+)
+MXNET_SUBGRAPH_BACKEND = Flag(
+    "MXNET_SUBGRAPH_BACKEND",
+    _choice("MKLDNN", "ONEDNN", "NONE"),
+    "ONEDNN",
+    "Fuse layers with what follows them into primitives of oneDNN, on the CPU; NONE does not.",
 )
 MXNET_MKLDNN_CACHE_NUM = Flag(
     "MXNET_MKLDNN_CACHE_NUM",
@@ -326,7 +367,7 @@ MXNET_OPTIMIZER_AGGREGATION_SIZE = Flag(
     "MXNET_OPTIMIZER_AGGREGATION_SIZE",
     _integer(1, 60),
     4,
-    "Largest number of weights that one optimizer call updates together.",
+    "Largest number of weights that one optimizer call updates together; unset: all of one dtype.",
 )
 MXNET_UPDATE_ON_KVSTORE = Flag(
     "MXNET_UPDATE_ON_KVSTORE",

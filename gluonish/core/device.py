@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from gluonish.core.context import Context, cache_owners
+from gluonish.core.cpu_memory import keep_freed_memory, release_freed_memory
 from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
 from gluonish_engine import Stream
@@ -80,7 +81,7 @@ _Empty = Callable[[Shape, np.dtype[Any]], Any]
 
 
 class CPUDevice:
-    """A CPU context: NumPy arrays in ordinary memory."""
+    """A CPU context: NumPy arrays in ordinary memory, which the C library keeps for later ones."""
 
     __slots__ = (
         "context",
@@ -96,6 +97,7 @@ class CPUDevice:
     empty = staticmethod(cast(_Empty, np.empty))
 
     def __init__(self, context: Context) -> None:
+        keep_freed_memory()
         self.context = context
         self.xp: ModuleType = np
         self.xp_name = "numpy"
@@ -117,7 +119,8 @@ class CPUDevice:
         return np.array(source, order="C")
 
     def empty_cache(self) -> None:
-        """Nothing is kept."""
+        """Give memory that is kept for later arrays back to the system."""
+        release_freed_memory()
 
 
 _lock = threading.RLock()

@@ -16,8 +16,8 @@ from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.layout import channels_last_values
 from gluonish.graph.partition import Partition
-from gluonish.graph.pipeline import finish, optimize
-from gluonish.graph.rewrite import detached
+from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers
+from gluonish.graph.rewrite import constants, detached
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING
@@ -69,17 +69,26 @@ class CallPlan:
         self.graph = optimize(specialize(inputs, outputs, specs, train=bool(training)))
         self._static_alloc = static_alloc
         self._idle: list[list[NDArray]] = []
-        parts = self.parts = Partition(self.graph, self.wanted_positions)
+        is_static = not (training or self.wanted_positions)
+        stable = self.graph.inputs[data_count:] if is_static else None
+        fused = fuse_layers(self.graph, device, stable)
+        parts = self.parts = Partition(
+            fused, self.wanted_positions, lambda joint: split_layers(joint, device)
+        )
         self.output_specs = [value.spec for value in parts.outputs]
         self.gradient_specs = [value.spec for value in parts.gradients]
         count = len(parts.outputs)
         forward = finish(
-            Graph([x.node for x in parts.inputs], [*parts.outputs, *parts.kept], parts.forward)
+            Graph(
+                [x.node for x in parts.inputs],
+                [*parts.outputs, *parts.kept],
+                [*(x.node for x in parts.inputs), *constants(parts.forward), *parts.forward],
+            ),
+            device,
         )
         last = self._channels_last(forward, [], count)
         kept = forward.outputs[count:]
         self._kept_layouts = [(value.spec, value.key in last) for value in kept]
-        is_static = not (training or self.wanted_positions)
         self.forward = Executable(
             [node for node in forward.nodes if node.op is not None],
             [Value(node) for node in forward.inputs],
@@ -103,7 +112,7 @@ class CallPlan:
             *[parts.outputs[i] for i in parts.read_outputs],
             *parts.kept,
         ]
-        graph = finish(detached(parts.backward, given, parts.gradients))
+        graph = finish(detached(parts.backward, given, parts.gradients), self.device)
         kept = graph.inputs[len(given) - len(parts.kept) :]
         lasting = [
             (id(node), 0) for node, (_, last) in zip(kept, self._kept_layouts, strict=True) if last

@@ -191,7 +191,18 @@ class FrameLayout:
             tuple(step.writes),
             in_place=step.op.elementwise and step.single and self._same_layout(step),
             alias=self._is_alias(step) and step.reads[0] in self._specs,
+            over=self._overwritten(step),
         )
+
+    def _overwritten(self, step: RunStep) -> int | None:
+        """Return the position of the one read that the output may lie on."""
+        if step.op.overwrites is None:
+            return None
+        position = step.op.overwrites(step.attrs)
+        if position is None or step.reads.count(step.reads[position]) > 1:
+            return None
+        place = step.reads[position] in self._last_places
+        return position if place == (step.writes[0] in self._last_places) else None
 
     def _same_layout(self, step: RunStep) -> bool:
         """Whether what the step reads in the shape of its output lies as that does."""

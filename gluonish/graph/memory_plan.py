@@ -1,12 +1,18 @@
 """The memory plan: which bytes of one arena hold which intermediate value, and when.
 
-Values live from the step that makes them to the last step that reads them. Memory of a dead value
-is given to the next value that fits: in place where an elementwise operator's input dies with it,
-else the free block that fits best, within a factor.
+Values live from the step that makes them to the last step that reads them. A *buffer* is the memory
+of one value, and of those that take it over: other shapes of it, and in-place results where an
+elementwise operator's input dies with it. Buffers that never live together may lie on the same
+bytes. They are placed in two ways, and the smaller arena is taken: step by step, each on the dead
+block that fits best, and, of all known beforehand, the largest first, each at the lowest place that
+is free while it lives. The first keeps what is used in turn in the same place, and is as good for a
+chain; the second leaves fewer gaps where sizes differ.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 __all__ = ["ALIGNMENT", "MemoryPlan", "Slot", "Step", "plan_memory"]
 
@@ -22,12 +28,14 @@ class Step:
         writes: Values by number.
         in_place: Whether an output may take the memory of an input of its size.
         alias: Whether the only output is the first input under another shape.
+        over: Position of the one read whose memory an output may take; None for no such.
     """
 
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     in_place: bool = False
     alias: bool = False
+    over: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +59,27 @@ class MemoryPlan:
     nbytes: int
 
 
-class _Block:
-    """A piece of the arena, as large as the largest value that it ever holds."""
+class _Buffer:
+    """Memory from the step ``start`` to the step ``end``, both included."""
 
-    __slots__ = ("nbytes", "users")
+    __slots__ = ("end", "nbytes", "offset", "start", "users")
+
+    def __init__(self, nbytes: int, start: int) -> None:
+        self.nbytes = nbytes
+        self.start = start
+        self.end = start
+        self.users = 0  # values that live in it at the step that is looked at
+        self.offset = 0
+
+
+class _Block:
+    """A piece of the arena, as large as the largest buffer that it ever holds."""
+
+    __slots__ = ("nbytes", "offset")
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
-        self.users = 0  # values that live in it now
+        self.offset = 0
 
 
 def plan_memory(
@@ -70,57 +91,92 @@ def plan_memory(
         steps: In order of execution.
         sizes: Bytes of each value that is to be planned; others (inputs, outputs, what the backward
             pass keeps) have memory of their own.
-        match_range: A free block is taken if it is at most this many times smaller or larger than
-            the value (``NNVM_EXEC_MATCH_RANGE``); 0 turns sharing off.
+        match_range: Bytes of a dead value are taken if it was at most this many times smaller or
+            larger (``NNVM_EXEC_MATCH_RANGE``); 0 turns sharing off.
         in_place: Whether in-place outputs are allowed (``MXNET_EXEC_ENABLE_INPLACE``).
 
     Returns:
         The plan. Two values share bytes only if one is dead before the other is made, or by an
         in-place step or an alias.
     """
+    homes = _buffers(steps, sizes, in_place)
+    buffers = list(dict.fromkeys(homes.values()))
+    nbytes = _place_by_blocks(buffers, match_range)
+    if match_range:
+        offsets, packed = _packed(buffers, match_range)
+        if packed < nbytes:
+            nbytes = packed
+            for buffer, offset in zip(buffers, offsets, strict=True):
+                buffer.offset = offset
+    return MemoryPlan({v: Slot(b.offset, sizes[v]) for v, b in homes.items()}, nbytes)
+
+
+def _buffers(steps: Sequence[Step], sizes: Mapping[int, int], in_place: bool) -> dict[int, _Buffer]:
+    """Return the buffer of every planned value, in the order in which they are made."""
     last_read = {v: i for i, step in enumerate(steps) for v in (*step.writes, *step.reads)}
-    blocks: list[_Block] = []
-    free: list[_Block] = []
-    home: dict[int, _Block] = {}
+    homes: dict[int, _Buffer] = {}
     for i, step in enumerate(steps):
-        dying = {v for v in step.reads if v in home and last_read[v] == i}
+        dying = {v for v in step.reads if v in homes and last_read[v] == i}
         for value in step.writes:
             if value not in sizes:
                 continue
-            block = _inherited(step, value, sizes, home, dying if in_place else set())
-            if block is None:
-                block = _best_fit(free, sizes[value], match_range)
-            if block is None:
-                block = _Block(sizes[value])
-                blocks.append(block)
-            block.nbytes = max(block.nbytes, sizes[value])
-            block.users += 1
-            home[value] = block
-        ended = dying | {v for v in step.writes if v in home and last_read[v] == i}
-        for value in ended:
-            home[value].users -= 1
-            if home[value].users == 0 and match_range:
-                free.append(home[value])
-    return _laid_out(blocks, home, sizes)
+            buffer = _inherited(step, value, sizes, homes, dying if in_place else set())
+            if buffer is None:
+                buffer = _Buffer(sizes[value], i)
+            buffer.nbytes = max(buffer.nbytes, sizes[value])
+            buffer.users += 1
+            buffer.end = max(buffer.end, last_read[value])
+            homes[value] = buffer
+        for value in dying | {v for v in step.writes if v in homes and last_read[v] == i}:
+            homes[value].users -= 1
+    return homes
 
 
 def _inherited(
-    step: Step, value: int, sizes: Mapping[int, int], home: Mapping[int, _Block], dying: set[int]
-) -> _Block | None:
-    """Return the block of an input that the value may lie on."""
-    if step.alias and step.reads[0] in home:
-        return home[step.reads[0]]
-    if step.in_place:
-        for source in step.reads:
-            if source in dying and sizes[source] == sizes[value] and home[source].users == 1:
-                return home[source]
+    step: Step,
+    value: int,
+    sizes: Mapping[int, int],
+    homes: Mapping[int, _Buffer],
+    dying: set[int],
+) -> _Buffer | None:
+    """Return the buffer of an input that the value may lie on."""
+    if step.alias and step.reads[0] in homes:
+        return homes[step.reads[0]]
+    if step.in_place or step.over is not None:
+        for source in step.reads if step.over is None else (step.reads[step.over],):
+            if source in dying and sizes[source] == sizes[value] and homes[source].users == 1:
+                return homes[source]
     return None
+
+
+def _place_by_blocks(buffers: Sequence[_Buffer], match_range: int) -> int:
+    """Place buffers on blocks, step by step, and return the size of the arena."""
+    blocks: list[_Block] = []
+    free: list[_Block] = []
+    taken: list[tuple[_Buffer, _Block]] = []
+    homes = []
+    for buffer in buffers:
+        if match_range:
+            free += [block for other, block in taken if other.end < buffer.start]
+            taken = [pair for pair in taken if pair[0].end >= buffer.start]
+        block = _best_fit(free, buffer.nbytes, match_range)
+        if block is None:
+            block = _Block(buffer.nbytes)
+            blocks.append(block)
+        block.nbytes = max(block.nbytes, buffer.nbytes)
+        taken.append((buffer, block))
+        homes.append(block)
+    end = 0
+    for block in blocks:
+        block.offset = end
+        end += _padded(block.nbytes)
+    for buffer, block in zip(buffers, homes, strict=True):
+        buffer.offset = block.offset
+    return end
 
 
 def _best_fit(free: list[_Block], nbytes: int, match_range: int) -> _Block | None:
     """Take the smallest free block that is large enough, else the largest; within the range."""
-    if not match_range:
-        return None
     fitting = [b for b in free if nbytes <= b.nbytes <= nbytes * match_range]
     smaller = [b for b in free if b.nbytes < nbytes <= b.nbytes * match_range]
     best = None
@@ -137,13 +193,25 @@ def _size(block: _Block) -> int:
     return block.nbytes
 
 
-def _laid_out(
-    blocks: Sequence[_Block], home: Mapping[int, _Block], sizes: Mapping[int, int]
-) -> MemoryPlan:
-    offsets: dict[int, int] = {}
-    end = 0
-    for block in blocks:
-        offsets[id(block)] = end
-        end += -(-block.nbytes // ALIGNMENT) * ALIGNMENT
-    slots = {v: Slot(offsets[id(block)], sizes[v]) for v, block in home.items()}
-    return MemoryPlan(slots, end)
+def _packed(buffers: Sequence[_Buffer], match_range: int) -> tuple[list[int], int]:
+    """Return an offset for each buffer, the largest placed first, and the size of the arena."""
+    sizes = np.array([_padded(buffer.nbytes) for buffer in buffers], np.int64)
+    starts = np.array([buffer.start for buffer in buffers], np.int64)
+    ends = np.array([buffer.end for buffer in buffers], np.int64)
+    offsets = np.zeros(len(buffers), np.int64)
+    order = np.lexsort((starts, starts - ends, -sizes))
+    placed = np.zeros(0, np.int64)  # in the order of their offsets
+    for index in order[sizes[order] > 0]:
+        together = (starts[placed] <= ends[index]) & (ends[placed] >= starts[index])
+        # Those placed before are at least as large.
+        apart = placed[together | (sizes[placed] > sizes[index] * match_range)]
+        # Gaps begin at 0 and where something ends that nothing before it reaches beyond.
+        begins = np.maximum.accumulate(np.append(0, offsets[apart] + sizes[apart]))
+        room = np.append(offsets[apart], np.iinfo(np.int64).max) - begins
+        offsets[index] = begins[np.argmax(room >= sizes[index])]
+        placed = np.insert(placed, np.searchsorted(offsets[placed], offsets[index]), index)
+    return offsets.tolist(), int((offsets + sizes).max(initial=0))
+
+
+def _padded(nbytes: int) -> int:
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT

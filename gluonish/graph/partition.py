@@ -1,26 +1,32 @@
 """Partition: one graph of outputs and gradients, parted into a forward and a backward pass."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from gluonish.core.config import MXNET_BACKWARD_DO_MIRROR, MXNET_MEMORY_OPT
 from gluonish.graph.gradient import differentiate
 from gluonish.graph.ir import Graph, Node, Value, topological_order
+from gluonish.graph.joint import Joint
+from gluonish.graph.passes.mirror import mirror, ordered_backward
 from gluonish.graph.pipeline import optimize
+from gluonish.graph.recompute import Effort
 
 __all__ = ["Partition"]
-
-Key = tuple[int, int]
 
 
 class Partition:
     """The two passes of a graph.
 
+    What the backward pass computes again, in place of reading what the forward pass kept, is as
+    ``MXNET_BACKWARD_DO_MIRROR`` and ``MXNET_MEMORY_OPT`` say now.
+
     Args:
         graph: Specs on every value, training mode on every node that depends on it.
         wanted: Positions of the inputs whose gradient is wanted; may be empty.
+        prepare: What is done to outputs and gradients together, before they are parted.
 
     Attributes:
         forward: Operators of the forward pass, in order.
-        backward: Operators of the backward pass, in order.
+        backward: Operators of the backward pass, in an order in which little lives at once.
         inputs: The graph's inputs.
         outputs: The graph's outputs.
         heads: Gradients of the outputs, one each, which the backward pass is given.
@@ -31,45 +37,49 @@ class Partition:
         read_outputs: The same of the outputs.
     """
 
-    def __init__(self, graph: Graph, wanted: Sequence[int]) -> None:
-        count = len(graph.inputs)
+    def __init__(
+        self,
+        graph: Graph,
+        wanted: Sequence[int],
+        prepare: Callable[[Graph], Graph] = lambda graph: graph,
+    ) -> None:
         flowing: list[tuple[int, Value]] = []
-        joint = graph
+        joined = graph
         if wanted:
             found = differentiate(graph, wanted)
             pairs = zip(sorted(wanted), found.gradients, strict=True)
             flowing = [(i, g) for i, g in pairs if g is not None]
             heads = [head.node for head in found.heads]
-            joint = optimize(_joined(graph, heads, [g for _, g in flowing]))
-        self.inputs = [Value(node) for node in joint.inputs[:count]]
-        self.heads = [Value(node) for node in joint.inputs[count:]]
-        self.outputs = joint.outputs[: len(graph.outputs)]
-        self.gradients = joint.outputs[len(graph.outputs) :]
+            joined = optimize(_joined(graph, heads, [g for _, g in flowing]))
+        joined = prepare(joined)
+        joint = Joint(joined, len(graph.inputs), len(graph.outputs))
+        if flowing:
+            joint = mirror(joint, _effort())
+        self.inputs = [Value(node) for node in joint.inputs]
+        self.heads = [Value(node) for node in joint.heads]
+        self.outputs = joint.outputs
+        self.gradients = joint.gradients
         self.gradient_positions = [i for i, _ in flowing]
-        ahead = {id(node) for node in topological_order(self.outputs)}
-        operators = [node for node in joint.nodes if node.op is not None]
-        self.forward = [node for node in operators if id(node) in ahead]
-        self.backward = [node for node in operators if id(node) not in ahead]
-        read = self._read_by_backward()
-        self.read_inputs = [
-            i for i, value in enumerate(self.inputs) if read.pop(value.key, None) is not None
-        ]
-        self.read_outputs = [
-            i
-            for i, value in enumerate(self.outputs)
-            if value.node.op is not None and read.pop(value.key, None) is not None
-        ]
-        self.kept = list(read.values())
-
-    def _read_by_backward(self) -> dict[Key, Value]:
-        """Return the values from before the backward pass that it reads or delivers."""
-        own = {id(node) for node in self.backward} | {id(head.node) for head in self.heads}
+        self.forward = joint.forward
+        self.backward = ordered_backward(joint)
         reads = [value for node in self.backward for value in node.inputs]
-        return {
-            value.key: value
-            for value in [*reads, *self.gradients]
-            if id(value.node) not in own and value.node.array is None
-        }
+        read = {value.key for value in [*reads, *self.gradients]}
+        delivered = {value.key for value in self.outputs}
+        self.read_inputs = [i for i, value in enumerate(self.inputs) if value.key in read]
+        self.read_outputs = _positions_read(self.outputs, set(joint.read))
+        self.kept = [value for key, value in joint.read.items() if key not in delivered]
+
+
+def _effort() -> Effort:
+    if MXNET_MEMORY_OPT.value:
+        return Effort.ANYTHING
+    return Effort.LITTLE if MXNET_BACKWARD_DO_MIRROR.value else Effort.NOTHING
+
+
+def _positions_read(outputs: Sequence[Value], read: set[tuple[int, int]]) -> list[int]:
+    """Return the positions of outputs that are read, of equal ones the first."""
+    first = {value.key: i for i, value in reversed(list(enumerate(outputs)))}
+    return sorted(i for key, i in first.items() if key in read)
 
 
 def _joined(graph: Graph, heads: Sequence[Node], gradients: Sequence[Value]) -> Graph:

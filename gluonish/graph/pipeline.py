@@ -1,12 +1,34 @@
-"""The passes in their order, and the switches that turn them off."""
+"""The passes in their order, and the switches that turn them off.
 
-from collections.abc import Callable
+A graph goes through four stages. `optimize` simplifies it. `fuse_layers` makes layers of several
+operators one, before gradients are taken. `split_layers` works on outputs and gradients together.
+`finish` works on what one executable runs.
+"""
 
-from gluonish.core.config import MXNET_ELIMINATE_COMMON_EXPR, Flag
-from gluonish.graph.ir import Graph
-from gluonish.graph.passes import eliminate_common_subexpressions, eliminate_dead_code, simplify
+from collections.abc import Callable, Collection
 
-__all__ = ["FINISHING_PASSES", "PASSES", "finish", "optimize"]
+from gluonish.core.config import (
+    MXNET_ELIMINATE_COMMON_EXPR,
+    MXNET_SUBGRAPH_BACKEND,
+    MXNET_USE_FUSION,
+    Flag,
+)
+from gluonish.core.device import Device
+from gluonish.graph.ir import Graph, Node
+from gluonish.graph.passes import (
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    fold_batch_norm,
+    fuse_log_softmax_pick,
+    fuse_pointwise,
+    fuse_primitives,
+    simplify,
+    split_batch_norm,
+)
+from gluonish.kernels.numba import register as numba
+from gluonish.kernels.onednn import register as onednn
+
+__all__ = ["PASSES", "finish", "fuse_layers", "optimize", "split_layers"]
 
 # Each with the variable that switches it off, if there is one. Simplification first: it makes
 # subexpressions equal. Dead code last: it drops what the others left behind.
@@ -16,24 +38,48 @@ PASSES: tuple[tuple[Callable[[Graph], Graph], Flag[bool] | None], ...] = (
     (eliminate_dead_code, None),
 )
 
-# What is done to each executable's graph by itself, after the backward pass was parted off.
-FINISHING_PASSES: tuple[tuple[Callable[[Graph], Graph], Flag[bool] | None], ...] = ()
-
-
-def finish(graph: Graph) -> Graph:
-    """Return an executable's graph after the last passes that are switched on."""
-    return _through(FINISHING_PASSES, graph)
-
 
 def optimize(graph: Graph) -> Graph:
-    """Return the graph after all passes that are switched on."""
-    return _through(PASSES, graph)
-
-
-def _through(
-    passes: tuple[tuple[Callable[[Graph], Graph], Flag[bool] | None], ...], graph: Graph
-) -> Graph:
-    for graph_pass, switch in passes:
+    """Return the graph after all passes for any graph that are switched on."""
+    for graph_pass, switch in PASSES:
         if switch is None or switch.value:
             graph = graph_pass(graph)
     return graph
+
+
+def fuse_layers(graph: Graph, device: Device, stable: Collection[Node] | None) -> Graph:
+    """Return the graph with layers and what follows them in one primitive.
+
+    Args:
+        graph: The graph; its inputs stay.
+        device: Where it runs.
+        stable: Inputs that rarely change, where no gradient is wanted; None where one may be.
+    """
+    if _has_generated_kernels(device):
+        graph = fuse_log_softmax_pick(graph)
+    if not _has_primitives(device):
+        return graph
+    if stable is None:
+        return fuse_primitives(graph, train=True)
+    return fuse_primitives(fold_batch_norm(graph), stable=stable)
+
+
+def split_layers(graph: Graph, device: Device) -> Graph:
+    """Return a graph, which may hold gradients, with layers by parts that can be fused better."""
+    if not _has_generated_kernels(device):
+        return graph
+    return eliminate_dead_code(eliminate_common_subexpressions(split_batch_norm(graph)))
+
+
+def finish(graph: Graph, device: Device) -> Graph:
+    """Return an executable's graph after the last passes."""
+    return fuse_pointwise(graph) if _has_generated_kernels(device) else graph
+
+
+def _has_primitives(device: Device) -> bool:
+    on = MXNET_SUBGRAPH_BACKEND.value != "NONE"
+    return on and device.xp_name == "numpy" and onednn.enabled()
+
+
+def _has_generated_kernels(device: Device) -> bool:
+    return MXNET_USE_FUSION.value and device.xp_name == "numpy" and numba.enabled()

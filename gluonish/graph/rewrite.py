@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.order import post_order
 from gluonish.graph.ir import Graph, Node, Value, append, topological_order, variable
 
-__all__ = ["Rule", "detached", "rebuild", "replay"]
+__all__ = ["Rule", "constants", "detached", "rebuild", "replay"]
 
 Rule = Callable[[Node, Sequence[Value]], Sequence[Value] | None]
 
@@ -80,15 +80,20 @@ def detached(nodes: Sequence[Node], given: Sequence[Value], outputs: Sequence[Va
         made.append(copy)
         for i in range(copy.num_outputs):
             stands_for[id(node), i] = Value(copy, i)
-    constants = {
+    results = [stands_for.get(value.key, value) for value in outputs]
+    ahead = [stands_for[value.key].node for value in given]
+    return Graph(ahead, results, [*constants(made), *made])
+
+
+def constants(nodes: Iterable[Node]) -> list[Node]:
+    """Return the constants that some nodes read, each once."""
+    found = {
         id(value.node): value.node
-        for node in made
+        for node in nodes
         for value in node.inputs
         if value.node.array is not None
     }
-    results = [stands_for.get(value.key, value) for value in outputs]
-    ahead = [stands_for[value.key].node for value in given]
-    return Graph(ahead, results, [*constants.values(), *made])
+    return list(found.values())
 
 
 def replay(outputs: Sequence[Value], variables: Mapping[str, Any]) -> list[Value]:

@@ -1,7 +1,10 @@
 """NDArray and the ``nd`` namespace: creation, files, random numbers, a function per operator."""
 
 from gluonish.kernels.cupy import register as _register_gpu  # noqa: F401  # hangs kernels on
-from gluonish.kernels.onednn import register as _register  # noqa: F401  # hangs kernels on
+from gluonish.kernels.numba import batch_norm as _batch_norm  # noqa: F401  # hangs kernels on
+from gluonish.kernels.numba import register as _register_generated  # noqa: F401  # the same
+from gluonish.kernels.numba import vocabulary as _vocabulary  # noqa: F401  # the same
+from gluonish.kernels.onednn import register as _register  # noqa: F401  # the same
 from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class
 from gluonish.ndarray import random
 from gluonish.ndarray.creation import (

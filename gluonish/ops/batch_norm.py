@@ -22,7 +22,7 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.unary import RSQRT
 
-__all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD"]
+__all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD", "batch_statistics", "move"]
 
 _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
 
@@ -52,7 +52,7 @@ def _layout(data: Any, axis: int) -> tuple[tuple[int, ...], Shape]:
     return axes, tuple(n if i == channel else 1 for i, n in enumerate(data.shape))
 
 
-def _batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
+def batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
     """Return mean and (biased) variance of each channel."""
     axes, shape = _layout(data, axis)
     wide = widen(data)
@@ -63,7 +63,7 @@ def _batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
     return mean, centred.sum(axis=axes) / wide.dtype.type(count)
 
 
-def _move(moving: Any, new: Any, momentum: float) -> None:
+def move(moving: Any, new: Any, momentum: float) -> None:
     moving *= moving.dtype.type(momentum)
     moving += new * moving.dtype.type(1 - momentum)
 
@@ -88,10 +88,10 @@ def _kernel(
     out, out_mean, out_inverse_std = outputs
     mean, variance = moving_mean, moving_var
     if train and not use_global_stats:
-        mean, variance = _batch_statistics(xp, data, axis)
+        mean, variance = batch_statistics(xp, data, axis)
         if data.size:
-            _move(moving_mean, mean, momentum)
-            _move(moving_var, variance, momentum)
+            move(moving_mean, mean, momentum)
+            move(moving_var, variance, momentum)
     out_mean[...] = mean
     out_inverse_std[...] = 1 / xp.sqrt(variance + variance.dtype.type(eps))
     scale = out_inverse_std if fix_gamma else out_inverse_std * gamma

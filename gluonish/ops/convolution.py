@@ -1,6 +1,6 @@
-"""Convolution over one to three axes, and the two operators of its gradient.
+"""Convolution over one to three axes, and the operators of its gradient.
 
-All three are linear in both of their arrays, so their gradients close over one another: the
+All are linear in both of their arrays, so their gradients close over one another: the
 gradient of the data's gradient is a convolution again. Kernels gather windows and multiply
 matrices, a few samples at a time.
 """
@@ -12,10 +12,12 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
+from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.broadcasting import check_parameter_dtypes
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.reshape import reshape
 from gluonish.ops.windows import (
     Geometry,
     add_windows,
@@ -32,6 +34,7 @@ __all__ = [
     "CONVOLUTION",
     "CONVOLUTION_BACKWARD_DATA",
     "CONVOLUTION_BACKWARD_WEIGHT",
+    "CONVOLUTION_BACKWARD_WEIGHT_BIAS",
     "convolution_geometry",
 ]
 
@@ -233,23 +236,40 @@ def _backward_weight_kernel(
     result[...] = total.reshape(result.shape) if len(data) else 0
 
 
+def _backward_weight_bias_kernel(
+    xp: ModuleType, outputs: tuple[Any, Any], grad: Any, data: Any, **attrs: Any
+) -> None:
+    _backward_weight_kernel(xp, outputs[0], grad, data, **attrs)
+    rows = widen(channels_first(xp, grad, attrs["layout"]))
+    outputs[1][...] = rows.sum(axis=(0, *range(2, rows.ndim)))
+
+
 def _backward_attrs(attrs: Attrs) -> dict[str, Any]:
     return {**attrs, "no_bias": True}
 
 
 def _gradient(g: V, data: V, weight: V, bias: V | None = None, **attrs: Any) -> tuple[Any, ...]:
     plain = _backward_attrs(attrs)
-    found: tuple[Any, ...] = (
-        lambda: apply(CONVOLUTION_BACKWARD_DATA, (g, weight), {**plain, "data_shape": data.shape}),
-        lambda: apply(
-            CONVOLUTION_BACKWARD_WEIGHT, (g, data), {**plain, "weight_shape": weight.shape}
-        ),
-    )
+    of_weight = {**plain, "weight_shape": weight.shape}
+    of_data = {**plain, "data_shape": data.shape}
+    for_data = lambda: apply(CONVOLUTION_BACKWARD_DATA, (g, weight), of_data)  # noqa: E731
     if bias is None:
-        return found
-    channel = len(g.shape) - 1 if is_channels_last(attrs["layout"]) else 1
-    axes = tuple(axis for axis in range(len(g.shape)) if axis != channel)
-    return (*found, lambda: sum_(g, axis=axes))
+        return for_data, lambda: apply(CONVOLUTION_BACKWARD_WEIGHT, (g, data), of_weight)
+    both: list[V] = []
+
+    def for_weight() -> V:
+        both[:] = apply(CONVOLUTION_BACKWARD_WEIGHT_BIAS, (g, data), of_weight)
+        return both[0]
+
+    # Rules are asked for their entries in order: with the weight's comes the bias's.
+    axes = _other_axes(g, attrs["layout"])
+    return for_data, for_weight, lambda: both[1] if both else sum_(g, axis=axes)
+
+
+def _other_axes(g: V, layout: str | None) -> tuple[int, ...]:
+    """Return all axes but that of the channels."""
+    channel = len(g.shape) - 1 if is_channels_last(layout) else 1
+    return tuple(axis for axis in range(len(g.shape)) if axis != channel)
 
 
 def _backward_data_gradient(
@@ -269,6 +289,25 @@ def _backward_weight_gradient(
     return (
         lambda: apply(CONVOLUTION, (data, g), plain),
         lambda: apply(CONVOLUTION_BACKWARD_DATA, (grad, g), {**plain, "data_shape": data.shape}),
+    )
+
+
+def _backward_weight_bias_gradient(
+    g: tuple[V | None, V | None], grad: V, data: V, *, weight_shape: Shape, **plain: Any
+) -> tuple[Any, ...]:
+    of_weight, of_bias = g
+    if of_weight is None:
+        assert of_bias is not None
+        axes = _other_axes(grad, plain["layout"])
+        shape = tuple(1 if axis in axes else n for axis, n in enumerate(grad.shape))
+        return lambda: broadcast_to(reshape(of_bias, shape), grad.shape), None
+    inputs = (data, of_weight) if of_bias is None else (data, of_weight, of_bias)
+    with_bias = {**plain, "no_bias": of_bias is None}
+    return (
+        lambda: apply(CONVOLUTION, inputs, with_bias),
+        lambda: apply(
+            CONVOLUTION_BACKWARD_DATA, (grad, of_weight), {**plain, "data_shape": data.shape}
+        ),
     )
 
 
@@ -337,6 +376,24 @@ CONVOLUTION_BACKWARD_WEIGHT = register(
         doc="Gradient of Convolution's weight, from that of its output and the data.",
         inputs=("grad", "data"),
         schema=Schema(**_ATTRIBUTES, weight_shape=shape()),
+        heavy=True,
+    )
+)
+
+CONVOLUTION_BACKWARD_WEIGHT_BIAS = register(
+    Operator(
+        "_convolution_backward_weight_bias",
+        lambda grad, data, *, weight_shape, num_filter, **_: (
+            Spec(weight_shape, grad.dtype),
+            Spec((num_filter,), grad.dtype),
+        ),
+        _backward_weight_bias_kernel,
+        _backward_weight_bias_gradient,
+        doc="Gradients of Convolution's weight and bias, from that of its output and the data.",
+        inputs=("grad", "data"),
+        schema=Schema(**_ATTRIBUTES, weight_shape=shape()),
+        outputs=2,
+        output_names=("weight", "bias"),
         heavy=True,
     )
 )

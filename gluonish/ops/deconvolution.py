@@ -20,7 +20,7 @@ from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.windows import Geometry, channels_last, is_channels_last, normalize_geometry
 
-__all__ = ["DECONVOLUTION"]
+__all__ = ["DECONVOLUTION", "transposed_window"]
 
 _NAMES = ("data", "weight", "bias")
 _LAYOUTS = {1: ("NCW",), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
@@ -35,8 +35,12 @@ def _first(shape: Shape, layout: str | None) -> Shape:
     return (shape[0], shape[-1], *shape[1:-1]) if is_channels_last(layout) else shape
 
 
-def _geometry(data: Shape, attrs: Attrs) -> tuple[Geometry, Shape]:
+def transposed_window(data: Shape, attrs: Attrs) -> tuple[Geometry, Shape]:
     """Return the window, and how many elements each output axis has beyond what windows need.
+
+    Args:
+        data: Shape of the data.
+        attrs: The operator's.
 
     Raises:
         OperatorError: if tuples do not fit one another, the data or the layout.
@@ -92,7 +96,7 @@ def _extents(spatial: Shape, window: Geometry, adj: Shape) -> Shape:
 
 def _shapes(data: Shape, attrs: Attrs) -> tuple[Shape, Shape]:
     """Return the shapes of weight and output in the layout."""
-    window, adj = _geometry(data, attrs)
+    window, adj = transposed_window(data, attrs)
     first = _first(data, attrs["layout"])
     filters = attrs["num_filter"]
     weight = (first[1], filters // attrs["num_group"], *window.kernel)
@@ -125,7 +129,7 @@ def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> 
 
 def _convolution_attrs(data: Shape, attrs: Attrs) -> dict[str, Any]:
     """Return the attributes of the convolution that this is the transpose of."""
-    window, _ = _geometry(data, attrs)
+    window, _ = transposed_window(data, attrs)
     same = ("num_group", "workspace", "cudnn_tune", "cudnn_off", "layout")
     return {
         **window._asdict(),

@@ -3,110 +3,45 @@ place.
 
 Callers pass the weight as ``out``. The gradient is scaled by rescale_grad, then clipped to
 [-clip_gradient, clip_gradient] unless that is negative; wd adds decay of the weight. In the mp
-variants the weight and gradient are 16-bit and weight32 is what is trained; the multi variants
-update num_weights weights, whose arrays follow each other (weight, gradient, states).
+variants the weight and gradient are 16-bit and weight32 is what is trained. Several weights a call:
+`gluonish.ops.optimizer_multi_update`.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+import math
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Attribute, Schema, boolean, integer, number, numbers
+from gluonish.core.schema import Attribute, Schema, boolean, integer, number
 from gluonish.core.spec import Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.optimizer_rules import (
+    ADAM,
+    ADAMW,
+    NAG,
+    RMSPROP,
+    RMSPROP_CENTERED,
+    SGD,
+    SGD_MOMENTUM,
+    Rule,
+    apply_rule,
+    lamb_direction,
+    lamb_ratio,
+)
 from gluonish.ops.precision import widen
-from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.registry import Operator, register
 
-__all__ = ["MULTI_UPDATES", "UPDATES"]
-
-# (xp, weight, gradient, states, lr, wd, attrs) -> new weight; weight and gradient in float32 or
-# float64. The gradient is a copy that the step may overwrite, and most work in it: for large
-# weights a new array for every term costs more than the arithmetic.
-Step = Callable[[ModuleType, Any, Any, Sequence[Any], float, float, Attrs], Any]
+__all__ = ["LAMB_UPDATES", "UPDATES", "check_arrays", "usable_scale"]
 
 
-def _clipped(xp: ModuleType, gradient: Any, limit: float) -> Any:
-    return gradient if limit < 0 else xp.clip(gradient, -limit, limit, out=gradient)
+def check_arrays(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
+    """Check weight, gradient and states of one weight, and return the spec of the new weight.
 
-
-def _decayed(xp: ModuleType, w: Any, g: Any, wd: float, attrs: Attrs) -> Any:
-    """Return the clipped gradient with the weight decay, in the gradient's memory."""
-    slope = _clipped(xp, g, attrs["clip_gradient"])
-    if wd:
-        slope += w * wd
-    return slope
-
-
-def _sgd(
-    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], lr: float, wd: float, attrs: Attrs
-) -> Any:
-    slope = _decayed(xp, w, g, wd, attrs)
-    slope *= lr
-    return xp.subtract(w, slope, out=slope)
-
-
-def _momentum(
-    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], lr: float, wd: float, attrs: Attrs
-) -> Any:
-    (mom,) = states
-    slope = _decayed(xp, w, g, wd, attrs)
-    slope *= lr
-    moved = widen(mom)
-    moved *= attrs["momentum"]
-    moved -= slope
-    _keep(mom, moved)
-    return xp.add(w, moved, out=slope)
-
-
-def _nag(
-    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], lr: float, wd: float, attrs: Attrs
-) -> Any:
-    (mom,) = states
-    step = _decayed(xp, w, g, wd, attrs)
-    step *= lr
-    moved = widen(mom)
-    moved *= attrs["momentum"]
-    moved -= step
-    _keep(mom, moved)
-    return xp.subtract(w + moved * attrs["momentum"], step, out=step)
-
-
-def _adam(
-    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], lr: float, wd: float, attrs: Attrs
-) -> Any:
-    """Adam clips the gradient with the decay in it, unlike the others."""
-    mean, var = states
-    if wd:
-        g += w * wd
-    slope = _clipped(xp, g, attrs["clip_gradient"])
-    beta1, beta2 = attrs["beta1"], attrs["beta2"]
-    first, second = widen(mean), widen(var)
-    first *= beta1
-    first += slope * (1 - beta1)
-    slope *= slope
-    slope *= 1 - beta2
-    second *= beta2
-    second += slope
-    _keep(mean, first)
-    _keep(var, second)
-    step = xp.sqrt(second, out=slope)
-    step += attrs["epsilon"]
-    xp.divide(first, step, out=step)
-    step *= lr
-    return xp.subtract(w, step, out=step)
-
-
-def _keep(state: Any, wide: Any) -> None:
-    """Put a state back that was widened for the arithmetic; else it changed in place."""
-    if wide is not state:
-        state[...] = wide
-
-
-def _check_group(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
-    """Check the arrays of one weight, and return the spec of the new weight."""
+    Raises:
+        OperatorError: They differ in shape, or have dtypes that do not go together.
+    """
     weight = arrays[0]
     if any(spec.shape != weight.shape for spec in arrays):
         raise OperatorError(
@@ -127,220 +62,190 @@ def _check_group(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
     return weight
 
 
-def _update(
-    xp: ModuleType,
-    out: Any,
-    arrays: Sequence[Any],
-    step: Step,
-    mixed: bool,
-    lr: float,
-    wd: float,
-    attrs: Attrs,
-) -> None:
-    """Update one weight; its memory may be that of ``out``."""
-    weight, grad, *states = arrays
-    master = states.pop() if mixed else weight
-    w = widen(master)
-    g = xp.multiply(grad, attrs["rescale_grad"], dtype=w.dtype)
-    new = step(xp, w, g, states, lr, wd, attrs)
-    if mixed:
-        master[...] = new
-    out[...] = new
+def usable_scale(scale: float) -> bool:
+    """Whether gradients scaled like this are worth a step: AdamW leaves out the others."""
+    return math.isfinite(scale) and scale != 0
 
 
 _SCALING = {"rescale_grad": number(1.0), "clip_gradient": number(-1.0)}
-_MOMENTUM = {"momentum": number(0.0)}
 _LAZY = {"lazy_update": boolean(True)}
 
 
 def _single(
     name: str,
-    step: Step,
-    inputs: tuple[str, ...],
+    rule: Rule,
     parameters: dict[str, Attribute],
-    word: str,
     *aliases: str,
+    mixed: bool = False,
+    tensor_scale: bool = False,
 ) -> Operator:
-    mixed = inputs[-1] == "weight32"
+    """Register the update of one weight.
+
+    Args:
+        name: The operator.
+        rule: What it computes.
+        parameters: Its attributes.
+        *aliases: Other names of it.
+        mixed: Whether there is a float32 weight.
+        tensor_scale: Whether rescale_grad is the last input instead of an attribute.
+    """
+    inputs = ("weight", "grad", *rule.states) + (("weight32",) if mixed else ())
+    states = tuple(range(2, len(inputs)))
+    count = len(inputs)
 
     def infer(*arrays: Spec, **attrs: Any) -> tuple[Spec]:
-        return (_check_group(name, arrays, mixed),)
+        return (check_arrays(name, arrays[:count], mixed),)
 
     def kernel(xp: ModuleType, out: Any, *arrays: Any, **attrs: Any) -> None:
-        _update(xp, out, arrays, step, mixed, attrs["lr"], attrs["wd"], attrs)
+        if tensor_scale:
+            attrs["rescale_grad"] = scale = float(arrays[-1].reshape(-1)[0])
+            if not usable_scale(scale):
+                out[...] = arrays[0]
+                return
+        rates = [attrs[rate] for rate in rule.rates]
+        apply_rule(xp, rule, out, arrays[:count], mixed, rates, attrs)
 
     lazy = "; lazy_update concerns sparse gradients only" if "lazy_update" in parameters else ""
+    precision = " in mixed precision" if mixed else ""
     return register(
         Operator(
             name,
             infer,
             kernel,
             None,
-            doc=f"One step of {word}: returns the new weight, changes the states in place{lazy}.",
-            inputs=inputs,
+            doc=(
+                f"One step of {rule.word}{precision}: returns the new weight, changes the states "
+                f"in place{lazy}."
+            ),
+            inputs=inputs + (("rescale_grad",) if tensor_scale else ()),
             schema=Schema(**parameters),
             aliases=aliases,
-            mutates=tuple(range(2, len(inputs))),
+            mutates=states,
             complete=dtype_rule(0, 1),
-            elementwise=True,
+            elementwise=not tensor_scale,
         )
     )
 
 
-def _decay(**parameters: Attribute) -> dict[str, Attribute]:
-    return {"lr": number(), **parameters, "wd": number(0.0), **_SCALING}
+def _attributes(rule: Rule) -> dict[str, Attribute]:
+    """Return the attributes of a rule in MXNet's usual order; clip_weights stands last."""
+    scalars = dict(rule.scalars)
+    last = {name: scalars.pop(name) for name in ("clip_weights",) if name in scalars}
+    return {"lr": number(), **scalars, "wd": number(0.0), **_SCALING, **last}
 
+
+_ADAMW_ATTRIBUTES = {
+    "lr": number(),
+    **ADAMW.scalars,
+    "wd": number(0.0),
+    "eta": number(),
+    "clip_gradient": number(-1.0),
+}
 
 UPDATES = (
-    _single(
-        "sgd_update",
-        _sgd,
-        ("weight", "grad"),
-        {**_decay(), **_LAZY},
-        "gradient descent",
-        "_sparse_sgd_update",
-    ),
+    _single("sgd_update", SGD, {**_attributes(SGD), **_LAZY}, "_sparse_sgd_update"),
     _single(
         "sgd_mom_update",
-        _momentum,
-        ("weight", "grad", "mom"),
-        {**_decay(**_MOMENTUM), **_LAZY},
-        "gradient descent with momentum",
+        SGD_MOMENTUM,
+        {**_attributes(SGD_MOMENTUM), **_LAZY},
         "_sparse_sgd_mom_update",
     ),
-    _single(
-        "mp_sgd_update",
-        _sgd,
-        ("weight", "grad", "weight32"),
-        {**_decay(), **_LAZY},
-        "gradient descent in mixed precision",
-    ),
-    _single(
-        "mp_sgd_mom_update",
-        _momentum,
-        ("weight", "grad", "mom", "weight32"),
-        {**_decay(**_MOMENTUM), **_LAZY},
-        "gradient descent with momentum in mixed precision",
-    ),
-    _single(
-        "nag_mom_update",
-        _nag,
-        ("weight", "grad", "mom"),
-        _decay(**_MOMENTUM),
-        "Nesterov's accelerated gradient",
-    ),
-    _single(
-        "mp_nag_mom_update",
-        _nag,
-        ("weight", "grad", "mom", "weight32"),
-        _decay(**_MOMENTUM),
-        "Nesterov's accelerated gradient in mixed precision",
-    ),
-    _single(
-        "adam_update",
-        _adam,
-        ("weight", "grad", "mean", "var"),
-        {
-            **_decay(beta1=number(0.9), beta2=number(0.999), epsilon=number(1e-8)),
-            **_LAZY,
-        },
-        "Adam without bias correction, which the caller puts into lr",
-        "_sparse_adam_update",
-    ),
+    _single("mp_sgd_update", SGD, {**_attributes(SGD), **_LAZY}, mixed=True),
+    _single("mp_sgd_mom_update", SGD_MOMENTUM, {**_attributes(SGD_MOMENTUM), **_LAZY}, mixed=True),
+    _single("nag_mom_update", NAG, _attributes(NAG)),
+    _single("mp_nag_mom_update", NAG, _attributes(NAG), mixed=True),
+    _single("adam_update", ADAM, {**_attributes(ADAM), **_LAZY}, "_sparse_adam_update"),
+    _single("rmsprop_update", RMSPROP, _attributes(RMSPROP)),
+    _single("rmspropalex_update", RMSPROP_CENTERED, _attributes(RMSPROP_CENTERED)),
+    _single("_adamw_update", ADAMW, _ADAMW_ATTRIBUTES, tensor_scale=True),
+    _single("_mp_adamw_update", ADAMW, _ADAMW_ATTRIBUTES, mixed=True, tensor_scale=True),
 )
 
 
-def _groups(arrays: Sequence[Any], count: int) -> list[Sequence[Any]]:
-    size = len(arrays) // count
-    return [arrays[i * size : (i + 1) * size] for i in range(count)]
+def _lamb_phase1(name: str, *, mixed: bool) -> Operator:
+    inputs = ("weight", "grad", "mean", "var") + (("weight32",) if mixed else ())
 
-
-def _infer_multi(
-    name: str, roles: tuple[str, ...], *arrays: Spec, **attrs: Any
-) -> tuple[Spec, ...]:
-    count = attrs["num_weights"]
-    if len(arrays) != count * len(roles):
-        raise OperatorError(
-            f"{name}: expected {len(roles)} arrays for each of {count} weights "
-            f"({', '.join(roles)}), got {len(arrays)}"
-        )
-    if not len(attrs["lrs"]) == len(attrs["wds"]) == count:
-        raise OperatorError(
-            f"{name}: expected lrs and wds of {count} numbers, "
-            f"got {len(attrs['lrs'])} and {len(attrs['wds'])}"
-        )
-    mixed = roles[-1] == "weight32"
-    return tuple(_check_group(name, group, mixed) for group in _groups(arrays, count))
-
-
-def _weight_count(attrs: Attrs) -> int:
-    count: int = attrs["num_weights"]
-    return count
-
-
-def _multi(
-    name: str, step: Step, roles: tuple[str, ...], parameters: dict[str, Attribute], word: str
-) -> Operator:
-    """Register the update of several weights; ``roles`` are the arrays of one."""
-    mixed = roles[-1] == "weight32"
+    def infer(*arrays: Spec, **attrs: Any) -> tuple[Spec]:
+        weight = check_arrays(name, arrays, mixed)
+        return (Spec(weight.shape, FLOAT32 if mixed else weight.dtype),)
 
     def kernel(xp: ModuleType, out: Any, *arrays: Any, **attrs: Any) -> None:
-        groups = _groups(arrays, attrs["num_weights"])
-        for y, group, lr, wd in zip(out, groups, attrs["lrs"], attrs["wds"], strict=True):
-            _update(xp, y, group, step, mixed, lr, wd, attrs)
-
-    def mutates(attrs: Attrs) -> tuple[int, ...]:
-        return tuple(i for i in range(attrs["num_args"]) if i % len(roles) >= 2)
+        w = widen(arrays[-1] if mixed else arrays[0])
+        g = xp.multiply(arrays[1], attrs["rescale_grad"], dtype=w.dtype)
+        t = attrs["t"] if attrs["bias_correction"] else math.inf
+        rates = (attrs["wd"], 1 - attrs["beta1"] ** t, 1 - attrs["beta2"] ** t)
+        out[...] = lamb_direction(xp, w, g, arrays[2:4], rates, attrs)
 
     return register(
         Operator(
             name,
-            partial(_infer_multi, name, roles),
+            infer,
             kernel,
             None,
-            doc=(
-                f"One step of {word} for num_weights weights: returns the new weights, "
-                "changes the states in place."
-            ),
-            inputs=("data",),
+            doc="First half of a LAMB step: returns its direction, changes the states in place.",
+            inputs=inputs,
             schema=Schema(
-                lrs=numbers(),
-                wds=numbers(),
-                **parameters,
+                beta1=number(0.9),
+                beta2=number(0.999),
+                epsilon=number(1e-6),
+                t=integer(),
+                bias_correction=boolean(True),
+                wd=number(),
                 **_SCALING,
-                num_weights=integer(1, low=1),
-                num_args=integer(low=2),
             ),
-            outputs=_weight_count,
-            mutates=mutates,
-            variadic="num_args",
+            mutates=(2, 3),
             complete=dtype_rule(0, 1),
-            elementwise=True,
+            elementwise=not mixed,
         )
     )
 
 
-MULTI_UPDATES = (
-    _multi("multi_sgd_update", _sgd, ("weight", "grad"), {}, "gradient descent"),
-    _multi(
-        "multi_sgd_mom_update",
-        _momentum,
-        ("weight", "grad", "mom"),
-        _MOMENTUM,
-        "gradient descent with momentum",
-    ),
-    _multi(
-        "multi_mp_sgd_update",
-        _sgd,
-        ("weight", "grad", "weight32"),
-        {},
-        "gradient descent in mixed precision",
-    ),
-    _multi(
-        "multi_mp_sgd_mom_update",
-        _momentum,
-        ("weight", "grad", "mom", "weight32"),
-        _MOMENTUM,
-        "gradient descent with momentum in mixed precision",
-    ),
+def _lamb_phase2(name: str, *, mixed: bool) -> Operator:
+    inputs = ("weight", "g", "r1", "r2") + (("weight32",) if mixed else ())
+
+    def infer(weight: Spec, g: Spec, r1: Spec, r2: Spec, *weight32: Spec, **_: Any) -> tuple[Spec]:
+        if any(spec.shape != weight.shape for spec in (g, *weight32)) or r1.size != 1 != r2.size:
+            raise OperatorError(
+                f"{name}: expected g of the weight's shape {weight.shape} and norms of one "
+                f"element, got {g.shape}, {r1.shape} and {r2.shape}"
+            )
+        return (weight,)
+
+    def kernel(
+        xp: ModuleType,
+        out: Any,
+        weight: Any,
+        g: Any,
+        r1: Any,
+        r2: Any,
+        *weight32: Any,
+        **attrs: Any,
+    ) -> None:
+        w = widen(weight32[0] if mixed else weight)
+        ratio = lamb_ratio(xp, widen(r1).reshape(-1)[0], widen(r2).reshape(-1)[0], attrs)
+        out[...] = w - widen(g) * (ratio * attrs["lr"]).astype(w.dtype)
+
+    kept = "; weight32 is read only, as in MXNet 1.9.1" if mixed else ""
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            None,
+            doc=(
+                "Second half of a LAMB step: returns the new weight from the direction g, the "
+                f"norm r1 of the weight and the norm r2 of g{kept}."
+            ),
+            inputs=inputs,
+            schema=Schema(lr=number(), lower_bound=number(-1.0), upper_bound=number(-1.0)),
+            complete=dtype_rule(0),
+        )
+    )
+
+
+LAMB_UPDATES = (
+    _lamb_phase1("lamb_update_phase1", mixed=False),
+    _lamb_phase2("lamb_update_phase2", mixed=False),
+    _lamb_phase1("mp_lamb_update_phase1", mixed=True),
+    _lamb_phase2("mp_lamb_update_phase2", mixed=True),
 )

@@ -124,6 +124,8 @@ class Operator:
         random: The kernel draws numbers; it gets ``key``, a pair of ints, among its attributes.
         elementwise: Output i,j,.. depends on input elements i,j,.. only, and out may be the memory
             of an input of its size.
+        overwrites: ``overwrites(attrs)`` gives the position of an input whose memory out may be,
+            though that of other inputs may not; None for no such. No other input is the same array.
         identity: The output holds the same elements in the same order as input 0, so that a plan
             may share the memory.
         heavy: Costs much more per element than reading it; worth a worker thread.
@@ -148,6 +150,7 @@ class Operator:
         "name",
         "output_names",
         "outputs",
+        "overwrites",
         "random",
         "schema",
         "single",
@@ -178,6 +181,7 @@ class Operator:
         train_dependent: bool = False,
         random: bool = False,
         elementwise: bool = False,
+        overwrites: Callable[[Attrs], int | None] | None = None,
         identity: bool = False,
         heavy: bool = False,
     ) -> None:
@@ -200,6 +204,7 @@ class Operator:
         self.train_dependent = train_dependent
         self.random = random
         self.elementwise = elementwise
+        self.overwrites = overwrites
         self.identity = identity
         self.heavy = heavy
         self.single = outputs == 1  # the common case, tested once on the eager path

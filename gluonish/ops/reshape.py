@@ -8,10 +8,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axes
-from gluonish.ops.dtype_rules import dtype_rule
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.dtype_rules import complete_alike, dtype_rule
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
 __all__ = [
     "EXPAND_DIMS",
@@ -137,6 +137,19 @@ def _infer(
     return (Spec(resolve_shape(data.shape, codes), data.dtype),)
 
 
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    """Find the one extent that data lacks from the length of what it is flattened to."""
+    complete_alike(inputs, outputs, attrs)
+    source, target = inputs[0].shape, outputs[0].shape
+    if attrs["shape"] != (-1,) or source is None or target is None or UNKNOWN in target:
+        return
+    if source.count(UNKNOWN) == 1:
+        known = -math.prod(source)
+        if known > 0 and target[0] % known == 0:
+            shape = tuple(target[0] // known if n == UNKNOWN else n for n in source)
+            inputs[0] = PartialSpec(shape, inputs[0].dtype)
+
+
 RESHAPE = register(
     Operator(
         "Reshape",
@@ -157,6 +170,7 @@ RESHAPE = register(
             keep_highest=boolean(False),
         ),
         aliases=("reshape",),
+        complete=_complete,
         identity=True,
     )
 )

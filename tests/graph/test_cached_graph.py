@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -7,6 +8,12 @@ from hypothesis import strategies as st
 
 from gluonish import autograd
 from gluonish.core import config
+from gluonish.core.config import (
+    MXNET_BACKWARD_DO_MIRROR,
+    MXNET_ELIMINATE_COMMON_EXPR,
+    MXNET_SUBGRAPH_BACKEND,
+    MXNET_USE_FUSION,
+)
 from gluonish.core.context import cpu
 from gluonish.core.errors import AutogradError, DeviceError, GraphError, OperatorError
 from gluonish.core.random_state import seed
@@ -75,22 +82,41 @@ def test_random_graphs_give_what_they_give_eagerly_with_gradients(
     with use_engine(engine):
         for _ in range(2):
             got, gradients = _planned(made, cached)
-            for x, y in zip(got, want, strict=True):
-                np.testing.assert_array_equal(x, y)
-            for x, y in zip(gradients, want_gradients, strict=True):
+            for x, y in zip((*got, *gradients), (*want, *want_gradients), strict=True):
                 np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
 
 
-@given(random_graphs())
-def test_without_passes_the_results_are_the_same(made: RandomGraph) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        want, want_gradients = _planned(made, _cached(made.variables, made.outputs))
-        patch.setattr(pipeline, "PASSES", ())
+_SWITCHES = (
+    MXNET_ELIMINATE_COMMON_EXPR.override(False),
+    MXNET_SUBGRAPH_BACKEND.override("NONE"),
+    MXNET_USE_FUSION.override(False),
+    MXNET_BACKWARD_DO_MIRROR.override(True),
+)
+
+
+@given(random_graphs(), st.sets(st.sampled_from(range(len(_SWITCHES)))))
+def test_whichever_passes_are_on_the_results_are_the_same(
+    made: RandomGraph, switched: set[int]
+) -> None:
+    want, want_gradients = _planned(made, _cached(made.variables, made.outputs))
+    with ExitStack() as scopes:
+        for i in switched:
+            scopes.enter_context(_SWITCHES[i])
         got, gradients = _planned(made, _cached(made.variables, made.outputs))
+    for x, y in zip((*got, *gradients), (*want, *want_gradients), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+@given(random_graphs())
+def test_without_passes_the_results_are_exactly_those_of_the_operators(made: RandomGraph) -> None:
+    want, _ = _eager(made)
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as scopes:
+        patch.setattr(pipeline, "PASSES", ())
+        for scope in _SWITCHES[:3]:
+            scopes.enter_context(scope)
+        got, _ = _planned(made, _cached(made.variables, made.outputs))
     for x, y in zip(got, want, strict=True):
         np.testing.assert_array_equal(x, y)
-    for x, y in zip(gradients, want_gradients, strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
 
 
 def _square() -> CachedGraph:

@@ -1,6 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluonish.graph.liveness import peak_nbytes
 from gluonish.graph.memory_plan import ALIGNMENT, MemoryPlan, Step, plan_memory
 
 
@@ -70,6 +71,26 @@ def test_empty_values_have_a_place() -> None:
     plan = plan_memory([Step((), (0,)), Step((0,), ())], {0: 0})
     assert plan.slots[0].nbytes == 0
     assert plan.nbytes == 0
+
+
+def test_values_of_other_sizes_share_the_bytes_of_one_that_died() -> None:
+    steps = [
+        Step((), (0,)),
+        Step((0,), (1, 2)),
+        Step((1, 2), (3, 4, 5)),
+        Step((3, 4, 5), ()),
+    ]
+    sizes = {0: 960, 1: 64, 2: 64, 3: 320, 4: 320, 5: 320}
+    assert plan_memory(steps, sizes).nbytes == 960 + 2 * 64
+
+
+def test_a_long_chain_of_sums_is_planned_close_to_what_lives_at_once() -> None:
+    steps = [Step((), (0,))]
+    sizes = {0: 6400}
+    for i in range(1, 60):
+        steps.append(Step((i - 1, max(0, i - 7)), (i,)))
+        sizes[i] = 640 * (1 + i * 7 % 10)
+    assert plan_memory(steps, sizes).nbytes <= 1.2 * peak_nbytes(steps, sizes)
 
 
 @st.composite

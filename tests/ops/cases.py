@@ -225,6 +225,18 @@ def _products_and_reductions() -> dict[str, Case]:
         ),
         "sort": Case([x], {"axis": 1}, lambda v: np.sort(v, 1)),
         "argsort": Case([x], {"axis": 1}, lambda v: np.argsort(v, 1)),
+        "UpSampling": Case(
+            [normal(2, 3, 2, 4), normal(2, 1, 4, 8)],
+            {"scale": 4, "sample_type": "nearest"},
+            lambda x, y: np.concatenate(
+                [x.repeat(4, 2).repeat(4, 3), y.repeat(2, 2).repeat(2, 3)], axis=1
+            ),
+        ),
+        "LRN": Case(
+            [normal(2, 5, 2, 3)],
+            {"nsize": 3, "alpha": 0.3, "beta": 0.6, "knorm": 1.5},
+            _local_response,
+        ),
         "L2Normalization": Case(
             [normal(2, 3, 4)],
             {"mode": "channel"},
@@ -338,7 +350,16 @@ def _updates() -> dict[str, Case]:
         "multi_sgd_mom_update": case("wwwwww", {"momentum": 0.9, **many}),
         "multi_mp_sgd_update": case("hhwhhw", many),
         "multi_mp_sgd_mom_update": case("hhwwhhww", {"momentum": 0.9, **many}),
+        "rmsprop_update": case("www", one),
+        "lamb_update_phase1": case("wwww", {"t": 2, "wd": 0.01}),
+        "_multi_adagrad_update": case("wwwwww", many),
     }
+
+
+def _local_response(x: Any) -> Any:
+    squares = np.pad(x.astype(np.float64) ** 2, ((0, 0), (1, 1), (0, 0), (0, 0)))
+    around = squares[:, :-2] + squares[:, 1:-1] + squares[:, 2:]
+    return x / (1.5 + 0.3 / 3 * around) ** 0.6
 
 
 def _normalized(x: Any, rows: int, gamma: Any, beta: Any, eps: float) -> Any:
@@ -385,6 +406,14 @@ def _layers() -> dict[str, Case]:
             },
             _transposed,
             {"half_tolerance": 5e-2},
+        ),
+        "_batch_norm_apply": Case(
+            [x, *statistics],
+            {"fix_gamma": False},
+            lambda v, g, b, m, s: (
+                (v - m[:, None, None]) * (s * g)[:, None, None] + b[:, None, None]
+            ),
+            {**FORWARD_ONLY, "half": False},
         ),
         "_contrib_BatchNormWithReLU": Case(
             [x, *statistics],

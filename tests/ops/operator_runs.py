@@ -14,6 +14,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.ops.arithmetic import Arithmetic
 from gluonish.ops.composite import input_gradients
+from gluonish.ops.fused_activation import ACTIVATIONS
 from gluonish.ops.registry import Attrs, Operator, find_operator
 from gluonish.testing.values import run_kernel, runtime_attrs
 from tests.ops.cases import CASES, Case, between, distinct, index, normal
@@ -125,6 +126,20 @@ def _layers() -> Iterator[tuple[str, Case]]:
     yield "Pooling", Case([image], uncounted)
 
 
+def _batch_norm_parts() -> Iterator[tuple[str, Case]]:
+    """The parts of BatchNorm, which appear in planned graphs only."""
+    image, grad, beta = normal(2, 4, 6, 5), normal(2, 4, 6, 5), normal(4)
+    gamma, mean, std, scale = (between(0.5, 2, 4) for _ in range(4))
+    flat = {"half": False}
+    for extra in ({}, {"fix_gamma": False}, {"use_global_stats": True}):
+        yield "_batch_norm_statistics", Case([image, gamma, mean, std], extra, None, flat)
+    for relu in (False, True):
+        flags = {"relu": relu, "fix_gamma": relu}
+        yield "_batch_norm_sums", Case([grad, image, mean, std, scale, beta], flags, None, flat)
+        arrays = [grad, image, mean, scale, beta, beta, gamma]
+        yield "_batch_norm_data_gradient", Case(arrays, {"relu": relu}, None, flat)
+
+
 def _small_layers() -> Iterator[tuple[str, Case]]:
     """The same of operators without windows."""
     for kind in ("relu", "sigmoid", "softrelu", "softsign", "tanh"):
@@ -151,6 +166,23 @@ def _small_layers() -> Iterator[tuple[str, Case]]:
     yield "SoftmaxOutput", Case([normal(3, 4), index(1, 0, 3)], {**options, "smooth_alpha": 0.1})
     multi = {"multi_output": True, "normalization": "batch", "out_grad": True}
     yield "SoftmaxOutput", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], multi)
+
+
+def _fused_layers() -> Iterator[tuple[str, Case]]:
+    """Layers with what follows them."""
+    window = _window(num_filter=6, num_group=2, with_sum=True, activation="relu")
+    arrays = [normal(2, 4, 6, 5), normal(6, 2, 3, 2), normal(6), normal(2, 6, 3, 4)]
+    yield "_fused_convolution", Case(arrays, window)
+    last = _window(num_filter=3, layout="NHWC", no_bias=True, activation="leaky", alpha=0.1)
+    yield "_fused_convolution", Case([normal(2, 6, 5, 4), normal(3, 3, 2, 4)], last)
+    rows = [normal(3, 2, 4), normal(5, 8), normal(5), normal(3, 5)]
+    for name in ACTIVATIONS:
+        attrs = {"num_hidden": 5, "with_sum": True, "activation": name, "alpha": 0.5, "beta": 0.75}
+        yield "_fused_dense", Case(rows, attrs)
+    vectors = [normal(3), normal(3), normal(3), between(0.5, 2, 3)]
+    yield "_fold_batch_norm", Case([normal(3, 2, 2), *vectors], {"no_bias": True})
+    folded = [normal(3, 2), normal(3), *vectors]
+    yield "_fold_batch_norm", Case(folded, {"fix_gamma": False}, options={"half": False})
 
 
 def _branches() -> Iterator[tuple[str, Case]]:
@@ -224,7 +256,7 @@ def calls() -> dict[str, list[Call]]:
     """Return calls of every operator by its name."""
     found: dict[str, list[Call]] = {}
     seen: set[str] = set()
-    cases = [*CASES.items(), *_layers(), *_small_layers(), *_branches()]
+    cases = [*CASES.items(), *_layers(), *_batch_norm_parts(), *_small_layers(), *_fused_layers(), *_branches()]
     for name, case in cases:
         first = _call(name, case.inputs, case.attrs)
         made = [first, *_gradient_calls(first)]

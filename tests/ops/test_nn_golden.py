@@ -31,7 +31,9 @@ CASES = json.loads(str(GOLDEN["cases"]))
 
 def _run(op: Operator, inputs: list[Any], attrs: dict[str, Any]) -> list[Any]:
     specs = op.infer(*[Spec(x.shape, x.dtype) for x in inputs], **attrs)
-    outputs = [np.full(spec.shape, np.nan, spec.dtype) for spec in specs]
+    outputs = [
+        np.full(spec.shape, np.nan if spec.dtype.kind == "f" else 0, spec.dtype) for spec in specs
+    ]
     runtime = dict(attrs)
     if op.train_dependent:
         runtime["train"] = True

@@ -25,12 +25,21 @@ OPERATORS = {op.name: op for op in all_operators() if op.infer.__module__.starts
 
 # Without a leading underscore and not MXNet 1.9's: functions that its later versions have.
 OWN = {"log_sigmoid", "mish"}
-# Not differentiable on purpose: they draw, create, update, or are a derivative of the last order.
+# Not differentiable on purpose: they draw, create, update, repeat something for a gradient, or are
+# a derivative of the last order.
 NO_GRADIENT = (
+    "_adamw_update",
     "_arange",
+    "_batch_norm_apply",
+    "_batch_norm_data_gradient",
+    "_batch_norm_statistics",
+    "_batch_norm_sums",
     "_eye",
     "_full",
+    "_fused_pointwise",
     "_linspace",
+    "_mp_",
+    "_multi_",
     "_ones",
     "_random",
     "_shuffle",
@@ -38,9 +47,12 @@ NO_GRADIENT = (
     "_trigamma",
     "_zeros",
     "adam_update",
+    "lamb_",
     "mp_",
     "multi_",
     "nag_mom_update",
+    "preloaded_",
+    "rmsprop",
     "sgd_",
 )
 # Where the record does not say what the operator takes: a number of inputs that is an attribute in

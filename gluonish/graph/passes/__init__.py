@@ -2,6 +2,22 @@
 
 from gluonish.graph.passes.common_subexpressions import eliminate_common_subexpressions
 from gluonish.graph.passes.dead_code import eliminate_dead_code
+from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
+from gluonish.graph.passes.fuse_batch_norm_relu import fuse_batch_norm_relu
+from gluonish.graph.passes.fuse_log_softmax_pick import fuse_log_softmax_pick
+from gluonish.graph.passes.fuse_pointwise import fuse_pointwise
+from gluonish.graph.passes.fuse_primitives import fuse_primitives
 from gluonish.graph.passes.simplify import simplify
+from gluonish.graph.passes.split_batch_norm import split_batch_norm
 
-__all__ = ["eliminate_common_subexpressions", "eliminate_dead_code", "simplify"]
+__all__ = [
+    "eliminate_common_subexpressions",
+    "eliminate_dead_code",
+    "fold_batch_norm",
+    "fuse_batch_norm_relu",
+    "fuse_log_softmax_pick",
+    "fuse_pointwise",
+    "fuse_primitives",
+    "simplify",
+    "split_batch_norm",
+]

@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from gluonish.core.errors import GluonishError
+from gluonish.kernels.onednn.prototypes import PRIMITIVES
 
 __all__ = [
     "AlgorithmKind",
@@ -68,9 +69,43 @@ class AlgorithmKind(IntEnum):
     """``dnnl_alg_kind_t``."""
 
     CONVOLUTION_DIRECT = 1
+    DECONVOLUTION_DIRECT = 10
+    ELTWISE_RELU = 0x20
+    ELTWISE_TANH = 0x21
+    ELTWISE_ELU = 0x22
+    ELTWISE_SQUARE = 0x23
+    ELTWISE_ABS = 0x24
+    ELTWISE_SQRT = 0x25
+    ELTWISE_LINEAR = 0x26
+    ELTWISE_SOFT_RELU = 0x27
+    ELTWISE_HARDSIGMOID = 0x28
+    ELTWISE_LOGISTIC = 0x29
+    ELTWISE_EXP = 0x2A
+    ELTWISE_SWISH = 0x2C
+    ELTWISE_LOG = 0x2D
+    ELTWISE_CLIP = 0x2E
+    ELTWISE_POW = 0x30
+    ELTWISE_GELU_ERF = 0x31
+    ELTWISE_MISH = 0x33
+    ELTWISE_RELU_USE_DST_FOR_BWD = 0x100
     POOLING_MAX = 0x1FF
     POOLING_AVG_INCLUDE_PADDING = 0x2FF
     POOLING_AVG_EXCLUDE_PADDING = 0x3FF
+    LRN_ACROSS_CHANNELS = 0xAFF
+    BINARY_ADD = 0x1FFF0
+    BINARY_MUL = 0x1FFF1
+    BINARY_MAX = 0x1FFF2
+    BINARY_MIN = 0x1FFF3
+    BINARY_DIV = 0x1FFF4
+    BINARY_SUB = 0x1FFF5
+    RESAMPLING_NEAREST = 0x2FFF0
+    RESAMPLING_LINEAR = 0x2FFF1
+    REDUCTION_MAX = 0x2FFF2
+    REDUCTION_MIN = 0x2FFF3
+    REDUCTION_SUM = 0x2FFF4
+    REDUCTION_MEAN = 0x2FFF6
+    SOFTMAX_ACCURATE = 0x30000
+    SOFTMAX_LOG = 0x30001
 
 
 class NormalizationFlag(IntEnum):
@@ -79,6 +114,7 @@ class NormalizationFlag(IntEnum):
     USE_GLOBAL_STATS = 1
     USE_SCALE = 2
     USE_SHIFT = 4
+    FUSE_RELU = 8
 
 
 class Query(IntEnum):
@@ -92,6 +128,7 @@ class Argument(IntEnum):
     """``DNNL_ARG_*``: the role of a memory in a primitive's execution."""
 
     SRC = 1
+    SRC_1 = 2
     DST = 17
     WEIGHTS = 33
     BIAS = 41
@@ -107,6 +144,8 @@ class Argument(IntEnum):
     DIFF_BIAS = 169
     DIFF_SCALE = 255
     DIFF_SHIFT = 256
+    MULTIPLE_SRC = 1024
+    POST_OP_SRC = 32768 | 2  # the second array of the first post-op
 
 
 class ExecArgument(ctypes.Structure):
@@ -138,6 +177,13 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "dnnl_stream_destroy": (_H,),
     "dnnl_primitive_attr_create": (_HP,),
     "dnnl_primitive_attr_set_scratchpad_mode": (_H, _I),
+    "dnnl_primitive_attr_set_post_ops": (_H, _H),
+    "dnnl_primitive_attr_destroy": (_H,),
+    "dnnl_post_ops_create": (_HP,),
+    "dnnl_post_ops_destroy": (_H,),
+    "dnnl_post_ops_append_sum": (_H, ctypes.c_float, ctypes.c_int32, _I),
+    "dnnl_post_ops_append_eltwise": (_H, _I, ctypes.c_float, ctypes.c_float),
+    "dnnl_post_ops_append_binary": (_H, _I, _H),
     "dnnl_memory_desc_create_with_strides": (_HP, _I, _D, _I, _D),
     "dnnl_memory_desc_create_with_tag": (_HP, _I, _D, _I, _I),
     "dnnl_memory_desc_clone": (_HP, _H),
@@ -176,6 +222,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "dnnl_batch_normalization_backward_primitive_desc_create": (
         *(_HP, _H, _I, _H, _H, _H, ctypes.c_float, ctypes.c_uint, _H, _H),
     ),
+    **PRIMITIVES,
 }
 
 
@@ -221,6 +268,10 @@ class Api:
         self.wait: Callable[..., int] = self._bind("dnnl_stream_wait", (_H,))
         self.set_data_handle: Callable[..., int] = quick.dnnl_memory_set_data_handle
         quick.dnnl_memory_set_data_handle.argtypes = (_H, _H)
+        self._max_threads: Callable[[], int] = getattr(quick, "omp_get_max_threads", lambda: 1)
+        self._limit_threads: Callable[[int], Any] = getattr(
+            quick, "omp_set_num_threads", lambda _count: None
+        )
 
     def _bind(self, name: str, argument_types: tuple[Any, ...]) -> Any:
         function = getattr(self._library, name)
@@ -297,11 +348,8 @@ class Api:
 
     def max_threads(self) -> int:
         """Threads that a primitive called from this thread uses; 1 without OpenMP."""
-        function = getattr(self._library, "omp_get_max_threads", None)
-        return int(function()) if function else 1
+        return self._max_threads()
 
     def limit_threads(self, count: int) -> None:
         """Set how many threads primitives called from the calling thread use from now on."""
-        function = getattr(self._library, "omp_set_num_threads", None)
-        if function:
-            function(count)
+        self._limit_threads(count)

@@ -1,177 +1,259 @@
-"""Batch normalization over axis 1: training, inference and backward.
+"""Batch normalization over axis 1, alone and with max(x, 0) behind it: forward and backward.
 
 Data may be float32 or bfloat16; gamma, beta, the statistics and their gradients are float32 always.
+What a layer does around it, on vectors of channels, are steps of the same plan: the moving
+statistics, and the inverse standard deviation, which the library neither gives nor takes.
+
+With max(x, 0), the library keeps a bit for each element that came through, in the order of memory,
+if the channels come last and 16 divides them. That is the mask that the operator hands to its
+gradient. Elsewhere it keeps a byte and is slow at that; there the function is a step of its own,
+its gradient reads the output, and nothing is written to the mask.
 """
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-import numpy as np
-
-from gluonish.kernels.onednn.api import Argument, NormalizationFlag, PropagationKind
-from gluonish.kernels.onednn.backend import current, supported
+from gluonish.kernels.onednn.api import (
+    AlgorithmKind,
+    Argument,
+    NormalizationFlag,
+    PropagationKind,
+    RefusedError,
+)
+from gluonish.kernels.onednn.attributes import Eltwise
+from gluonish.kernels.onednn.binding import bind, channels_last, few_threads, require, vectors
+from gluonish.kernels.onednn.eltwise import chain_step, eltwise_backward_step, eltwise_step
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, signature
-from gluonish.kernels.onednn.plan import Builder, Plan
+from gluonish.kernels.onednn.memory import Array, Descriptor, element_strides
+from gluonish.kernels.onednn.plan import Bound, Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.sum import sum_step
+from gluonish.ops.registry import Attrs
 
-__all__ = [
-    "batch_norm_backward",
-    "batch_norm_inference",
-    "batch_norm_train",
-    "supports_batch_norm",
-]
+__all__ = ["batch_norm", "batch_norm_backward"]
 
-_AFFINE = NormalizationFlag.USE_SCALE | NormalizationFlag.USE_SHIFT
-_FIXED_STATISTICS = _AFFINE | NormalizationFlag.USE_GLOBAL_STATS
+_BLOCK = 16  # channels
+_SQUARE = Eltwise(AlgorithmKind.ELTWISE_SQUARE)
+_ROOT = Eltwise(AlgorithmKind.ELTWISE_SQRT)
+_INVERSE = Eltwise(AlgorithmKind.ELTWISE_POW, 1.0, -1.0)
 
 
-def supports_batch_norm(arrays: tuple[Array, ...], channels: tuple[Array, ...]) -> bool:
-    """Whether the batch norm kernels take these arrays.
+class _Kind(NamedTuple):
+    """The attributes.
+
+    Attributes:
+        eps: Added to the variance.
+        momentum: What stays of the moving statistics.
+        batch: The statistics are the batch's.
+        scaled: Gamma is not taken as 1.
+        relu: max(x, 0) comes behind.
+        fused: The library does that as well, and keeps the mask.
+    """
+
+    eps: float
+    momentum: float
+    batch: bool
+    scaled: bool
+    relu: bool
+    fused: bool = False
+
+    @property
+    def flags(self) -> int:
+        """What the library is told."""
+        flags = int(NormalizationFlag.USE_SHIFT)
+        if self.scaled:
+            flags |= NormalizationFlag.USE_SCALE
+        if not self.batch:
+            flags |= NormalizationFlag.USE_GLOBAL_STATS
+        if self.fused:
+            flags |= NormalizationFlag.FUSE_RELU
+        return flags
+
+
+def batch_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for the forward.
 
     Args:
-        arrays: Data, output and gradients of one shape (N, C, *spatial), whichever the kernel has.
-        channels: gamma, beta, mean, variance and gradients of shape (C,), whichever the kernel has.
+        outputs: out (N, C, *spatial), mean (C,) and inverse standard deviation (C,), to be filled;
+            with a fourth, the mask, ``out`` is max(x, 0) of the result.
+        inputs: data (N, C, *spatial), and gamma, beta, moving mean, moving variance (C,). In
+            training the last two are overwritten.
+        attrs: Those of the operator, and ``train``.
 
     Returns:
-        True for 2 to 5 axes, one supported dtype in ``arrays``, contiguous float32 in ``channels``.
+        The plan, for (*outputs, *inputs).
+
+    Raises:
+        RefusedError: The library does not take these arrays.
     """
-    if not 2 <= arrays[0].ndim <= 5 or not supported(*arrays):
+    require("batch_norm", outputs[0], inputs[0])
+    vectors("batch_norm", *outputs[1:3], *inputs[1:])
+    kind = _Kind(
+        attrs["eps"],
+        attrs["momentum"],
+        attrs["train"] and not attrs["use_global_stats"],
+        not attrs["fix_gamma"],
+        len(outputs) == 4,
+    )
+    used = [*range(3), *range(len(outputs), len(outputs) + 5)]
+    return _bind("batch_norm", _plan_forward, (*outputs, *inputs), kind, used, mask=3)
+
+
+def batch_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for the gradients of data, gamma and beta.
+
+    Args:
+        outputs: The three, to be filled: (N, C, *spatial), (C,) and (C,).
+        inputs: Gradient of the output and data (N, C, *spatial), and gamma, mean, inverse standard
+            deviation (C,); behind max(x, 0) also the output and the mask.
+        attrs: Those of the operator.
+
+    Returns:
+        The plan, for (*outputs, *inputs).
+
+    Raises:
+        RefusedError: The library does not take these arrays.
+    """
+    relu = len(inputs) == 7
+    require("batch_norm_backward", outputs[0], *inputs[:2], *inputs[5:6])
+    vectors("batch_norm_backward", *outputs[1:], *inputs[2:5])
+    # The variance is handed over with eps in it.
+    kind = _Kind(0.0, 0.0, not attrs["use_global_stats"], not attrs["fix_gamma"], relu)
+    used = range(9 if relu else 8)
+    return _bind("batch_norm_backward", _plan_backward, (*outputs, *inputs), kind, used, mask=9)
+
+
+def _bind(
+    name: str,
+    build: Callable[[Engine, tuple[Array, ...], _Kind], Plan],
+    arrays: tuple[Array, ...],
+    kind: _Kind,
+    operands: Sequence[int],
+    mask: int,
+) -> Bound:
+    """Find or build the plan, with the function fused where the library keeps bits for a mask.
+
+    Args:
+        name: The operation.
+        build: Makes it.
+        arrays: All outputs and inputs.
+        kind: The attributes.
+        operands: Positions of the arrays that the plan works on, without the mask.
+        mask: The mask's position.
+    """
+    if kind.relu and _keeps_bits([array for array in arrays if array.ndim > 1]):
+        try:
+            return bind(name, build, arrays, kind._replace(fused=True), (*operands, mask))
+        except RefusedError:
+            pass  # it keeps bytes on this machine
+    return bind(name, build, arrays, kind, operands)
+
+
+def _keeps_bits(arrays: Sequence[Array]) -> bool:
+    if not all(map(channels_last, arrays)):
         return False
-    return all(array.dtype == np.float32 and array.flags.c_contiguous for array in channels)
+    return arrays[0].shape[1] % _BLOCK == 0 and len(set(map(element_strides, arrays))) == 1
 
 
-def batch_norm_train(
-    out: Array, mean: Array, var: Array, data: Array, gamma: Array, beta: Array, *, eps: float
-) -> None:
-    """Fill ``out``, ``mean`` and ``var`` from ``data``.
-
-    Args:
-        out: (N, C, *spatial), to be filled.
-        mean: (C,), to be filled.
-        var: (C,), to be filled with the biased variance.
-        data: (N, C, *spatial).
-        gamma: (C,).
-        beta: (C,).
-        eps: Added to the variance.
+def _mask_layout(descriptor: PrimitiveDescriptor, mask: Array) -> Descriptor:
+    """How the library keeps what came through.
 
     Raises:
-        OneDNNError: The library refuses; the reason is in the message.
+        RefusedError: It needs more than the operator's mask holds.
     """
-    arrays = (out, mean, var, data, gamma, beta)
-    plans = current().plans
-    key = ("batch_norm_train", *map(signature, arrays), eps)
-    plans.get(key, _plan_train, arrays, eps).run(*arrays)
-
-
-def batch_norm_inference(
-    out: Array, data: Array, gamma: Array, beta: Array, mean: Array, var: Array, *, eps: float
-) -> None:
-    """Fill ``out`` from ``data`` with the given statistics; shapes as in `batch_norm_train`.
-
-    Raises:
-        OneDNNError: The library refuses; the reason is in the message.
-    """
-    arrays = (out, data, gamma, beta, mean, var)
-    plans = current().plans
-    key = ("batch_norm_inference", *map(signature, arrays), eps)
-    plans.get(key, _plan_inference, arrays, eps).run(*arrays)
-
-
-def batch_norm_backward(
-    dx: Array,
-    dgamma: Array,
-    dbeta: Array,
-    grad: Array,
-    data: Array,
-    gamma: Array,
-    mean: Array,
-    var: Array,
-    *,
-    eps: float,
-    use_global_stats: bool = False,
-) -> None:
-    """Fill the three gradients.
-
-    Args:
-        dx: (N, C, *spatial), to be filled.
-        dgamma: (C,), to be filled.
-        dbeta: (C,), to be filled.
-        grad: Gradient of the output, (N, C, *spatial).
-        data: (N, C, *spatial).
-        gamma: (C,).
-        mean: (C,), as `batch_norm_train` gave it.
-        var: (C,), as `batch_norm_train` gave it.
-        eps: Added to the variance.
-        use_global_stats: The statistics are constants, not functions of the data.
-
-    Raises:
-        OneDNNError: The library refuses; the reason is in the message.
-    """
-    arrays = (dx, dgamma, dbeta, grad, data, gamma, mean, var)
-    plans = current().plans
-    key = ("batch_norm_backward", *map(signature, arrays), eps, use_global_stats)
-    plans.get(key, _plan_backward, arrays, eps, use_global_stats).run(*arrays)
+    layout = descriptor.wanted(Argument.WORKSPACE)
+    if layout.nbytes > mask.nbytes:
+        raise RefusedError(
+            f"oneDNN: expected a mask of at most {mask.nbytes} bytes, got {layout.nbytes}"
+        )
+    return layout
 
 
 def _forward(
-    engine: Engine, kind: PropagationKind, out: Array, data: Array, eps: float, flags: int
+    engine: Engine, training: bool, out: Array, data: Array, kind: _Kind
 ) -> PrimitiveDescriptor:
     source, target = engine.agreed(data, out)
+    propagation = (
+        PropagationKind.FORWARD_TRAINING if training else PropagationKind.FORWARD_INFERENCE
+    )
     return PrimitiveDescriptor(
         engine.api,
         "dnnl_batch_normalization_forward_primitive_desc_create",
-        *(engine.handle, kind, source.handle, target.handle, eps, flags, engine.attributes),
+        *(engine.handle, propagation, source.handle, target.handle),
+        *(kind.eps, kind.flags, engine.attributes),
     )
 
 
-def _plan_train(engine: Engine, arrays: tuple[Array, ...], eps: float) -> Plan:
-    out, data = arrays[0], arrays[3]
-    kind = PropagationKind.FORWARD_TRAINING
-    descriptor = _forward(engine, kind, out, data, eps, _AFFINE)
-    writes = (Argument.DST, Argument.MEAN, Argument.VARIANCE)
-    reads = (Argument.SRC, Argument.SCALE, Argument.SHIFT)
-    return _plan(engine, descriptor, arrays, writes, reads)
+def _plan_forward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Plan:
+    out, data = arrays[0], arrays[-5]
+    descriptor = _forward(engine, kind.batch or kind.fused, out, data, kind)
+    builder = Builder(engine)
+    (target, mean, inverse), (source, gamma, beta, *moving) = (
+        [builder.operand(engine.describe(array)) for array in group]
+        for group in (arrays[:3], arrays[-5:])
+    )
+    reads = {Argument.SRC: source, Argument.SHIFT: beta}
+    if kind.scaled:
+        reads[Argument.SCALE] = gamma
+    writes = {Argument.DST: target}
+    if kind.batch:
+        variance = builder.temporary()
+        writes |= {Argument.MEAN: mean, Argument.VARIANCE: variance}
+    else:
+        variance = moving[1]
+        reads |= {Argument.MEAN: moving[0], Argument.VARIANCE: variance}
+    if kind.fused:
+        writes[Argument.WORKSPACE] = builder.operand(_mask_layout(descriptor, arrays[3]))
+    builder.step(descriptor, reads, writes)
+    if kind.relu and not kind.fused:
+        eltwise_step(engine, builder, target, target, AlgorithmKind.ELTWISE_RELU)
+    with few_threads(engine):
+        if kind.batch:
+            share = (kind.momentum, 1 - kind.momentum)
+            for kept, new in zip(moving, (mean, variance), strict=True):
+                sum_step(engine, builder, (kept, new), kept, share)
+        else:
+            builder.reorder(moving[0], mean)
+        chain_step(engine, builder, variance, inverse, _inverse_root(kind.eps))
+    return builder.build()
 
 
-def _plan_inference(engine: Engine, arrays: tuple[Array, ...], eps: float) -> Plan:
-    out, data = arrays[:2]
-    kind = PropagationKind.FORWARD_INFERENCE
-    descriptor = _forward(engine, kind, out, data, eps, _FIXED_STATISTICS)
-    affine = (Argument.SCALE, Argument.SHIFT)
-    reads = (Argument.SRC, *affine, Argument.MEAN, Argument.VARIANCE)
-    return _plan(engine, descriptor, arrays, (Argument.DST,), reads)
+def _inverse_root(eps: float) -> tuple[Eltwise, ...]:
+    """The inverse standard deviation, as functions of the variance."""
+    return Eltwise(AlgorithmKind.ELTWISE_LINEAR, 1.0, eps), _ROOT, _INVERSE
 
 
-def _plan_backward(
-    engine: Engine, arrays: tuple[Array, ...], eps: float, use_global_stats: bool
-) -> Plan:
-    dx, grad, data = arrays[0], arrays[3], arrays[4]
-    flags = _FIXED_STATISTICS if use_global_stats else _AFFINE
-    hint = _forward(engine, PropagationKind.FORWARD_TRAINING, grad, data, eps, flags)
+def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Plan:
+    dx, grad, data = arrays[0], *arrays[3:5]
+    hint = _forward(engine, True, grad, data, kind)
     layouts = engine.agreed(dx, grad, data)
     descriptor = PrimitiveDescriptor(
         engine.api,
         "dnnl_batch_normalization_backward_primitive_desc_create",
         *(engine.handle, PropagationKind.BACKWARD, *(layout.handle for layout in layouts)),
-        *(eps, flags, hint.handle, engine.attributes),
+        *(kind.eps, kind.flags, hint.handle, engine.attributes),
     )
-    writes = (Argument.DIFF_SRC, Argument.DIFF_SCALE, Argument.DIFF_SHIFT)
-    statistics = (Argument.MEAN, Argument.VARIANCE)
-    reads = (Argument.DIFF_DST, Argument.SRC, Argument.SCALE, *statistics)
-    return _plan(engine, descriptor, arrays, writes, reads)
-
-
-def _plan(
-    engine: Engine,
-    descriptor: PrimitiveDescriptor,
-    arrays: tuple[Array, ...],
-    writes: tuple[Any, ...],
-    reads: tuple[Any, ...],
-) -> Plan:
-    """One step; ``arrays`` are first those for ``writes``, then those for ``reads``."""
     builder = Builder(engine)
-    slots = [builder.operand(engine.describe(array)) for array in arrays]
-    filled = dict(zip(writes, slots, strict=False))
-    taken = dict(zip(reads, slots[len(writes) :], strict=True))
-    builder.step(descriptor, taken, filled)
+    used = arrays[: 9 if kind.relu else 8]
+    slots = [builder.operand(engine.describe(array)) for array in used]
+    target, dgamma, dbeta, head, source, gamma, mean, inverse, *out = slots
+    variance = builder.temporary()
+    with few_threads(engine):
+        # What the library takes the root of, with eps 0, to get the inverse.
+        chain_step(engine, builder, inverse, variance, (_SQUARE, _INVERSE))
+        if not kind.scaled:
+            eltwise_step(engine, builder, gamma, dgamma, AlgorithmKind.ELTWISE_CLIP)
+    reads = {Argument.SRC: source, Argument.MEAN: mean, Argument.VARIANCE: variance}
+    writes = {Argument.DIFF_SRC: target, Argument.DIFF_SHIFT: dbeta}
+    if kind.scaled:
+        reads[Argument.SCALE] = gamma
+        writes[Argument.DIFF_SCALE] = dgamma
+    if kind.relu and not kind.fused:
+        through, rule = builder.temporary(), AlgorithmKind.ELTWISE_RELU_USE_DST_FOR_BWD
+        eltwise_backward_step(engine, builder, (through, head, out[0]), rule)
+        head = through
+    reads[Argument.DIFF_DST] = head
+    if kind.fused:
+        reads[Argument.WORKSPACE] = builder.operand(_mask_layout(hint, arrays[9]))
+    builder.step(descriptor, reads, writes)
     return builder.build()

@@ -1,32 +1,45 @@
 """Convolution in 1 to 3 dimensions: forward, and the gradients of data, weight and bias.
 
-Arrays are N, C, then the spatial axes; the weight is (O, C / num_group, *kernel). All three are
-handed to the library with an undecided layout, so that it takes the fastest, and reordered at the
-rims.
+Arrays are N, C, then the spatial axes; the weight is (O, C / num_group, *kernel). The weight always
+has the layout that the library likes best: a reorder at the rim. Data that lie in memory with their
+channels last are taken as they are, since no blocked layout is faster; all others are reordered.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
-from gluonish.kernels.onednn.backend import current, supported
+import numpy as np
+
+from gluonish.kernels.onednn.api import (
+    AlgorithmKind,
+    Argument,
+    PropagationKind,
+    RefusedError,
+    dims,
+)
+from gluonish.kernels.onednn.attributes import Attributes, Finish
+from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor, element_strides, signature
-from gluonish.kernels.onednn.plan import Builder, Plan
+from gluonish.kernels.onednn.finish import add_finished, finish_of
+from gluonish.kernels.onednn.memory import Array, Descriptor, element_strides
+from gluonish.kernels.onednn.plan import Bound, Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 
 __all__ = [
     "convolution",
     "convolution_backward_data",
     "convolution_backward_weight",
-    "supports_convolution",
 ]
 
 Ints = tuple[int, ...]
+Arrays = Sequence[Array]
+Attrs = Mapping[str, Any]
 
 
 class _Window(NamedTuple):
     """The attributes, completed and as the library counts them: ``dilate`` starts at 0."""
 
+    kernel: Ints
     stride: Ints
     dilate: Ints
     pad: Ints
@@ -38,144 +51,89 @@ class _Window(NamedTuple):
         return (dims(self.stride), dims(self.dilate), pad, pad)
 
 
-def supports_convolution(
-    out: Array,
-    data: Array,
-    weight: Array,
-    bias: Array | None = None,
-    *,
-    kernel: Ints,
-    stride: Ints = (),
-    dilate: Ints = (),
-    pad: Ints = (),
-    num_group: int = 1,
-) -> bool:
-    """Whether the convolution kernels take these arrays.
+class _Form(NamedTuple):
+    """What a forward plan depends on besides its arrays."""
 
-    The same test serves all three: pass the arrays in the roles of ``data``, ``weight`` and ``out``
-    (a gradient in the place of what it is the gradient of).
+    window: _Window
+    with_bias: bool
+    finish: Finish
+
+
+def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan a convolution, or one that adds an array to its result and applies a function to it.
 
     Args:
-        out: (N, O, *spatial), or its gradient.
-        data: (N, C, *spatial), or its gradient.
-        weight: (O, C / num_group, *kernel), or its gradient.
-        bias: (O,) or None.
-        kernel: Window, one number an axis; 1 to 3 axes.
-        stride: Steps of the window; () for 1.
-        dilate: Distance of the window's elements, 1 for dense; () for 1.
-        pad: Zeros before and after each axis; () for 0.
-        num_group: Groups that the channels are split in.
-
-    Returns:
-        True for 1 to 3 spatial axes, one supported dtype, and layouts that can be described.
-    """
-    if not 3 <= data.ndim <= 5 or len(kernel) != data.ndim - 2 or min(pad, default=0) < 0:
-        return False
-    arrays = (out, data, weight) if bias is None else (out, data, weight, bias)
-    return supported(*arrays)
-
-
-def convolution(
-    out: Array,
-    data: Array,
-    weight: Array,
-    bias: Array | None = None,
-    *,
-    kernel: Ints,
-    stride: Ints = (),
-    dilate: Ints = (),
-    pad: Ints = (),
-    num_group: int = 1,
-) -> None:
-    """Fill ``out`` with the convolution of ``data``; arguments as in `supports_convolution`.
+        outputs: out (N, O, *spatial).
+        inputs: data (N, C, *spatial), weight (O, C / num_group, *kernel); bias (O,) unless
+            ``no_bias``; addend, of the shape of out and possibly its memory, under ``with_sum``.
+        attrs: Those of Convolution, or of ``_fused_convolution``.
 
     Raises:
-        OneDNNError: The library refuses; the reason is in the message.
+        RefusedError: The library cannot take the arrays or the attributes.
     """
-    plans = current().plans
-    arrays = (out, data, weight) if bias is None else (out, data, weight, bias)
-    attributes = (kernel, stride, dilate, pad, num_group)
-    key = ("convolution", *map(signature, arrays), attributes)
-    plans.get(key, _plan_forward, arrays, attributes).run(*arrays)
+    window = _window(attrs)
+    with_bias = not attrs["no_bias"]
+    finish, operands = finish_of(outputs[0], inputs, attrs)
+    given = (*outputs, *inputs)
+    arrays = _channels_first([given[i] for i in operands], (0, 1, 2, 4 - (not with_bias)), attrs)
+    _check("convolution", arrays, attrs)
+    found = bind("convolution", _plan_forward, arrays, _Form(window, with_bias, finish))
+    return Bound(found.plan, operands)
 
 
-def convolution_backward_data(
-    out: Array,
-    grad: Array,
-    weight: Array,
-    *,
-    kernel: Ints,
-    stride: Ints = (),
-    dilate: Ints = (),
-    pad: Ints = (),
-    num_group: int = 1,
-) -> None:
-    """Fill ``out``, of the shape of the data, with the gradient for the data.
+def convolution_backward_data(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan the gradient for the data.
 
     Args:
-        out: (N, C, *spatial), to be filled.
-        grad: Gradient of the convolution's output.
-        weight: The convolution's weight.
-        kernel: As for `convolution`.
-        stride: As for `convolution`.
-        dilate: As for `convolution`.
-        pad: As for `convolution`.
-        num_group: As for `convolution`.
+        outputs: out (N, C, *spatial).
+        inputs: grad (N, O, *spatial), weight.
+        attrs: Those of Convolution.
 
     Raises:
-        OneDNNError: The library refuses; the reason is in the message.
+        RefusedError: The library cannot take the arrays or the attributes.
     """
-    plans = current().plans
-    attributes = (kernel, stride, dilate, pad, num_group)
-    key = (
-        "convolution_backward_data",
-        *(signature(out), signature(grad), signature(weight), attributes),
-    )
-    plan = plans.get(key, _plan_backward_data, out, grad, weight, attributes)
-    plan.run(out, grad, weight)
+    arrays = _channels_first([*outputs, *inputs], (0, 1, 2), attrs)
+    _check("convolution_backward_data", arrays, attrs)
+    return bind("convolution_backward_data", _plan_backward_data, arrays, _window(attrs))
 
 
-def convolution_backward_weight(
-    out: Array,
-    grad: Array,
-    data: Array,
-    bias_out: Array | None = None,
-    *,
-    kernel: Ints,
-    stride: Ints = (),
-    dilate: Ints = (),
-    pad: Ints = (),
-    num_group: int = 1,
-) -> None:
-    """Fill ``out``, of the shape of the weight, with the gradient for the weight.
+def convolution_backward_weight(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan the gradient for the weight, and in the same pass that for the bias if it is asked for.
 
     Args:
-        out: (O, C / num_group, *kernel), to be filled.
-        grad: Gradient of the convolution's output.
-        data: The convolution's data.
-        bias_out: (O,), filled with the gradient for the bias in the same pass; None to leave it
-            out.
-        kernel: As for `convolution`.
-        stride: As for `convolution`.
-        dilate: As for `convolution`.
-        pad: As for `convolution`.
-        num_group: As for `convolution`.
+        outputs: out, of the shape of the weight; also bias_out (O,) for that of the bias.
+        inputs: grad (N, O, *spatial), data.
+        attrs: Those of Convolution.
 
     Raises:
-        OneDNNError: The library refuses; the reason is in the message.
+        RefusedError: The library cannot take the arrays or the attributes.
     """
-    plans = current().plans
-    arrays = (out, grad, data) if bias_out is None else (out, grad, data, bias_out)
-    attributes = (kernel, stride, dilate, pad, num_group)
-    key = ("convolution_backward_weight", *map(signature, arrays), attributes)
-    plans.get(key, _plan_backward_weight, arrays, attributes).run(*arrays)
+    count = len(outputs)
+    arrays = _channels_first([*outputs, *inputs], (0, count, count + 1), attrs)
+    _check("convolution_backward_weight", arrays, attrs)
+    return bind("convolution_backward_weight", _plan_backward_weight, arrays, _window(attrs))
 
 
-def _window(attributes: tuple[Any, ...]) -> _Window:
-    kernel, stride, dilate, pad, num_group = attributes
+def _window(attrs: Attrs) -> _Window:
+    kernel = attrs["kernel"]
     ones = (1,) * len(kernel)
-    dense = tuple(distance - 1 for distance in dilate or ones)
-    return _Window(stride or ones, dense, pad or (0,) * len(kernel), num_group)
+    dense = tuple(distance - 1 for distance in attrs["dilate"] or ones)
+    pad = attrs["pad"] or (0,) * len(kernel)
+    return _Window(kernel, attrs["stride"] or ones, dense, pad, attrs["num_group"])
+
+
+def _channels_first(arrays: Sequence[Array], places: Sequence[int], attrs: Attrs) -> list[Array]:
+    """Return arrays with their channels in axis 1: another view of those whose layout ends in C."""
+    layout = attrs["layout"]
+    if layout is None or layout[-1] != "C":
+        return list(arrays)
+    return [np.moveaxis(x, -1, 1) if i in places else x for i, x in enumerate(arrays)]
+
+
+def _check(name: str, arrays: Sequence[Array], attrs: Attrs) -> None:
+    require(name, *arrays)
+    if min(attrs["pad"], default=0) < 0:
+        raise RefusedError(f"{name}: expected no negative padding, got {attrs['pad']}")
 
 
 def _weight(engine: Engine, weight: Array, num_group: int, *, undecided: bool) -> Descriptor:
@@ -191,29 +149,90 @@ def _weight(engine: Engine, weight: Array, num_group: int, *, undecided: bool) -
     return Descriptor.strided(engine.api, shape, strides, data_type)
 
 
-def _forward(
-    engine: Engine, out: Array, data: Array, weight: Array, bias: Array | None, window: _Window
+class _Layouts(NamedTuple):
+    """Layouts for what has the spatial axes: data (or its gradient), and out (or its).
+
+    ``is_own_out``: whether that of out is the array's own.
+    """
+
+    data: Descriptor
+    out: Descriptor
+    is_own_out: bool
+
+
+def _choices(engine: Engine, data: Array, out: Array, *, pointwise: bool) -> list[_Layouts]:
+    """Return layouts to try, best first: the arrays' own where they are fast, else undecided."""
+    # Without a window, channels first is a plain product of matrices: no reorder pays.
+    plain = pointwise and data.flags.c_contiguous and out.flags.c_contiguous
+    is_own_out = plain or _is_channels_last(out)
+    source = engine.describe if plain or _is_channels_last(data) else engine.undecided
+    target = engine.describe if is_own_out else engine.undecided
+    return [
+        _Layouts(source(data), target(out), is_own_out),
+        _Layouts(engine.undecided(data), engine.undecided(out), False),
+    ]
+
+
+def _is_channels_last(array: Array) -> bool:
+    """Whether an array's channels are the last in memory, and this is not true of all orders."""
+    return not array.flags.c_contiguous and np.moveaxis(array, 1, -1).flags.c_contiguous
+
+
+def _first_fast(
+    choices: Sequence[_Layouts], describe: Callable[[_Layouts], PrimitiveDescriptor]
 ) -> PrimitiveDescriptor:
-    layouts = (
-        engine.undecided(data),
-        _weight(engine, weight, window.num_group, undecided=True),
-        None if bias is None else engine.describe(bias),
-        engine.undecided(out),
-    )
+    """Return the first primitive that is not the library's slow reference; the last one if all are.
+
+    Raises:
+        RefusedError: The library has none at all.
+    """
+    for layouts in choices[:-1]:
+        try:
+            found = describe(layouts)
+        except RefusedError:
+            continue
+        if not found.implementation.startswith("ref"):
+            return found
+    return describe(choices[-1])
+
+
+def _forward(
+    engine: Engine,
+    layouts: _Layouts,
+    weight: Array,
+    bias: Array | None,
+    window: _Window,
+    attributes: int,
+) -> PrimitiveDescriptor:
+    weights = _weight(engine, weight, window.num_group, undecided=True)
+    vector = None if bias is None else engine.describe(bias)
     return PrimitiveDescriptor(
         engine.api,
         "dnnl_convolution_forward_primitive_desc_create",
         *(engine.handle, PropagationKind.FORWARD_TRAINING, AlgorithmKind.CONVOLUTION_DIRECT),
-        *(layout and layout.handle for layout in layouts),
+        *(layouts.data.handle, weights.handle, vector and vector.handle, layouts.out.handle),
         *window.arguments(),
-        engine.attributes,
+        attributes,
     )
 
 
-def _plan_forward(engine: Engine, arrays: tuple[Array, ...], attributes: tuple[Any, ...]) -> Plan:
+def _plan_forward(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:
     out, data, weight, *rest = arrays
-    bias = rest[0] if rest else None
-    window = _window(attributes)
+    window = form.window
+    bias = rest[0] if form.with_bias else None
+    addend = rest[-1] if form.finish.addend == "beside" else None
+    pointwise = set(window.kernel) == {1} and not any(window.pad)
+
+    def describe(layouts: _Layouts) -> PrimitiveDescriptor:
+        added = None
+        if addend is not None:
+            # Undecided means laid out as out is; with two layouts some implementations go wrong.
+            own = layouts.is_own_out and addend.strides == out.strides
+            added = engine.describe(addend) if own else engine.undecided(addend)
+        attributes = Attributes(engine.api, form.finish, added)
+        return _forward(engine, layouts, weight, bias, window, attributes.handle)
+
+    descriptor = _first_fast(_choices(engine, data, out, pointwise=pointwise), describe)
     builder = Builder(engine)
     target = builder.operand(engine.describe(out))
     reads = {
@@ -224,28 +243,29 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], attributes: tuple[A
     }
     if bias is not None:
         reads[Argument.BIAS] = builder.operand(engine.describe(bias))
-    builder.step(_forward(engine, out, data, weight, bias, window), reads, {Argument.DST: target})
+    if addend is not None:
+        reads[Argument.POST_OP_SRC] = builder.operand(engine.describe(addend))
+    add_finished(builder, descriptor, reads, target, form.finish)
     return builder.build()
 
 
-def _plan_backward_data(
-    engine: Engine, out: Array, grad: Array, weight: Array, attributes: tuple[Any, ...]
-) -> Plan:
-    window = _window(attributes)
-    hint = _forward(engine, grad, out, weight, None, window)
-    layouts = (
-        engine.undecided(out),
-        _weight(engine, weight, window.num_group, undecided=True),
-        engine.undecided(grad),
-    )
-    descriptor = PrimitiveDescriptor(
-        engine.api,
-        "dnnl_convolution_backward_data_primitive_desc_create",
-        *(engine.handle, AlgorithmKind.CONVOLUTION_DIRECT),
-        *(layout.handle for layout in layouts),
-        *window.arguments(),
-        *(hint.handle, engine.attributes),
-    )
+def _plan_backward_data(engine: Engine, arrays: tuple[Array, ...], window: _Window) -> Plan:
+    out, grad, weight = arrays
+    pointwise = set(window.kernel) == {1} and not any(window.pad)
+
+    def describe(layouts: _Layouts) -> PrimitiveDescriptor:
+        hint = _forward(engine, layouts, weight, None, window, engine.attributes)
+        weights = _weight(engine, weight, window.num_group, undecided=True)
+        return PrimitiveDescriptor(
+            engine.api,
+            "dnnl_convolution_backward_data_primitive_desc_create",
+            *(engine.handle, AlgorithmKind.CONVOLUTION_DIRECT),
+            *(layouts.data.handle, weights.handle, layouts.out.handle),
+            *window.arguments(),
+            *(hint.handle, engine.attributes),
+        )
+
+    descriptor = _first_fast(_choices(engine, out, grad, pointwise=pointwise), describe)
     builder = Builder(engine)
     target = builder.operand(engine.describe(out))
     reads = {
@@ -258,38 +278,35 @@ def _plan_backward_data(
     return builder.build()
 
 
-def _plan_backward_weight(
-    engine: Engine, arrays: tuple[Array, ...], attributes: tuple[Any, ...]
-) -> Plan:
-    out, grad, data, *rest = arrays
+def _plan_backward_weight(engine: Engine, arrays: tuple[Array, ...], window: _Window) -> Plan:
+    out, *rest, grad, data = arrays
     bias_out = rest[0] if rest else None
-    window = _window(attributes)
-    hint = _forward(engine, grad, data, out, bias_out, window)
-    layouts = (
-        engine.undecided(data),
-        _weight(engine, out, window.num_group, undecided=True),
-        None if bias_out is None else engine.describe(bias_out),
-        engine.undecided(grad),
-    )
-    descriptor = PrimitiveDescriptor(
-        engine.api,
-        "dnnl_convolution_backward_weights_primitive_desc_create",
-        *(engine.handle, AlgorithmKind.CONVOLUTION_DIRECT),
-        *(layout and layout.handle for layout in layouts),
-        *window.arguments(),
-        *(hint.handle, engine.attributes),
-    )
+
+    def describe(layouts: _Layouts) -> PrimitiveDescriptor:
+        hint = _forward(engine, layouts, out, bias_out, window, engine.attributes)
+        weights = _weight(engine, out, window.num_group, undecided=True)
+        vector = None if bias_out is None else engine.describe(bias_out)
+        return PrimitiveDescriptor(
+            engine.api,
+            "dnnl_convolution_backward_weights_primitive_desc_create",
+            *(engine.handle, AlgorithmKind.CONVOLUTION_DIRECT),
+            *(layouts.data.handle, weights.handle, vector and vector.handle, layouts.out.handle),
+            *window.arguments(),
+            *(hint.handle, engine.attributes),
+        )
+
+    descriptor = _first_fast(_choices(engine, data, grad, pointwise=False), describe)
     builder = Builder(engine)
     writes = {
         Argument.DIFF_WEIGHTS: builder.operand(
             _weight(engine, out, window.num_group, undecided=False)
         )
     }
+    if bias_out is not None:
+        writes[Argument.DIFF_BIAS] = builder.operand(engine.describe(bias_out))
     reads = {
         Argument.DIFF_DST: builder.operand(engine.describe(grad)),
         Argument.SRC: builder.operand(engine.describe(data)),
     }
-    if bias_out is not None:
-        writes[Argument.DIFF_BIAS] = builder.operand(engine.describe(bias_out))
     builder.step(descriptor, reads, writes)
     return builder.build()

@@ -8,6 +8,8 @@ primitive at a time.
 """
 
 import threading
+from collections.abc import Iterable
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -39,7 +41,7 @@ class ThreadState:
             would take.
     """
 
-    __slots__ = ("_address", "_api", "_buffer", "stream")
+    __slots__ = ("_address", "_api", "_buffer", "_threads", "stream")
 
     def __init__(self, api: Api, engine: int, threads: int) -> None:
         if threads:
@@ -47,6 +49,7 @@ class ThreadState:
         self._api = api
         self._buffer = np.empty(0, np.uint8)
         self._address = 0
+        self._threads = api.max_threads()
         self.stream = api.create_stream(engine)
 
     def __del__(self) -> None:
@@ -56,6 +59,31 @@ class ThreadState:
     def nbytes(self) -> int:
         """Size of the scratch buffer: the most that a plan has needed in this thread."""
         return self._buffer.nbytes
+
+    def run(self, steps: Iterable[tuple[int, int, Any, int]]) -> None:
+        """Run primitives.
+
+        Args:
+            steps: For each the handle, how many arguments, the arguments, and how many threads it
+                was made for: to have another number join is slow, and changes what it costs.
+
+        Raises:
+            OneDNNError: A primitive failed.
+        """
+        api, stream, usual = self._api, self.stream, self._threads
+        active = usual
+        try:
+            for handle, count, arguments, threads in steps:
+                if threads != active:
+                    api.limit_threads(threads)
+                    active = threads
+                status = api.execute(handle, stream, count, arguments)
+                if status:
+                    api.check(status, "dnnl_primitive_execute")
+        finally:
+            if active != usual:
+                api.limit_threads(usual)
+        api.wait(stream)
 
     def reserve(self, nbytes: int) -> int:
         """Address of ``nbytes`` or more of scratch, aligned to a page and used again."""
@@ -115,6 +143,7 @@ class Engine:
         drop all plans as well.
         """
         self._threads = 1
+        self._local = threading.local()
         self.api.limit_threads(1)
 
     def describe(self, array: Array) -> Descriptor:
@@ -130,6 +159,11 @@ class Engine:
         """The shape and dtype of an array, in whatever layout a primitive wants."""
         return Descriptor.undecided(self.api, array.shape, self.data_type(array))
 
+    def contiguous(self, array: Array) -> Descriptor:
+        """The layout that a C-contiguous array of this shape and dtype has."""
+        strides = contiguous_strides(array.shape)
+        return Descriptor.strided(self.api, array.shape, strides, self.data_type(array))
+
     def agreed(self, *arrays: Array) -> list[Descriptor]:
         """Layouts for arrays that a primitive wants alike.
 
@@ -138,12 +172,7 @@ class Engine:
         """
         if all(np.moveaxis(array, 1, -1).flags.c_contiguous for array in arrays):
             return [self.describe(array) for array in arrays]
-        return [
-            Descriptor.strided(
-                self.api, array.shape, contiguous_strides(array.shape), self.data_type(array)
-            )
-            for array in arrays
-        ]
+        return [self.contiguous(array) for array in arrays]
 
     def data_type(self, array: Array) -> DataType:
         """The library's name for an array's dtype.

@@ -1,78 +1,125 @@
 """Matrix products, single and batched."""
 
-from gluonish.kernels.onednn.api import Argument
-from gluonish.kernels.onednn.backend import current, supported
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.kernels.onednn.api import Argument, RefusedError
+from gluonish.kernels.onednn.attributes import Attributes, Finish
+from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor, element_strides, signature
-from gluonish.kernels.onednn.plan import Builder, Plan
+from gluonish.kernels.onednn.finish import add_finished
+from gluonish.kernels.onednn.memory import Array, address, element_strides
+from gluonish.kernels.onednn.plan import Bound, Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 
-__all__ = ["matmul", "plan_product", "supports_matmul"]
+__all__ = ["batch_dot", "dot", "matrix_view", "plan_product"]
+
+Arrays = Sequence[Array]
+Attrs = Mapping[str, Any]
 
 
-def supports_matmul(
-    out: Array, a: Array, b: Array, *, transpose_a: bool = False, transpose_b: bool = False
-) -> bool:
-    """Whether `matmul` takes these arrays.
+def dot(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan ``dot``: the sum of products over one axis of each array.
 
     Args:
-        out: (..., M, N).
-        a: (..., M, K), or (..., K, M) with ``transpose_a``.
-        b: (..., K, N), or (..., N, K) with ``transpose_b``.
-        transpose_a: Swap the last two axes of ``a``.
-        transpose_b: Swap the last two axes of ``b``.
-
-    Returns:
-        True for 2 to 5 axes, as many in each, one supported dtype, and one of the two matrix axes
-        contiguous: in ``out`` the last one. Batch axes are equal or 1.
-    """
-    if not 2 <= out.ndim <= 5 or a.ndim != out.ndim or b.ndim != out.ndim:
-        return False
-    if not supported(out, a, b):
-        return False
-    return _row_major(out) and _has_unit_axis(a) and _has_unit_axis(b)
-
-
-def matmul(
-    out: Array, a: Array, b: Array, *, transpose_a: bool = False, transpose_b: bool = False
-) -> None:
-    """Fill ``out`` with the matrix product of ``a`` and ``b``; arguments as in `supports_matmul`.
+        outputs: out.
+        inputs: lhs and rhs; arrays of more than 2 axes have to be contiguous.
+        attrs: ``transpose_a``, ``transpose_b``: sum over the first axis of lhs, over the last of
+            rhs.
 
     Raises:
-        OneDNNError: The library refuses; the reason is in the message.
+        RefusedError: The library cannot take the arrays.
     """
-    plans = current().plans
-    layouts = (signature(out), signature(a), signature(b))
-    key = ("matmul", *layouts, transpose_a, transpose_b)
-    plan = plans.get(key, _plan, out, a, b, transpose_a, transpose_b)
-    plan.run(out, a, b)
+    lhs, rhs = inputs
+    left = _matrix(lhs, inner_first=attrs["transpose_a"])
+    right = _matrix(rhs, inner_first=not attrs["transpose_b"])
+    a = left.T if attrs["transpose_a"] else left
+    b = right.T if attrs["transpose_b"] else right
+    out = matrix_view(outputs[0], (a.shape[0], b.shape[1]))
+    return _bind("dot", out, a, b)
 
 
-def plan_product(
-    engine: Engine, out: Descriptor, a: Descriptor, b: Descriptor, bias: Descriptor | None
-) -> Plan:
-    """A plan for ``out = a b + bias``; operands: out, a, b, and the bias if there is one."""
+def batch_dot(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan ``batch_dot``: the products of stacked matrices.
+
+    Args:
+        outputs: out (..., M, N), of 3 to 12 axes.
+        inputs: lhs (..., M, K) and rhs (..., K, N), their last two axes swapped first under
+            ``transpose_a`` and ``transpose_b``.
+        attrs: See ``inputs``.
+
+    Raises:
+        RefusedError: The library cannot take the arrays.
+    """
+    a, b = inputs
+    a = a.swapaxes(-1, -2) if attrs["transpose_a"] else a
+    b = b.swapaxes(-1, -2) if attrs["transpose_b"] else b
+    return _bind("batch_dot", outputs[0], a, b)
+
+
+def plan_product(engine: Engine, arrays: Sequence[Array], finish: Finish, *, packed: bool) -> Plan:
+    """Plan ``out = a b + bias``, finished.
+
+    Args:
+        engine: The engine.
+        arrays: out, a, b; a bias that broadcasts, if there is one; then the addend, if it lies
+            beside out. They are the operands.
+        finish: What is done to the result.
+        packed: Whether to rearrange b, which pays only where that is not done for each call.
+    """
+    out, a, b, *rest = arrays
+    addend = rest.pop() if finish.addend == "beside" else None
+    target, left, right = engine.describe(out), engine.describe(a), engine.describe(b)
+    bias = engine.describe(rest[0]) if rest else None
+    added = None if addend is None else engine.describe(addend)
+    attributes = Attributes(engine.api, finish, added)
+    weights = engine.undecided(b) if packed else right
     descriptor = PrimitiveDescriptor(
         engine.api,
         "dnnl_matmul_primitive_desc_create",
-        *(engine.handle, a.handle, b.handle, bias and bias.handle, out.handle),
-        engine.attributes,
+        *(engine.handle, left.handle, weights.handle, bias and bias.handle, target.handle),
+        attributes.handle,
     )
     builder = Builder(engine)
-    target = builder.operand(out)
-    reads = {Argument.SRC: builder.operand(a), Argument.WEIGHTS: builder.operand(b)}
+    place = builder.operand(target)
+    reads = {Argument.SRC: builder.operand(left), Argument.WEIGHTS: builder.operand(right)}
     if bias is not None:
         reads[Argument.BIAS] = builder.operand(bias)
-    builder.step(descriptor, reads, {Argument.DST: target})
+    if added is not None:
+        reads[Argument.POST_OP_SRC] = builder.operand(added)
+    add_finished(builder, descriptor, reads, place, finish)
     return builder.build()
 
 
-def _plan(
-    engine: Engine, out: Array, a: Array, b: Array, transpose_a: bool, transpose_b: bool
-) -> Plan:
-    left = engine.describe(a.swapaxes(-1, -2) if transpose_a else a)
-    right = engine.describe(b.swapaxes(-1, -2) if transpose_b else b)
-    return plan_product(engine, engine.describe(out), left, right, None)
+def matrix_view(array: Array, shape: tuple[int, ...]) -> Array:
+    """Return an array in another shape, on the same memory.
+
+    Raises:
+        RefusedError: Its strides do not allow it.
+    """
+    view = array.reshape(shape)
+    if address(view) != address(array):
+        raise RefusedError(f"dot: expected an array that can be seen as {shape}, got {array.shape}")
+    return view
+
+
+def _matrix(array: Array, *, inner_first: bool) -> Array:
+    """Return an array as a matrix whose first or last axis is the one that is summed over."""
+    if array.ndim == 2:
+        return array
+    inner = array.shape[0 if inner_first else -1]
+    return matrix_view(array, (inner, -1) if inner_first else (-1, inner))
+
+
+def _bind(name: str, out: Array, a: Array, b: Array) -> Bound:
+    require(name, out, a, b)
+    if not (_row_major(out) and _has_unit_axis(a) and _has_unit_axis(b)):
+        raise RefusedError(f"{name}: expected matrices with a contiguous axis, got others")
+    return bind(name, _plan, (out, a, b))
+
+
+def _plan(engine: Engine, arrays: tuple[Array, ...], attributes: object) -> Plan:
+    return plan_product(engine, arrays, Finish(), packed=False)
 
 
 def _row_major(array: Array) -> bool:

@@ -53,15 +53,20 @@ class Slot:
 
 
 class _Step:
-    """A primitive and the slots it works on; ``reads`` and ``writes`` are indices of slots."""
+    """A primitive and the slots it works on.
 
-    __slots__ = ("descriptor", "handle", "reads", "slots", "writes")
+    ``reads`` and ``writes`` are indices of slots; ``threads`` is how many it was made for. Some
+    primitives ask again when they run.
+    """
+
+    __slots__ = ("descriptor", "handle", "reads", "slots", "threads", "writes")
 
     def __init__(
         self, descriptor: PrimitiveDescriptor, slots: dict[int, Slot], written: Collection[int]
     ) -> None:
         self.descriptor = descriptor
         self.slots = slots
+        self.threads = descriptor.api.max_threads()
         self.writes = {slots[role].index for role in written}
         self.reads = {
             slot.index
@@ -126,7 +131,10 @@ class _Call:
             for slot in plan.slots
             if slot.offset >= 0 and slot.index not in packed
         ]
-        steps = [(step.handle, len(step.slots), self._arguments(step.slots)) for step in plan.steps]
+        steps = [
+            (step.handle, len(step.slots), self._arguments(step.slots), step.threads)
+            for step in plan.steps
+        ]
         ahead = set() if packing is None else packing.steps
         self.steps = [step for i, step in enumerate(steps) if i not in ahead]
         self.packing = [step for i, step in enumerate(steps) if i in ahead]
@@ -208,12 +216,7 @@ class Plan:
         set_data_handle = api.set_data_handle
         for memory, array in zip(call.operands, arrays, strict=True):
             set_data_handle(memory, address(array))
-        stream = thread.stream
-        for handle, count, arguments in call.steps:
-            status = api.execute(handle, stream, count, arguments)
-            if status:
-                api.check(status, "dnnl_primitive_execute")
-        api.wait(stream)
+        thread.run(call.steps)
         self._idle.append(call)
 
 
@@ -266,7 +269,7 @@ class Attached:
             self._execute(self._call.packing, arrays)
 
     def _execute(
-        self, steps: Sequence[tuple[int, int, CArray[ExecArgument]]], arrays: Sequence[Array]
+        self, steps: Sequence[tuple[int, int, CArray[ExecArgument], int]], arrays: Sequence[Array]
     ) -> None:
         call = self._call
         api = call.api
@@ -280,12 +283,7 @@ class Attached:
         base = thread.reserve(self._plan.scratch_nbytes)
         if base != call.base:
             call.move(base)
-        stream = thread.stream
-        for handle, count, arguments in steps:
-            status = api.execute(handle, stream, count, arguments)
-            if status:
-                api.check(status, "dnnl_primitive_execute")
-        api.wait(stream)
+        thread.run(steps)
 
 
 class Bound(NamedTuple):

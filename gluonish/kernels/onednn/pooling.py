@@ -8,16 +8,27 @@ windows without a single element of data; and with the convention "full", averag
 padding in windows that reach beyond the padding, where MXNet divides by the part inside.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
-from gluonish.kernels.onednn.backend import current, supported
-from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, signature
-from gluonish.kernels.onednn.plan import Builder, Plan, Slot
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+import numpy as np
 
-__all__ = ["pooling", "pooling_backward", "supports_pooling"]
+from gluonish.kernels.onednn.api import (
+    AlgorithmKind,
+    Argument,
+    PropagationKind,
+    RefusedError,
+    dims,
+)
+from gluonish.kernels.onednn.binding import bind, require
+from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.memory import Array
+from gluonish.kernels.onednn.plan import Bound, Builder, Plan, Slot
+from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.registry import Attrs
+from gluonish.ops.windows import channels_first
+
+__all__ = ["pooling", "pooling_backward"]
 
 Ints = tuple[int, ...]
 
@@ -44,50 +55,79 @@ class _Window(NamedTuple):
         return tuple(map(dims, (self.stride, self.kernel, dense, self.pad, self.pad_after)))
 
 
-def supports_pooling(
-    out: Array,
-    data: Array,
-    *,
-    kernel: Ints = (),
-    stride: Ints = (),
-    pad: Ints = (),
-    pool_type: str = "max",
-    pooling_convention: str = "valid",
-    count_include_pad: bool | None = True,
-    global_pool: bool = False,
-) -> bool:
-    """Whether `pooling` and `pooling_backward` take these arrays.
+def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for the forward.
 
     Args:
-        out: (N, C, *pooled), or its gradient.
-        data: (N, C, *spatial), or its gradient.
-        kernel: Window, one number an axis; 1 to 3 axes. Not used with ``global_pool``.
-        stride: Steps of the window; () for 1.
-        pad: Padding before and after each axis; () for 0.
-        pool_type: "max" or "avg".
-        pooling_convention: "valid" rounds the output's size down, "full" up.
-        count_include_pad: Whether averages count the padding; None for True.
-        global_pool: One window over all of the data.
+        outputs: (N, C, *pooled), to be filled; its shape says how the number of windows is rounded.
+        inputs: data (N, C, *spatial), of 1 to 3 spatial axes. In layouts that end in C, the
+            channels of both come last.
+        attrs: Those of the operator.
 
     Returns:
-        True where the library computes what MXNet does, on one supported dtype and layouts that can
-        be described.
+        The plan, for (out, data).
+
+    Raises:
+        RefusedError: The library does not compute what MXNet does, or does not take these arrays.
     """
-    if pool_type not in ("max", "avg") or pooling_convention not in ("valid", "full"):
-        return False
-    if not 3 <= data.ndim <= 5 or out.ndim != data.ndim or not supported(out, data):
-        return False
-    if global_pool:
-        return True
-    axes = len(kernel)
-    if axes != data.ndim - 2:
-        return False
-    partial_windows = pool_type == "max" or count_include_pad is False
+    out, data = _views((*outputs, *inputs), attrs)
+    _require("pooling", out, data, attrs)
+    return bind("pooling", _plan_forward, (out, data), _attributes(attrs))
+
+
+def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for the gradient of the data.
+
+    With "max", the first of equal elements in a window gets the gradient.
+
+    Args:
+        outputs: The gradient, (N, C, *spatial), to be filled.
+        inputs: Gradient of the output (N, C, *pooled), data, and the output, which is not used.
+        attrs: Those of the operator.
+
+    Returns:
+        The plan, for (gradient, gradient of the output, data, output).
+
+    Raises:
+        RefusedError: As `pooling`.
+    """
+    out, grad, data = _views((*outputs, *inputs[:2]), attrs)
+    _require("pooling_backward", grad, data, attrs)
+    _require("pooling_backward", grad, out, attrs)
+    used = range(3 if attrs["pool_type"] == "max" else 2)
+    arrays = (out, grad, data)
+    return bind("pooling_backward", _plan_backward, arrays, _attributes(attrs), used)
+
+
+def _views(arrays: Sequence[Array], attrs: Attrs) -> list[Array]:
+    """The arrays with their channels in axis 1, whatever the layout."""
+    return [channels_first(np, array, attrs["layout"]) for array in arrays]
+
+
+def _attributes(attrs: Attrs) -> tuple[Any, ...]:
+    names = ("kernel", "stride", "pad", "pool_type", "count_include_pad", "global_pool")
+    return tuple(attrs[name] for name in names)
+
+
+def _require(name: str, pooled: Array, data: Array, attrs: Attrs) -> None:
+    require(name, pooled, data)
+    if not attrs["global_pool"] and not _covered(pooled, data, attrs):
+        raise RefusedError(
+            f"{name}: expected windows that oneDNN counts as MXNet does, got kernel "
+            f"{attrs['kernel']}, stride {attrs['stride']} and pad {attrs['pad']} on {data.shape}"
+        )
+
+
+def _covered(pooled: Array, data: Array, attrs: Attrs) -> bool:
+    """Whether the library computes what MXNet does in each window."""
+    axes = data.ndim - 2
+    partial = attrs["pool_type"] == "max" or attrs["count_include_pad"] is False
     lengths = zip(
-        *(out.shape[2:], data.shape[2:], kernel, stride or (1,) * axes, pad or (0,) * axes),
+        *(pooled.shape[2:], data.shape[2:], attrs["kernel"]),
+        *(attrs["stride"] or (1,) * axes, attrs["pad"] or (0,) * axes),
         strict=True,
     )
-    return all(_windows_fit(*length, partial=partial_windows) for length in lengths)
+    return all(_windows_fit(*length, partial=partial) for length in lengths)
 
 
 def _windows_fit(
@@ -101,74 +141,6 @@ def _windows_fit(
     if not 0 <= pad < kernel or last >= length:
         return False
     return partial or last + kernel <= length + pad
-
-
-def pooling(
-    out: Array,
-    data: Array,
-    *,
-    kernel: Ints = (),
-    stride: Ints = (),
-    pad: Ints = (),
-    pool_type: str = "max",
-    pooling_convention: str = "valid",
-    count_include_pad: bool | None = True,
-    global_pool: bool = False,
-) -> None:
-    """Fill ``out`` with the pooled ``data``; arguments as in `supports_pooling`.
-
-    ``pooling_convention`` has no say here: the shape of ``out`` tells.
-
-    Raises:
-        OneDNNError: The library refuses; the reason is in the message.
-    """
-    plans = current().plans
-    attributes = (kernel, stride, pad, pool_type, count_include_pad, global_pool)
-    key = ("pooling", signature(out), signature(data), attributes)
-    plans.get(key, _plan_forward, out, data, attributes).run(out, data)
-
-
-def pooling_backward(
-    out: Array,
-    grad: Array,
-    data: Array,
-    *,
-    kernel: Ints = (),
-    stride: Ints = (),
-    pad: Ints = (),
-    pool_type: str = "max",
-    pooling_convention: str = "valid",
-    count_include_pad: bool | None = True,
-    global_pool: bool = False,
-) -> None:
-    """Fill ``out``, of the shape of the data, with the gradient for the data.
-
-    With "max", the first of equal elements in a window gets the gradient.
-
-    Args:
-        out: (N, C, *spatial), to be filled.
-        grad: Gradient of the pooling's output.
-        data: The pooling's data.
-        kernel: As for `pooling`.
-        stride: As for `pooling`.
-        pad: As for `pooling`.
-        pool_type: As for `pooling`.
-        pooling_convention: As for `pooling`.
-        count_include_pad: As for `pooling`.
-        global_pool: As for `pooling`.
-
-    Raises:
-        OneDNNError: The library refuses; the reason is in the message.
-    """
-    plans = current().plans
-    attributes = (kernel, stride, pad, pool_type, count_include_pad, global_pool)
-    layouts = (signature(out), signature(grad), signature(data))
-    key = ("pooling_backward", *layouts, attributes)
-    plan = plans.get(key, _plan_backward, out, grad, data, attributes)
-    if pool_type == "max":
-        plan.run(out, grad, data)
-    else:
-        plan.run(out, grad)
 
 
 def _window(pooled: Array, data: Array, attributes: tuple[Any, ...]) -> _Window:
@@ -187,33 +159,35 @@ def _window(pooled: Array, data: Array, attributes: tuple[Any, ...]) -> _Window:
     return _Window(algorithm, kernel, stride, pad, after)
 
 
-def _forward(engine: Engine, pooled: Array, data: Array, window: _Window) -> PrimitiveDescriptor:
+def _forward(
+    engine: Engine, training: bool, pooled: Array, data: Array, window: _Window
+) -> PrimitiveDescriptor:
     source, target = engine.agreed(data, pooled)
+    propagation = (
+        PropagationKind.FORWARD_TRAINING if training else PropagationKind.FORWARD_INFERENCE
+    )
     return PrimitiveDescriptor(
         engine.api,
         "dnnl_pooling_forward_primitive_desc_create",
-        *(engine.handle, PropagationKind.FORWARD_TRAINING, window.algorithm),
+        *(engine.handle, propagation, window.algorithm),
         *(source.handle, target.handle, *window.arguments(), engine.attributes),
     )
 
 
-def _plan_forward(engine: Engine, out: Array, data: Array, attributes: tuple[Any, ...]) -> Plan:
+def _plan_forward(engine: Engine, arrays: tuple[Array, ...], attributes: tuple[Any, ...]) -> Plan:
+    out, data = arrays
     window = _window(out, data, attributes)
     builder = Builder(engine)
-    target = builder.operand(engine.describe(out))
-    source = builder.operand(engine.describe(data))
-    writes = {Argument.DST: target}
-    if window.algorithm is AlgorithmKind.POOLING_MAX:
-        writes[Argument.WORKSPACE] = builder.temporary()
-    builder.step(_forward(engine, out, data, window), {Argument.SRC: source}, writes)
+    target, source = (builder.operand(engine.describe(array)) for array in arrays)
+    descriptor = _forward(engine, False, out, data, window)
+    builder.step(descriptor, {Argument.SRC: source}, {Argument.DST: target})
     return builder.build()
 
 
-def _plan_backward(
-    engine: Engine, out: Array, grad: Array, data: Array, attributes: tuple[Any, ...]
-) -> Plan:
+def _plan_backward(engine: Engine, arrays: tuple[Array, ...], attributes: tuple[Any, ...]) -> Plan:
+    out, grad, data = arrays
     window = _window(grad, out, attributes)
-    forward = _forward(engine, grad, data, window)
+    forward = _forward(engine, True, grad, data, window)
     target, source = engine.agreed(out, grad)
     backward = PrimitiveDescriptor(
         engine.api,

@@ -4,17 +4,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gluonish.kernels.onednn import (
-    Backend,
-    OneDNNError,
-    batch_norm_train,
-    convolution,
-    convolution_backward_weight,
-    matmul,
-    pooling_backward,
-)
+from gluonish.kernels.onednn import Backend, OneDNNError
+from gluonish.kernels.onednn.batch_norm import batch_norm
 from gluonish.kernels.onednn.memory import Array
 from gluonish.kernels.onednn.plan import Builder
+from gluonish.kernels.onednn.pooling import pooling_backward
+from gluonish.ops.batch_norm import BATCH_NORM
+from gluonish.ops.pooling import POOLING
+from tests.kernels.onednn.planned import parsed, run
+from tests.kernels.onednn.products import convolution, convolution_backward_weight, matmul
 
 THREADS = 4
 REPEATS = 25
@@ -46,7 +44,8 @@ def _pooling(seed: int) -> list[Array]:
     data, _ = _inputs(seed)
     out = np.empty_like(data)
     grad = np.ascontiguousarray(data[:, :, :4, :4])
-    pooling_backward(out, grad, data, kernel=(3, 3), stride=(2, 2), pool_type="max")
+    attrs = parsed(POOLING, kernel=(3, 3), stride=(2, 2), pool_type="max")
+    run(pooling_backward, [out], [grad, data, grad], attrs)
     return [out]
 
 
@@ -54,8 +53,10 @@ def _batch_norm(seed: int) -> list[Array]:
     data, _ = _inputs(seed)
     out, mean, var = np.empty_like(data), np.empty(5, np.float32), np.empty(5, np.float32)
     ones = np.ones(5, np.float32)
-    batch_norm_train(out, mean, var, data, ones, ones, eps=1e-5)
-    return [out, mean, var]
+    moving = [np.zeros(5, np.float32), np.ones(5, np.float32)]
+    inputs = [data, ones, ones, *moving]
+    run(batch_norm, [out, mean, var], inputs, parsed(BATCH_NORM))
+    return [out, mean, var, *moving]
 
 
 def _product(seed: int) -> list[Array]:

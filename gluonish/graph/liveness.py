@@ -1,0 +1,65 @@
+"""How many bytes live at once while some operators run: what no plan of their memory can beat."""
+
+from collections.abc import Collection, Sequence
+
+from gluonish.graph.ir import Node, Value
+from gluonish.graph.memory_plan import Step
+
+__all__ = ["peak_nbytes", "planner_steps"]
+
+Key = tuple[int, int]
+
+
+def planner_steps(
+    nodes: Sequence[Node], given: Collection[Key]
+) -> tuple[list[Step], dict[int, int]]:
+    """Return nodes as the memory planner sees them, and the bytes of each value to be planned.
+
+    Args:
+        nodes: Operators in the order in which they run.
+        given: Keys of values that have memory of their own.
+    """
+    numbers: dict[Key, int] = {}
+    sizes: dict[int, int] = {}
+    steps = []
+    for node in nodes:
+        op = node.op
+        assert op is not None
+        reads = tuple(_number(numbers, v) for v in node.inputs if v.node.array is None)
+        writes = tuple(_number(numbers, Value(node, i)) for i in range(node.num_outputs))
+        # Another shape of a value that has memory of its own needs none.
+        free_view = op.identity and op.single and bool(reads) and reads[0] not in sizes
+        for i, number in enumerate(writes):
+            if (id(node), i) not in given and not free_view:
+                sizes[number] = node.specs[i].nbytes
+        alias = op.identity and op.single and bool(reads) and reads[0] in sizes
+        in_place = op.elementwise and op.single
+        steps.append(Step(reads, writes, in_place=in_place, alias=alias and writes[0] in sizes))
+    return steps, sizes
+
+
+def _number(numbers: dict[Key, int], value: Value) -> int:
+    return numbers.setdefault(value.key, len(numbers))
+
+
+def peak_nbytes(steps: Sequence[Step], sizes: dict[int, int]) -> int:
+    """Return the most bytes that live at once, where steps write in place if they may."""
+    homes: dict[int, int] = {}  # of an alias, the value whose memory it is
+    for step in steps:
+        if step.alias:
+            homes[step.writes[0]] = homes.get(step.reads[0], step.reads[0])
+    last: dict[int, int] = {}
+    for i, step in enumerate(steps):
+        for value in (*step.writes, *step.reads):
+            last[homes.get(value, value)] = i
+    live = peak = 0
+    for i, step in enumerate(steps):
+        made = sum(sizes.get(v, 0) for v in step.writes if v not in homes)
+        touched = {homes.get(v, v) for v in (*step.reads, *step.writes)}
+        ended = [v for v in touched if last[v] == i]
+        taken_over = step.in_place and any(
+            v not in step.writes and sizes.get(v) == made for v in ended
+        )
+        peak = max(peak, live + (0 if taken_over else made))
+        live += made - sum(sizes.get(v, 0) for v in ended)
+    return peak

@@ -1,0 +1,46 @@
+"""Fusion of batch normalization and the rectifier behind it, for training."""
+
+from collections.abc import Sequence
+
+from gluonish.core.spec import Spec
+from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.passes.dead_code import eliminate_dead_code
+from gluonish.graph.readers import count_reads
+from gluonish.graph.rewrite import rebuild
+from gluonish.ops.batch_norm_relu import BATCH_NORM_RELU
+
+__all__ = ["fuse_batch_norm_relu"]
+
+
+def fuse_batch_norm_relu(graph: Graph) -> Graph:
+    """Normalize and rectify in one operator.
+
+    Requires: specs on every value, and the training mode on every node that depends on it.
+    Ensures: the outputs have the specs, values and gradients that they had. No rectifier is the
+    only reader of a BatchNorm in training whose statistics nothing reads.
+    """
+    reads = count_reads(graph)
+
+    def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if not _is_relu(node) or reads[node.inputs[0].key] != 1:
+            return None
+        old, new = node.inputs[0].node, inputs[0].node
+        if old.op is None or old.op.name != "BatchNorm" or not old.attrs.get("train", False):
+            return None
+        if any(reads[id(old), i] for i in range(1, old.num_outputs)):
+            return None
+        specs: tuple[Spec, ...] = BATCH_NORM_RELU.infer(
+            *(value.spec for value in new.inputs),
+            **{name: new.attrs[name] for name in BATCH_NORM_RELU.schema.attributes},
+        )
+        return [Value(Node(BATCH_NORM_RELU, new.name, new.inputs, new.attrs, specs, new.extra))]
+
+    return eliminate_dead_code(rebuild(graph, rule))
+
+
+def _is_relu(node: Node) -> bool:
+    if node.op is None:
+        return False
+    return node.op.name == "relu" or (
+        node.op.name == "Activation" and node.attrs["act_type"] == "relu"
+    )

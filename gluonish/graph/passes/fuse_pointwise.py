@@ -1,0 +1,313 @@
+"""Pointwise fusion: operators on single elements that feed each other become one.
+
+A *group* is a set of nodes whose outputs have one shape. Nodes are taken in order, and each joins
+the groups that it reads, unless some path leaves the joined group and comes back: the fused node
+would have to run before and after what lies on it. To tell, every group knows its *ancestors*: all
+nodes that must run before it, as a set of bits.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+
+from gluonish.core.spec import Shape
+from gluonish.graph.ir import Graph, Node, Value
+from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.numba.expressions import aligned_shape, supports
+from gluonish.ops.fused_pointwise import (
+    FUSED_POINTWISE,
+    FUSED_POINTWISE_MANY,
+    FUSED_POINTWISE_RANDOM,
+    Instruction,
+    Program,
+)
+from gluonish.ops.registry import Operator
+
+__all__ = ["fuse_pointwise"]
+
+# Elements: below, the time of a call is all that a kernel can save, and compiling it costs more
+# than thousands of calls.
+_SMALLEST = 1024
+# The same for one operator alone, which saves no pass over memory.
+_SMALLEST_ALONE = 16384
+# Arrays that a kernel reads, and operators in it: what still fits registers, and compiles quickly.
+_MAX_INPUTS = 12
+_MAX_NODES = 40
+
+Key = tuple[int, int]
+
+
+def fuse_pointwise(graph: Graph) -> Graph:
+    """Join operators on single elements into `_fused_pointwise` nodes.
+
+    A large operator without a fast kernel of its own becomes such a node alone.
+
+    Where Numba is missing the graph stays as it is.
+
+    Requires: specs on every value, and the training mode on every node that depends on it.
+    Ensures: the outputs have the specs and values that they had, but for round-off of elementary
+    functions. No value is read or written more often than before. A fused node has at most one
+    operator that may draw random numbers, and these keep their order.
+    """
+    if not available():
+        return graph
+    groups = _Groups(graph)
+    for node in graph.nodes:
+        groups.add(node)
+    return _rebuilt(graph, groups.members())
+
+
+class _Group:
+    """Nodes that become one.
+
+    Attributes:
+        members: Their positions, as bits.
+        ancestors: Positions of all nodes that must run earlier, as bits; none of the members.
+        nodes: The nodes, in order.
+        shape: Of their outputs; None for nodes that are not on single elements.
+    """
+
+    __slots__ = ("ancestors", "members", "nodes", "random", "shape")
+
+    def __init__(self, position: int, node: Node, ancestors: int, shape: Shape | None) -> None:
+        self.members = 1 << position
+        self.ancestors = ancestors
+        self.nodes = [node]
+        self.shape = shape
+        self.random = shape is not None and _draws(node)
+
+
+class _Groups:
+    """The groups of the nodes seen so far."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._overwritten = _overwritten(graph)
+        self._places = {id(node): i for i, node in enumerate(graph.nodes)}
+        self._of: dict[int, _Group] = {}
+        self._all: dict[int, _Group] = {}  # by id, in order of their first nodes
+
+    def add(self, node: Node) -> None:
+        """Take the next node: into groups that it reads, or a new one."""
+        place = self._places[id(node)]
+        group = _Group(place, node, self._before(node.inputs), self._shape(node))
+        self._of[id(node)] = self._all[id(group)] = group
+        if group.shape is None:
+            return
+        for value in node.inputs:
+            group = self._of[id(node)]
+            other = self._of.get(id(value.node))
+            if other is not None and other is not group and self._may_join(other, group):
+                self._join(other, group)
+
+    def _shape(self, node: Node) -> Shape | None:
+        """Return the shape of the outputs of a node that can be fused."""
+        op = node.op
+        if op is None or op.identity:
+            return None
+        shape = node.specs[0].shape
+        if node.specs[0].size < _SMALLEST or any(spec.shape != shape for spec in node.specs):
+            return None
+        if not supports(op, node.attrs, [value.spec for value in node.inputs]):
+            return None
+        return None if any(value.key in self._overwritten for value in node.inputs) else shape
+
+    def _before(self, inputs: Iterable[Value]) -> int:
+        """Return all nodes that must run before these values are there."""
+        found = 0
+        for value in inputs:
+            group = self._of.get(id(value.node))  # none for a variable that is not among the nodes
+            if group is not None:
+                found |= group.ancestors | group.members
+        return found
+
+    def _may_join(self, a: _Group, b: _Group) -> bool:
+        if a.shape != b.shape or (a.random and b.random):
+            return False
+        if len(a.nodes) + len(b.nodes) > _MAX_NODES:
+            return False
+        members = a.members | b.members
+        outside = [
+            value
+            for node in (*a.nodes, *b.nodes)
+            for value in node.inputs
+            if self._of.get(id(value.node)) not in (a, b)
+        ]
+        if len({value.key for value in outside}) > _MAX_INPUTS:
+            return False
+        return not self._before(outside) & members
+
+    def _join(self, a: _Group, b: _Group) -> None:
+        """Make one group of two; ``b`` was made later."""
+        a.members |= b.members
+        a.ancestors = (a.ancestors | b.ancestors) & ~a.members
+        a.nodes = sorted([*a.nodes, *b.nodes], key=lambda node: self._places[id(node)])
+        a.random |= b.random
+        for node in b.nodes:
+            self._of[id(node)] = a
+        del self._all[id(b)]
+        before = a.ancestors | a.members
+        for group in self._all.values():
+            if group.ancestors & a.members:
+                group.ancestors |= before
+
+    def members(self) -> list[list[Node]]:
+        """Return the nodes of the groups that become fused nodes."""
+        return [
+            group.nodes
+            for group in self._all.values()
+            if group.shape is not None and (len(group.nodes) > 1 or _pays_alone(group.nodes[0]))
+        ]
+
+
+def _overwritten(graph: Graph) -> set[Key]:
+    """Return the values that some node overwrites: whoever reads them must keep its place."""
+    return {
+        node.inputs[i].key
+        for node in graph.nodes
+        if node.op is not None
+        for i in node.op.mutated_inputs(node.attrs)
+    }
+
+
+def _draws(node: Node) -> bool:
+    # By the operator, not by whether it draws this time: every such node uses one of a call's keys,
+    # and the later ones are to have the same as without fusion.
+    return node.op is not None and node.op.random
+
+
+def _pays_alone(node: Node) -> bool:
+    op = node.op
+    assert op is not None
+    if node.specs[0].size < _SMALLEST_ALONE:
+        return False
+    attrs = {name: value for name, value in node.attrs.items() if name != "key"}
+    return op.select_fast("numpy", [value.spec for value in node.inputs], attrs) is None
+
+
+def _rebuilt(graph: Graph, groups: Sequence[Sequence[Node]]) -> Graph:
+    """Return the graph with one node for each group."""
+    units: dict[int, Sequence[Node]] = {id(node): group for group in groups for node in group}
+    read = _readers(graph)
+    replaced: dict[Key, Value] = {}
+    nodes: list[Node] = []
+    for unit in _in_order(graph, units):
+        made = _fused(unit, read, replaced) if id(unit[0]) in units else None
+        if made is None:
+            made = _kept(unit[0], replaced)
+        nodes.append(made)
+    outputs = [replaced.get(value.key, value) for value in graph.outputs]
+    return Graph(graph.inputs, outputs, nodes)
+
+
+def _readers(graph: Graph) -> dict[Key, set[int]]:
+    """Return which nodes read each value, by id; 0 stands for the graph's caller."""
+    read: dict[Key, set[int]] = {value.key: {0} for value in graph.outputs}
+    for node in graph.nodes:
+        for value in node.inputs:
+            read.setdefault(value.key, set()).add(id(node))
+    return read
+
+
+def _in_order(graph: Graph, units: dict[int, Sequence[Node]]) -> Iterator[Sequence[Node]]:
+    """Yield nodes and groups so that each comes after what it reads.
+
+    A group runs where its last node stood, or its random one: random nodes keep their order, and
+    with it their numbers.
+    """
+    places = {id(node): i for i, node in enumerate(graph.nodes)}
+    groups = {id(group): group for node in graph.nodes for group in [units.get(id(node), (node,))]}
+    of = {id(node): key for key, group in groups.items() for node in group}
+    # The groups of single nodes are made here, and must live as long as their ids are used.
+    waiting: dict[int, set[int]] = {}
+    behind: dict[int, list[int]] = {}
+    for key, group in groups.items():
+        reads = {id(value.node) for node in group for value in node.inputs}
+        before = {of[read] for read in reads if read in of} - {key}
+        waiting[key] = before
+        for other in before:
+            behind.setdefault(other, []).append(key)
+
+    def place(key: int) -> int:
+        group = groups[key]
+        random = [places[id(node)] for node in group if len(group) > 1 and _draws(node)]
+        return random[0] if random else places[id(group[-1])]
+
+    ready = [(place(key), key) for key, before in waiting.items() if not before]
+    heapq.heapify(ready)
+    while ready:
+        _, key = heapq.heappop(ready)
+        yield groups[key]
+        for other in behind.get(key, ()):
+            waiting[other].discard(key)
+            if not waiting[other]:
+                heapq.heappush(ready, (place(other), other))
+
+
+def _kept(node: Node, replaced: dict[Key, Value]) -> Node:
+    """Return a node on the new values."""
+    inputs = [replaced.get(value.key, value) for value in node.inputs]
+    if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
+        return node
+    made = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
+    replaced.update({(id(node), i): Value(made, i) for i in range(made.num_outputs)})
+    return made
+
+
+def _fused(group: Sequence[Node], read: dict[Key, set[int]], replaced: dict[Key, Value]) -> Node:
+    """Return the node of a group, and note what stands for its outputs."""
+    inside = {id(node) for node in group}
+    inputs: dict[tuple[Key, Shape], Value] = {}
+    for node in group:
+        for value, shape in _seen(node):
+            if id(value.node) not in inside:
+                inputs.setdefault((value.key, shape), value)
+    numbers = {key: i for i, key in enumerate(inputs)}
+    made: dict[Key, int] = {}
+    delivered: list[tuple[Key, int]] = []
+    instructions = []
+    for node in group:
+        assert node.op is not None
+        reads = tuple(
+            made[value.key] if value.key in made else numbers[value.key, shape]
+            for value, shape in _seen(node)
+        )
+        attrs = {name: value for name, value in node.attrs.items() if name != "key"}
+        instructions.append(Instruction(node.op, reads, attrs))
+        for i in range(node.num_outputs):
+            key = (id(node), i)
+            made[key] = len(inputs) + len(made)
+            if read.get(key, set()) - inside:
+                delivered.append((key, made[key]))
+    if not delivered:  # nobody needs it; dead code is another pass's
+        delivered.append(((id(group[-1]), 0), made[id(group[-1]), 0]))
+    program = Program(len(inputs), instructions, [number for _, number in delivered])
+    values = [replaced.get(value.key, value) for value in inputs.values()]
+    specs = program.specs([value.spec for value in values])
+    last = group[-1]
+    fused = Node(
+        _operator(group, program, values),
+        last.name,
+        values,
+        {"num_args": len(values), "program": program},
+        [specs[number] for number in program.outputs],
+        last.extra,
+    )
+    replaced.update({key: Value(fused, i) for i, (key, _) in enumerate(delivered)})
+    return fused
+
+
+def _seen(node: Node) -> Iterator[tuple[Value, Shape]]:
+    """Yield the inputs of a node with the shapes in which they broadcast."""
+    assert node.op is not None
+    specs = [value.spec for value in node.inputs]
+    for i, value in enumerate(node.inputs):
+        yield value, aligned_shape(node.op, node.attrs, specs, i)
+
+
+def _operator(group: Sequence[Node], program: Program, inputs: Sequence[Value]) -> Operator:
+    if any(_draws(node) for node in group):
+        return FUSED_POINTWISE_RANDOM
+    if len(program.outputs) > 1:
+        return FUSED_POINTWISE_MANY
+    (result,) = (program.specs([value.spec for value in inputs])[i] for i in program.outputs)
+    fits = all(v.spec.nbytes != result.nbytes or v.shape == result.shape for v in inputs)
+    return FUSED_POINTWISE if fits else FUSED_POINTWISE_MANY

@@ -1,0 +1,175 @@
+"""Fusion of a convolution or dense layer with the sum and the function behind it."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gluonish.core.dtype import BFLOAT16, FLOAT32
+from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.passes.dead_code import eliminate_dead_code
+from gluonish.graph.readers import Reads, count_reads
+from gluonish.graph.rewrite import rebuild
+from gluonish.ops.fused_activation import REVERSIBLE
+from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused_dense import FUSED_DENSE
+from gluonish.ops.registry import Operator
+
+__all__ = ["fuse_primitives"]
+
+_FUSED: Mapping[str, Operator] = {
+    "Convolution": FUSED_CONVOLUTION,
+    "FullyConnected": FUSED_DENSE,
+    "_fused_convolution": FUSED_CONVOLUTION,
+    "_fused_dense": FUSED_DENSE,
+}
+_SUMS = ("elemwise_add", "broadcast_add")
+_PRODUCTS = ("elemwise_mul", "broadcast_mul")
+# Others have no fast fused kernels, but may have fast ones for the single operators.
+_DTYPES = (FLOAT32, BFLOAT16)
+
+
+class _Function(NamedTuple):
+    """An activation of `gluonish.ops.fused_activation`."""
+
+    activation: str
+    alpha: float = 0.0
+    beta: float = 0.0
+
+
+def _by_type(attrs: Mapping[str, Any]) -> _Function | None:
+    return _Function(attrs["act_type"]) if attrs["act_type"] in REVERSIBLE else None
+
+
+def _leaky(attrs: Mapping[str, Any]) -> _Function | None:
+    kind = attrs["act_type"]
+    slope = attrs["slope"] if kind in ("leaky", "elu") else 0.0
+    return _Function(kind, slope) if kind in ("leaky", "elu", "gelu", "selu") else None
+
+
+_FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], _Function | None]] = {
+    "Activation": _by_type,
+    "LeakyReLU": _leaky,
+    "clip": lambda attrs: _Function("clip", attrs["a_min"], attrs["a_max"]),
+    "hard_sigmoid": lambda attrs: _Function("hard_sigmoid", attrs["alpha"], attrs["beta"]),
+    "mish": lambda attrs: _Function("mish"),
+    "relu": lambda attrs: _Function("relu"),
+    "sigmoid": lambda attrs: _Function("sigmoid"),
+    "tanh": lambda attrs: _Function("tanh"),
+}
+
+
+def fuse_primitives(graph: Graph, *, train: bool = False, stable: Collection[Node] = ()) -> Graph:
+    """Make one operator of a Convolution or FullyConnected, a sum and an elementwise function.
+
+    Args:
+        graph: The graph.
+        train: Whether gradients may be wanted: then only such functions whose gradient follows
+            from their output.
+        stable: Variables whose values rarely change: a dense layer whose weight depends on them
+            only is told so, to rearrange it once.
+
+    Requires: specs on every value, and the training mode on every node that depends on it.
+    Ensures: the outputs have the specs, values and gradients that they had. No fused function or
+    sum of equal shapes is the only reader of a Convolution or FullyConnected, which compute in
+    float32 or bfloat16.
+    """
+    fusion = _Fusion(graph, train, stable)
+    return eliminate_dead_code(rebuild(graph, fusion.rule))
+
+
+class _Fusion:
+    """The rule, and what it knows of the graph before."""
+
+    def __init__(self, graph: Graph, train: bool, stable: Collection[Node]) -> None:
+        self._reads: Reads = count_reads(graph)
+        self._train = train
+        self._stable = {id(node) for node in stable}
+        self._order = {id(node): i for i, node in enumerate(graph.nodes)}
+
+    def rule(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if node.op is None or node.specs[0].dtype not in _DTYPES:
+            return None
+        if inputs and all(id(value.node) in self._stable for value in inputs):
+            self._stable.add(id(node))
+            return None
+        name = node.op.name
+        if name == "FullyConnected":
+            return self._packed(node, inputs)
+        if name in _SUMS:
+            return self._with_sum(node, inputs)
+        if name in _PRODUCTS:
+            return self._with_swish(node, inputs)
+        function = _FUNCTIONS[name](node.attrs) if name in _FUNCTIONS else None
+        if function is None or (self._train and function.activation not in REVERSIBLE):
+            return None
+        if not self._extends(node.inputs[0], inputs[0]):
+            return None
+        return _extended(inputs[0].node, node, **function._asdict())
+
+    def _packed(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if self._train or id(inputs[1].node) not in self._stable:
+            return None
+        plain = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
+        return _extended(plain, node, packed=True)
+
+    def _extends(self, old: Value, new: Value, reads: int = 1) -> bool:
+        """Whether what ends in this value can take a function: read so often, and by none yet."""
+        node = new.node
+        return (
+            node.op is not None
+            and node.op.name in _FUSED
+            and node.attrs.get("activation") is None
+            and self._reads[old.key] == reads
+        )
+
+    def _with_sum(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if any(value.spec != node.specs[0] for value in inputs):
+            return None
+        fitting = [
+            i
+            for i, value in enumerate(inputs)
+            if self._extends(node.inputs[i], value) and not value.node.attrs.get("with_sum")
+        ]
+        if not fitting:
+            return None
+        # The last of them: what is added is computed by then, and may give its memory.
+        i = max(fitting, key=lambda i: self._order[id(node.inputs[i].node)])
+        return _extended(inputs[i].node, node, inputs[1 - i], with_sum=True)
+
+    def _with_swish(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        """Fuse ``x * sigmoid(alpha * x)``."""
+        if self._train:
+            return None
+        for i, value in enumerate(inputs):
+            alpha = self._swish_factor(node.inputs[i], node.inputs[1 - i])
+            if alpha is not None and self._extends(node.inputs[i], value, reads=2):
+                return _extended(value.node, node, activation="swish", alpha=alpha)
+        return None
+
+    def _swish_factor(self, x: Value, gate: Value) -> float | None:
+        """Return alpha if ``gate`` is ``sigmoid(alpha * x)`` and nothing else reads it."""
+        if self._reads[gate.key] != 1 or not _is_sigmoid(gate.node):
+            return None
+        inner = gate.node.inputs[0]
+        if inner.key == x.key:
+            return 1.0
+        scale = inner.node
+        if scale.op is None or scale.op.name != "_mul_scalar" or self._reads[inner.key] != 1:
+            return None
+        return float(scale.attrs["scalar"]) if scale.inputs[0].key == x.key else None
+
+
+def _is_sigmoid(node: Node) -> bool:
+    if node.op is None:
+        return False
+    return node.op.name == "sigmoid" or (
+        node.op.name == "Activation" and node.attrs["act_type"] == "sigmoid"
+    )
+
+
+def _extended(layer: Node, end: Node, *addend: Value, **attrs: Any) -> Sequence[Value]:
+    """Return what stands for ``end``: the layer, with further attributes and an addend."""
+    assert layer.op is not None
+    op = _FUSED[layer.op.name]
+    every = {**op.schema.defaults, **layer.attrs, **attrs}
+    made = Node(op, layer.name, (*layer.inputs, *addend), every, end.specs, layer.extra)
+    return [Value(made)]

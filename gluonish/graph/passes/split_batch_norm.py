@@ -1,0 +1,86 @@
+"""BatchNorm by its parts: sums over the batch, and arithmetic on elements that others can join."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.rewrite import rebuild
+from gluonish.ops.registry import apply, find_operator
+from gluonish.ops.reshape import reshape
+
+__all__ = ["split_batch_norm"]
+
+_STATISTICS = find_operator("_batch_norm_statistics")
+_SUMS = find_operator("_batch_norm_sums")
+_DATA_GRADIENT = find_operator("_batch_norm_data_gradient")
+
+
+def split_batch_norm(graph: Graph) -> Graph:
+    """Replace BatchNorm over axis 1, and its gradient, by their parts.
+
+    Requires: specs on every value, training mode on every node that depends on it; gradients are
+    there already, since the parts have none.
+    Ensures: values as before within round-off. The gradient of a relu that only BatchNorm's
+    gradient reads is part of it, and takes the sign from what BatchNorm was given: the output of
+    the relu is not read for it.
+    """
+    readers = Counter(value.key for node in graph.nodes for value in node.inputs)
+    readers.update(value.key for value in graph.outputs)
+
+    def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if node.op is None:
+            return None
+        if node.op.name == "BatchNorm" and _is_split(node):
+            return _forward(node, inputs)
+        if node.op.name == "_batch_norm_backward" and inputs[3].node.op is _STATISTICS:
+            return _backward(node, inputs, sole_reader=readers[node.inputs[0].key] == 1)
+        return None
+
+    return rebuild(graph, rule)
+
+
+def _is_split(node: Node) -> bool:
+    data = node.inputs[0].spec
+    rank = len(data.shape)
+    return rank >= 2 and node.attrs["axis"] % rank == 1 and data.dtype == FLOAT32 and data.size > 0
+
+
+def _forward(node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
+    data, gamma, beta, *moving = inputs
+    names = ("eps", "momentum", "fix_gamma", "use_global_stats", "train")
+    attrs = {name: node.attrs[name] for name in names}
+    mean, inverse_std, scale = apply(_STATISTICS, (data, gamma, *moving), attrs)
+    shape = (1, -1, *(1,) * (len(data.shape) - 2))
+    centred = data - reshape(mean, shape)
+    out = centred * reshape(scale, shape) + reshape(beta, shape)
+    return [out, mean, inverse_std]
+
+
+def _backward(node: Node, inputs: Sequence[Value], *, sole_reader: bool) -> Sequence[Value]:
+    grad, data, _, mean, inverse_std = inputs
+    statistics = mean.node
+    scale = Value(statistics, 2)
+    old = node.inputs[0].node
+    forward = node.inputs[3].node
+    relu = sole_reader and _is_gradient_of_relu_of(old, Value(forward, 0))
+    if relu:
+        grad = grad.node.inputs[0]
+    beta = forward.inputs[2]
+    flags = {name: node.attrs[name] for name in ("fix_gamma", "use_global_stats")}
+    d_gamma, d_beta, slope, offset = apply(
+        _SUMS, (grad, data, mean, inverse_std, scale, beta), {"relu": relu, **flags}
+    )
+    d_data = apply(
+        _DATA_GRADIENT, (grad, data, mean, scale, beta, slope, offset), {"relu": relu}
+    )
+    return [d_data, d_gamma, d_beta]
+
+
+def _is_gradient_of_relu_of(node: Node, given: Value) -> bool:
+    """Whether a node is the gradient of ``relu(given)``, read from the output of the relu."""
+    if node.op is None or node.op.name != "_activation_backward" or node.attrs["act_type"] != "relu":
+        return False
+    relu = node.inputs[1].node
+    names = ("relu", "Activation")
+    return relu.op is not None and relu.op.name in names and relu.inputs[0].key == given.key

@@ -1,0 +1,313 @@
+"""BatchNorm's sums and gradient, each in one pass over memory.
+
+Two loops serve every array: channels last (rows of channels), and contiguous (for each sample and
+channel a run of elements). Sums are kept in float64, so that squares lose nothing, and per chunk of
+the batch; chunks do not depend on the number of threads, so neither do results. Float32 only.
+"""
+
+import math
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Spec
+from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.onednn.memory import Array, address
+from gluonish.ops.batch_norm import move
+from gluonish.ops.batch_norm_parts import (
+    BATCH_NORM_DATA_GRADIENT,
+    BATCH_NORM_STATISTICS,
+    BATCH_NORM_SUMS,
+    finish_statistics,
+    finish_sums,
+)
+from gluonish.ops.registry import FastKernel, Operator
+
+__all__ = ["hang"]
+
+_CHUNKS = 32
+_SMALL = 1 << 14  # elements below which NumPy's calls cost less than compiling pays back
+
+# Words: 0 rows (samples) of a chunk, 1 rows in all, 2 channels, 3 elements of a run; then addresses.
+# Arrays of sums are (chunks, 2, channels) float64.
+_STATISTICS_LAST = """
+def body(begin, end, words):
+    step, rows, channels = words[0], words[1], words[2]
+    x, sums = f32(words[4]), f64(words[5])
+    for chunk in range(begin, end):
+        first = chunk * 2 * channels
+        second = first + channels
+        for c in range(2 * channels):
+            independent()
+            sums[first + c] = 0.0
+        row = chunk * step
+        stop = min(row + step, rows)
+        while row + 4 <= stop:
+            i = row * channels
+            for c in range(channels):
+                independent()
+                a = float64(x[i + c])
+                b = float64(x[i + channels + c])
+                d = float64(x[i + 2 * channels + c])
+                e = float64(x[i + 3 * channels + c])
+                sums[first + c] += (a + b) + (d + e)
+                sums[second + c] += (a * a + b * b) + (d * d + e * e)
+            row += 4
+        while row < stop:
+            i = row * channels
+            for c in range(channels):
+                independent()
+                a = float64(x[i + c])
+                sums[first + c] += a
+                sums[second + c] += a * a
+            row += 1
+"""
+
+_STATISTICS_RUNS = """
+def body(begin, end, words):
+    step, rows, channels, run = words[0], words[1], words[2], words[3]
+    x, sums = f32(words[4]), f64(words[5])
+    for chunk in range(begin, end):
+        for c in range(channels):
+            total = 0.0
+            squares = 0.0
+            for n in range(chunk * step, min(chunk * step + step, rows)):
+                i = (n * channels + c) * run
+                for j in range(run):
+                    a = float64(x[i + j])
+                    total += a
+                    squares += a * a
+            sums[chunk * 2 * channels + c] = total
+            sums[chunk * 2 * channels + channels + c] = squares
+"""
+
+# {mask} is the gradient that reaches the normalization, from the gradient `g` and `z`, the element
+# less its channel's mean.
+_MASKS = {False: "g", True: "(g if z * scale[c] + beta[c] > zero else zero)"}
+
+_SUMS_LAST = """
+def body(begin, end, words):
+    step, rows, channels = words[0], words[1], words[2]
+    x, sums, grad = f32(words[4]), f64(words[5]), f32(words[6])
+    mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
+    zero = float32(0)
+    for chunk in range(begin, end):
+        first = chunk * 2 * channels
+        second = first + channels
+        for c in range(2 * channels):
+            independent()
+            sums[first + c] = 0.0
+        row = chunk * step
+        stop = min(row + step, rows)
+        while row + 2 <= stop:
+            i = row * channels
+            for c in range(channels):
+                independent()
+                z = x[i + c] - mean[c]
+                g = grad[i + c]
+                a = {mask}
+                p = a * z
+                z = x[i + channels + c] - mean[c]
+                g = grad[i + channels + c]
+                b = {mask}
+                q = b * z
+                sums[first + c] += float64(a) + float64(b)
+                sums[second + c] += float64(p) + float64(q)
+            row += 2
+        while row < stop:
+            i = row * channels
+            for c in range(channels):
+                independent()
+                z = x[i + c] - mean[c]
+                g = grad[i + c]
+                a = {mask}
+                sums[first + c] += float64(a)
+                sums[second + c] += float64(a * z)
+            row += 1
+"""
+
+_SUMS_RUNS = """
+def body(begin, end, words):
+    step, rows, channels, run = words[0], words[1], words[2], words[3]
+    x, sums, grad = f32(words[4]), f64(words[5]), f32(words[6])
+    mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
+    zero = float32(0)
+    for chunk in range(begin, end):
+        for c in range(channels):
+            total = 0.0
+            projection = 0.0
+            for n in range(chunk * step, min(chunk * step + step, rows)):
+                i = (n * channels + c) * run
+                for j in range(run):
+                    z = x[i + j] - mean[c]
+                    g = grad[i + j]
+                    a = {mask}
+                    total += float64(a)
+                    projection += float64(a * z)
+            sums[chunk * 2 * channels + c] = total
+            sums[chunk * 2 * channels + channels + c] = projection
+"""
+
+_GRADIENT_LAST = """
+def body(begin, end, words):
+    channels = words[2]
+    x, out, grad = f32(words[4]), f32(words[5]), f32(words[6])
+    mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
+    slope, offset = f32(words[10]), f32(words[11])
+    zero = float32(0)
+    for row in range(begin, end):
+        i = row * channels
+        for c in range(channels):
+            independent()
+            z = x[i + c] - mean[c]
+            g = grad[i + c]
+            a = {mask}
+            out[i + c] = a * scale[c] + (z * slope[c] + offset[c])
+"""
+
+_GRADIENT_RUNS = """
+def body(begin, end, words):
+    channels, run = words[2], words[3]
+    x, out, grad = f32(words[4]), f32(words[5]), f32(words[6])
+    mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
+    slope, offset = f32(words[10]), f32(words[11])
+    zero = float32(0)
+    for row in range(begin, end):
+        c = row % channels
+        i = row * run
+        for j in range(run):
+            independent()
+            z = x[i + j] - mean[c]
+            g = grad[i + j]
+            a = {mask}
+            out[i + j] = a * scale[c] + (z * slope[c] + offset[c])
+"""
+
+
+@cache
+def _kernel(last: str, runs: str, is_last: bool, relu: bool) -> CompiledKernel:
+    source = last if is_last else runs
+    return compile_kernel(source.replace("{mask}", _MASKS[relu]))
+
+
+def _layout(*arrays: Array) -> bool | None:
+    """Return whether all lie channels last; None where they neither do nor are all contiguous."""
+    if all(np.moveaxis(x, 1, -1).flags.c_contiguous for x in arrays):
+        return True
+    return False if all(x.flags.c_contiguous for x in arrays) else None
+
+
+def _sizes(data: Array, is_last: bool) -> tuple[int, int, int, int]:
+    """Return rows of a chunk, rows, channels, and elements of a run."""
+    channels = data.shape[1]
+    run = 1 if is_last else math.prod(data.shape[2:])
+    rows = data.size // (channels * run)
+    return -(-rows // _CHUNKS), rows, channels, run
+
+
+def _chunk_sums(kernel: CompiledKernel, data: Array, is_last: bool, *others: Array) -> Any:
+    step, rows, channels, run = _sizes(data, is_last)
+    count = -(-rows // step)
+    sums = np.empty((count, 2, channels), np.float64)
+    words = np.array(
+        [step, rows, channels, run, address(data), address(sums), *map(address, others)], np.int64
+    )
+    kernel(count, words, 0 if data.size > _SMALL else count)
+    return sums.sum(axis=0)
+
+
+def _statistics(
+    xp: ModuleType,
+    outputs: Any,
+    data: Array,
+    gamma: Array,
+    moving_mean: Array,
+    moving_var: Array,
+    *,
+    eps: float,
+    momentum: float,
+    fix_gamma: bool,
+    use_global_stats: bool,
+    train: bool,
+) -> None:
+    is_last = _layout(data)
+    if is_last is None or not train or use_global_stats:
+        flags = {"use_global_stats": use_global_stats, "train": train, "fix_gamma": fix_gamma}
+        arrays = (data, gamma, moving_mean, moving_var)
+        BATCH_NORM_STATISTICS.kernel(xp, outputs, *arrays, eps=eps, momentum=momentum, **flags)
+        return
+    kernel = _kernel(_STATISTICS_LAST, _STATISTICS_RUNS, is_last, False)
+    totals = _chunk_sums(kernel, data, is_last) / (data.size // data.shape[1])
+    variance = np.maximum(totals[1] - totals[0] * totals[0], 0).astype(np.float32)
+    mean = totals[0].astype(np.float32)
+    move(moving_mean, mean, momentum)
+    move(moving_var, variance, momentum)
+    finish_statistics(xp, outputs, mean, variance, gamma, eps=eps, fix_gamma=fix_gamma)
+
+
+def _sums(
+    xp: ModuleType,
+    outputs: Any,
+    grad: Array,
+    data: Array,
+    mean: Array,
+    inverse_std: Array,
+    scale: Array,
+    beta: Array,
+    *,
+    relu: bool,
+    fix_gamma: bool,
+    use_global_stats: bool,
+) -> None:
+    flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
+    is_last = _layout(grad, data)
+    if is_last is None:
+        arrays = (grad, data, mean, inverse_std, scale, beta)
+        BATCH_NORM_SUMS.kernel(xp, outputs, *arrays, relu=relu, **flags)
+        return
+    kernel = _kernel(_SUMS_LAST, _SUMS_RUNS, is_last, relu)
+    totals = _chunk_sums(kernel, data, is_last, grad, mean, scale, beta)
+    projection = (totals[1] * inverse_std).astype(np.float32)
+    d_beta = totals[0].astype(np.float32)
+    finish_sums(outputs, data, d_beta, projection, inverse_std, scale, **flags)
+
+
+def _data_gradient(
+    xp: ModuleType, out: Array, grad: Array, data: Array, *channels: Array, relu: bool
+) -> None:
+    is_last = _layout(out, grad, data)
+    if is_last is None:
+        BATCH_NORM_DATA_GRADIENT.kernel(xp, out, grad, data, *channels, relu=relu)
+        return
+    kernel = _kernel(_GRADIENT_LAST, _GRADIENT_RUNS, is_last, relu)
+    _, rows, count, run = _sizes(data, is_last)
+    arrays = (data, out, grad, *channels)
+    words = np.array([0, rows, count, run, *map(address, arrays)], np.int64)
+    extent = rows if is_last else rows * count
+    kernel(extent, words, max(1, _SMALL // (count if is_last else run)))
+
+
+def _takes(data: Spec, *rest: Spec, **_: Any) -> bool:
+    specs = (data, *rest)
+    large = max(spec.size for spec in specs) >= _SMALL
+    return large and all(spec.dtype == FLOAT32 for spec in specs)
+
+
+_KERNELS: tuple[tuple[Operator, Any], ...] = (
+    (BATCH_NORM_STATISTICS, _statistics),
+    (BATCH_NORM_SUMS, _sums),
+    (BATCH_NORM_DATA_GRADIENT, _data_gradient),
+)
+
+
+def hang() -> None:
+    """Hang the kernels on their operators, in front of those that are there."""
+    for op, kernel in _KERNELS:
+        fast = FastKernel(f"numba.{op.name[1:]}", _takes, kernel, available)
+        op.fast_kernels = (fast, *op.fast_kernels)
+
+
+hang()

@@ -1,0 +1,160 @@
+"""Kernels from generated Python source: compiled by Numba once, kept on disk, run on OpenMP's team.
+
+A source defines ``def body(begin, end, words)``, which does the steps ``begin`` to ``end - 1`` of
+an extent; several threads run it at once on different steps. ``words`` is a view of 64-bit words,
+as the caller made them: addresses of arrays, sizes, bits of numbers. The function must neither
+raise nor allocate: plain loops, numbers and the names below. Other functions of the source are
+compiled too, and inlined where LLVM sees fit (each costs some 60 ms of compile time).
+
+Names that a source may use:
+
+- ``f32(address)``, ``f64``, ``i8`` to ``i64``, ``u8`` to ``u64``: a view of memory, indexed from 0
+  without a check, for reading and writing. Its elements are numbers of that type: an operation of
+  float32 and float32 gives float32, but of float32 and a Python number or an int64 gives float64;
+  write ``float32(2)``.
+- ``as_float(word)``: the float64 with these bits; ``as_int`` back. ``float_of_bits(uint32)`` and
+  ``bits_of_float(float32)`` the same in 32 bits.
+- ``float32``, ``float64``, ``int8`` to ``int64``, ``uint8`` to ``uint64``: conversions; ``np``
+  and ``math``.
+- ``load_bf16(uint16)`` and ``store_bf16(float32)``: bfloat16 as float32 and back, to the nearest,
+  ties to even; ``load_f16`` and ``store_f16`` the same for float16. Use them on views ``u16``:
+  ``y[i] = store_bf16(load_bf16(x[i]) * a)``.
+- ``exp, expm1, log, log1p, log2, log10, tanh, sigmoid, softplus`` of float32 or float64, and
+  ``erf`` of float32, which vectorize (those of ``math`` do not); ``sqrt, fabs, floor, ceil,
+  trunc, rint`` (halves to even), ``copysign(x, sign)``, ``fma(x, y, z)``; ``maximum`` and
+  ``minimum``, which keep NaN as NumPy's. Arguments are of one type, float32 or float64.
+- ``philox_fill(view, place, block, seed, offset)``: writes the four words of a block of the draw
+  with key ``(seed, offset)`` (see `gluonish.ops.philox`) to ``view[place]`` and behind, a view
+  ``u32``; ``philox_word(index, seed, offset)``: one word, at the price of four. ``scratch()``: such
+  a view of 1032 words on the thread's stack.
+- ``independent()``, as first statement of an innermost loop: promises that no iteration reads or
+  writes what another writes, but where both are the same element; LLVM then vectorizes without
+  comparing addresses. Put it into every loop over elements that writes memory, in-place ones too;
+  never where an iteration needs what an earlier one wrote to memory. Sums in local variables are
+  no memory, and may stand beside it.
+
+``fastmath`` names what LLVM may assume of floating-point instructions: ``contract`` (a * b + c
+rounded once), ``reassoc`` (sums in any order, without which a sum does not vectorize), ``nsz``,
+``arcp``. The default is the first two; it never assumes away NaN and infinities.
+
+In a kernel called with a row an extent step, say in ``grain`` how many rows are worth a thread.
+"""
+
+import hashlib
+import threading
+from collections.abc import Iterable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from gluonish.kernels.numba import disk_cache, machine_code, openmp
+from gluonish.kernels.numba.frontend import KernelError, lower
+from gluonish.kernels.onednn.memory import address
+
+__all__ = ["GRAIN", "CompiledKernel", "KernelError", "available", "compile_kernel"]
+
+GRAIN = 16384  # steps: about what a thread does in the time that waking it takes
+
+_FASTMATH = ("contract", "reassoc")
+
+# Whose content decides the machine code that a source becomes.
+_OWN_MODULES = ("frontend.py", "machine_code.py", "philox.py", "scope.py", "vector_math.py")
+
+
+class CompiledKernel:
+    """A kernel ready to run, from any number of threads at once.
+
+    Attributes:
+        source: What it was compiled from.
+    """
+
+    __slots__ = ("_code", "_launch", "_quick", "_team", "source")
+
+    def __init__(self, source: str, code: machine_code.Code) -> None:
+        self.source = source
+        self._code = code
+        self._launch = code.launch
+        self._quick = code.quick
+        self._team = openmp.team
+
+    def __call__(self, extent: int, words: Any, grain: int = GRAIN) -> None:
+        """Run the steps 0 to ``extent - 1``.
+
+        Args:
+            extent: How many steps.
+            words: Contiguous int64 array; what it holds addresses of must live during the call.
+            grain: Fewest steps that are worth a thread; an extent up to it runs in this thread.
+        """
+        self.run_at(extent, address(words), grain)
+
+    def run_at(self, extent: int, words: int, grain: int = GRAIN) -> None:
+        """The same, with the address of the words."""
+        if extent <= grain:
+            self._quick(extent, words, extent, 1, 0)
+            return
+        team = self._team()
+        threads = team.threads()
+        self._launch(extent, words, grain, threads, team.parallel if threads > 1 else 0)
+
+
+_kernels: dict[tuple[str, tuple[str, ...]], CompiledKernel] = {}
+_lock = threading.Lock()  # guards compilation, so that nothing is compiled twice
+
+
+@cache
+def available() -> bool:
+    """Whether Numba is installed, so that kernels can be compiled; does not import it."""
+    return find_spec("numba") is not None and find_spec("llvmlite") is not None
+
+
+def compile_kernel(source: str, fastmath: Iterable[str] = _FASTMATH) -> CompiledKernel:
+    """Return the kernel of a source: the one made before, one from disk, or a new one.
+
+    Args:
+        source: Defines ``body(begin, end, words)``; see the module.
+        fastmath: What LLVM may assume of floating-point instructions; see the module.
+
+    Raises:
+        KernelError: Numba is missing, or cannot compile the source.
+    """
+    key = (source, tuple(sorted(fastmath)))
+    kernel = _kernels.get(key)
+    if kernel is None:
+        with _lock:
+            kernel = _kernels.get(key)
+            if kernel is None:
+                kernel = _kernels[key] = CompiledKernel(source, _code(*key))
+    return kernel
+
+
+def _code(source: str, fastmath: tuple[str, ...]) -> machine_code.Code:
+    key = hashlib.sha256(
+        "\0".join([*_toolchain(), *machine_code.host(), *fastmath, source]).encode()
+    ).digest()
+    kept = disk_cache.find(key)
+    if kept is not None:
+        try:
+            return machine_code.load(kept)
+        except KernelError:
+            pass  # cannot be linked here, whatever it is
+    made = machine_code.generate(lower(source, fastmath))
+    disk_cache.keep(key, made)
+    return machine_code.load(made)
+
+
+@cache
+def _toolchain() -> tuple[str, ...]:
+    """What turns sources into code: versions of Numba and LLVM, and digests of our own part.
+
+    Numba is not imported for its version, since a warm start does without it.
+    """
+    folder = Path(__file__).parent
+    own = [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in _OWN_MODULES]
+    spec = find_spec("numba")
+    if spec is None or spec.origin is None:
+        raise KernelError("compile_kernel: expected Numba, got no such package; pip install numba")
+    version = Path(spec.origin).with_name("_version.py").read_text("utf-8")
+    import llvmlite
+
+    return (version, llvmlite.__version__, *own)

@@ -1,0 +1,391 @@
+"""What generated kernels know of each operator: one table of scalar expressions.
+
+Templates are Python expressions in ``{a}``, ``{b}``, .. for the inputs at one element. ``W(..)``
+converts to the type that the operator is computed in: float32 for the 16-bit floats too, int64 for
+whole numbers. Results are those of the reference kernels but for round-off in functions of
+`vector_math`: no operator is simplified away, and 16-bit results are rounded after each operator.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.precision import in_dtype
+from gluonish.ops.registry import Attrs, Operator
+
+__all__ = [
+    "DRAW",
+    "RULES",
+    "SECOND",
+    "Rule",
+    "Writer",
+    "aligned_shape",
+    "constant",
+    "draws",
+    "supports",
+]
+
+_NARROW = (BFLOAT16, FLOAT16)
+_REAL = (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)
+_WHOLE = (INT32, INT64, np.dtype(np.uint8), np.dtype(np.int8))
+_KINDS = frozenset((*_REAL, *_WHOLE, BOOL))
+# Klambauer et al., as in the operator.
+_SELU_SCALE = 1.0507009873554804934193349852946
+_SELU_ALPHA = 1.6732632423543772848170429916717
+
+# In expressions: the operator's second output, and its random number, a float32 in [0, 1).
+SECOND, DRAW = "SECOND", "DRAW"
+
+Number = Callable[[float], str]
+
+
+class Writer:
+    """What a rule writes with; an index gives the name of an input.
+
+    Args:
+        number: Gives the name of a constant in the type that is computed in.
+        typed: The same of a constant that is rounded to the data's dtype first.
+        single: The same of a constant in float32.
+        names: The inputs.
+        attrs: The operator's attributes.
+    """
+
+    __slots__ = ("attrs", "names", "number", "single", "typed")
+
+    def __init__(
+        self, number: Number, typed: Number, single: Number, names: Sequence[str], attrs: Attrs
+    ) -> None:
+        self.number = number
+        self.typed = typed
+        self.single = single
+        self.names = names
+        self.attrs = attrs
+
+    def __getitem__(self, index: int) -> str:
+        return self.names[index]
+
+
+class Rule(NamedTuple):
+    """How an operator is written.
+
+    Attributes:
+        write: Returns the expression of each output.
+        takes: Whether it can be written for these inputs and attributes.
+        exact: The result needs no rounding: it is one of the inputs, or 0 or 1.
+    """
+
+    write: Callable[[Writer], tuple[str, ...]]
+    takes: Callable[[Sequence[Spec], Attrs], bool]
+    exact: bool = False
+
+
+def _one_dtype(*dtypes: np.dtype[Any]) -> Callable[[Sequence[Spec], Attrs], bool]:
+    def takes(specs: Sequence[Spec], attrs: Attrs) -> bool:
+        return specs[0].dtype in dtypes and all(s.dtype == specs[0].dtype for s in specs)
+
+    return takes
+
+
+_real = _one_dtype(*_REAL)
+_any = _one_dtype(*_REAL, *_WHOLE)
+
+
+def _template(text: str, whole: bool, exact: bool) -> Rule:
+    def write(w: Writer) -> tuple[str, ...]:
+        return (text.format(**dict(zip("abcd", w.names, strict=False))),)
+
+    return Rule(write, _any if whole else _real, exact)
+
+
+RULES: dict[str, Rule] = {}
+
+
+def _rows(rows: Mapping[str, str], *, whole: bool = False, exact: bool = False) -> None:
+    for names, text in rows.items():
+        for name in names.split():
+            RULES[name] = _template(text, whole, exact)
+
+
+_rows(
+    {
+        "sqrt": "sqrt({a})",
+        "rsqrt": "W(1) / sqrt({a})",
+        "reciprocal": "W(1) / {a}",
+        "exp": "exp({a})",
+        "expm1": "expm1({a})",
+        "log": "log({a})",
+        "log2": "log2({a})",
+        "log10": "log10({a})",
+        "log1p": "log1p({a})",
+        "tanh": "tanh({a})",
+        "sigmoid": "sigmoid({a})",
+        "softsign": "{a} / (W(1) + fabs({a}))",
+        "_softplus": "softplus({a})",
+        "log_sigmoid": "-softplus(-{a})",
+        "mish": "{a} * tanh(softplus({a}))",
+        "degrees": f"{{a}} * W({180 / math.pi!r})",
+        "radians": f"{{a}} * W({math.pi / 180!r})",
+        "broadcast_div elemwise_div": "{a} / {b}",
+    }
+)
+_rows(
+    {
+        "floor": "floor({a})",
+        "ceil": "ceil({a})",
+        "trunc fix": "trunc({a})",
+        "round": "trunc({a}) + copysign(W(1) if fabs({a} - trunc({a})) >= W(0.5) else W(0), {a})",
+        "rint": "floor({a}) + (W(1) if {a} - floor({a}) > W(0.5) else W(0))",
+        "broadcast_maximum _maximum": "maximum({a}, {b})",
+        "broadcast_minimum _minimum": "minimum({a}, {b})",
+    },
+    exact=True,
+)
+_rows(
+    {
+        "square": "{a} * {a}",
+        "broadcast_add elemwise_add": "{a} + {b}",
+        "broadcast_sub elemwise_sub": "{a} - {b}",
+        "broadcast_mul elemwise_mul": "{a} * {b}",
+    },
+    whole=True,
+)
+_rows({"negative": "-{a}"}, whole=True)
+_rows({"abs": "fabs({a})"}, exact=True)
+_rows(
+    {
+        "sign": "(W(1) if {a} > W(0) else W(0)) - (W(1) if {a} < W(0) else W(0))",
+        "logical_not": "W(1) if {a} == W(0) else W(0)",
+        "relu": "W(0) if {a} <= W(0) else {a}",
+        "zeros_like": "W(0)",
+        "ones_like": "W(1)",
+        "_copy BlockGrad make_loss MakeLoss broadcast_to broadcast_axis": "{a}",
+    },
+    whole=True,
+    exact=True,
+)
+
+_COMPARISONS = {
+    "equal": "==",
+    "not_equal": "!=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "lesser": "<",
+    "lesser_equal": "<=",
+}
+_rows(
+    {
+        f"broadcast_{name} _{name}": f"W(1) if {{a}} {symbol} {{b}} else W(0)"
+        for name, symbol in _COMPARISONS.items()
+    },
+    whole=True,
+    exact=True,
+)
+_LOGIC = {"and": "&", "or": "|", "xor": "^"}
+_rows(
+    {
+        f"broadcast_logical_{name} _logical_{name}": (
+            f"W(1) if ({{a}} != W(0)) {symbol} ({{b}} != W(0)) else W(0)"
+        )
+        for name, symbol in _LOGIC.items()
+    },
+    whole=True,
+    exact=True,
+)
+
+
+def _scalar(text: str, whole: bool, exact: bool) -> Rule:
+    def write(w: Writer) -> tuple[str, ...]:
+        return (text.format(a=w[0], s=w.typed(w.attrs["scalar"])),)
+
+    def takes(specs: Sequence[Spec], attrs: Attrs) -> bool:
+        if not (_any if whole else _real)(specs, attrs):
+            return False
+        return specs[0].dtype in _REAL or math.isfinite(attrs["scalar"])
+
+    return Rule(write, takes, exact)
+
+
+for _name, _text in {
+    "_plus_scalar": "{a} + {s}",
+    "_minus_scalar": "{a} - {s}",
+    "_rminus_scalar": "{s} - {a}",
+    "_mul_scalar": "{a} * {s}",
+}.items():
+    RULES[_name] = _scalar(_text, whole=True, exact=False)
+for _name, _text in {"_div_scalar": "{a} / {s}", "_rdiv_scalar": "{s} / {a}"}.items():
+    RULES[_name] = _scalar(_text, whole=False, exact=False)
+for _name, _text in {
+    "_maximum_scalar": "maximum({a}, {s})",
+    "_minimum_scalar": "minimum({a}, {s})",
+}.items():
+    RULES[_name] = _scalar(_text, whole=False, exact=True)
+for _name, _symbol in _COMPARISONS.items():
+    _text = f"W(1) if {{a}} {_symbol} {{s}} else W(0)"
+    RULES[f"_{_name}_scalar"] = _scalar(_text, whole=True, exact=True)
+for _name, _symbol in _LOGIC.items():
+    _text = f"W(1) if ({{a}} != W(0)) {_symbol} ({{s}} != W(0)) else W(0)"
+    RULES[f"_logical_{_name}_scalar"] = _scalar(_text, whole=True, exact=True)
+
+# The powers that need no logarithm.
+_POWERS = {1.0: "{a}", 2.0: "{a} * {a}", 3.0: "{a} * {a} * {a}", -1.0: "W(1) / {a}"}
+
+RULES["_power_scalar"] = Rule(
+    lambda w: (_POWERS[w.attrs["scalar"]].format(a=w[0]),),
+    lambda specs, attrs: _real(specs, attrs) and attrs["scalar"] in _POWERS,
+)
+RULES["add_n"] = Rule(lambda w: (" + ".join(w.names),), _any)
+RULES["broadcast_like"] = Rule(lambda w: (w[0],), lambda s, attrs: _any(s[:1], attrs), exact=True)
+RULES["where"] = Rule(
+    lambda w: (f"{w[1]} if {w[0]} else {w[2]}",),
+    lambda specs, attrs: specs[0].dtype in _KINDS and _any(specs[1:], attrs),
+    exact=True,
+)
+
+
+def _takes_cast(specs: Sequence[Spec], attrs: Attrs) -> bool:
+    source, target = specs[0].dtype, attrs["dtype"]
+    if source not in _KINDS or target not in _KINDS:
+        return False
+    # Other kernels decide what becomes of floats beyond the whole numbers, and round twice.
+    if source in _REAL and target in _WHOLE:
+        return False
+    return not (target in _NARROW and source != FLOAT32)
+
+
+RULES["Cast"] = Rule(lambda w: (w[0],), _takes_cast)
+
+_ACTIVATIONS = {
+    "relu": "W(0) if {a} <= W(0) else {a}",
+    "sigmoid": "sigmoid({a})",
+    "softrelu": "softplus({a})",
+    "softsign": "{a} / (W(1) + fabs({a}))",
+    "tanh": "tanh({a})",
+}
+_SLOPES = {
+    "relu": "(W(1) if {b} > W(0) else W(0))",
+    "sigmoid": "({b} * (W(1) - {b}))",
+    "softrelu": "(-expm1(-{b}))",
+    "softsign": "((W(1) - fabs({b})) * (W(1) - fabs({b})))",
+    "tanh": "(W(1) - {b} * {b})",
+}
+RULES["Activation"] = Rule(lambda w: (_ACTIVATIONS[w.attrs["act_type"]].format(a=w[0]),), _real)
+RULES["_activation_backward"] = Rule(
+    lambda w: (f"{w[0]} * {_SLOPES[w.attrs['act_type']].format(b=w[1])}",), _real
+)
+
+
+def _leaky(w: Writer) -> tuple[str, ...]:
+    x, kind, number = w[0], w.attrs["act_type"], w.number
+    if kind == "gelu":
+        return (f"(erf({x} * {number(math.sqrt(0.5))}) + W(1)) * {x} / W(2)",)
+    if kind == "prelu":
+        return (f"{x} if {x} > W(0) else {x} * {w[1]}",)
+    if kind == "leaky":
+        return (f"{x} if {x} > W(0) else {x} * {number(w.attrs['slope'])}",)
+    slope = number(w.attrs["slope"] if kind == "elu" else _SELU_ALPHA)
+    below = f"({x} if {x} > W(0) else expm1(minimum({x}, W(0))) * {slope})"
+    return (below if kind == "elu" else f"{below} * {number(_SELU_SCALE)}",)
+
+
+def _takes_leaky(specs: Sequence[Spec], attrs: Attrs) -> bool:
+    kind = attrs["act_type"]
+    if kind == "rrelu" or (kind == "gelu" and specs[0].dtype == FLOAT64):
+        return False
+    return _real(specs, attrs)
+
+
+RULES["LeakyReLU"] = Rule(_leaky, _takes_leaky)
+RULES["erf"] = Rule(
+    lambda w: (f"erf({w[0]})",), lambda s, attrs: _real(s, attrs) and s[0].dtype != FLOAT64
+)
+RULES["_leaky_relu_backward"] = Rule(
+    lambda w: (f"{w[0]} if {w[1]} > W(0) else {w[0]} * {w.number(w.attrs['slope'])}",), _real
+)
+
+
+def _clip(w: Writer) -> tuple[str, ...]:
+    low, high = w.typed(w.attrs["a_min"]), w.typed(w.attrs["a_max"])
+    return (f"{high} if {w[0]} > {high} else ({low} if {w[0]} < {low} else {w[0]})",)
+
+
+RULES["clip"] = Rule(_clip, _real, exact=True)
+
+
+def _hard_sigmoid(w: Writer) -> tuple[str, ...]:
+    line = f"{w[0]} * {w.number(w.attrs['alpha'])} + {w.number(w.attrs['beta'])}"
+    return (f"minimum(maximum({line}, W(0)), W(1))",)
+
+
+RULES["hard_sigmoid"] = Rule(_hard_sigmoid, _real)
+
+
+def _smooth_l1(w: Writer) -> tuple[str, ...]:
+    square = w.attrs["scalar"] * w.attrs["scalar"]
+    size = f"fabs({w[0]})"
+    inner = f"{w[0]} * {w[0]} * {w.number(0.5 * square)}"
+    outer = f"{size} - {w.number(0.5 / square)}"
+    return (f"{inner} if {size} < {w.number(1 / square)} else {outer}",)
+
+
+RULES["smooth_l1"] = Rule(_smooth_l1, lambda s, attrs: _real(s, attrs) and attrs["scalar"] != 0)
+
+
+def _dropout(w: Writer) -> tuple[str, ...]:
+    if not _drops(w.attrs):
+        return f"{w[0]} * {SECOND}", "W(1)"
+    p = w.attrs["p"]
+    scale = w.number(1 / (1 - p) if p < 1 else 0.0)
+    return f"{w[0]} * {SECOND}", f"{scale} if {DRAW} >= {w.single(p)} else W(0)"
+
+
+def _drops(attrs: Attrs) -> bool:
+    return bool(attrs["p"] and (attrs.get("train") or attrs["mode"] == "always"))
+
+
+def _takes_dropout(specs: Sequence[Spec], attrs: Attrs) -> bool:
+    return _real(specs, attrs) and attrs["axes"] == ()
+
+
+RULES["Dropout"] = Rule(_dropout, _takes_dropout)
+
+
+def supports(op: Operator, attrs: Attrs, specs: Sequence[Spec]) -> bool:
+    """Whether generated kernels can compute an operator.
+
+    Args:
+        op: The operator.
+        attrs: Its attributes.
+        specs: Specs of its inputs.
+    """
+    rule = RULES.get(op.name)
+    return rule is not None and rule.takes(specs, attrs)
+
+
+def draws(op: Operator, attrs: Attrs) -> bool:
+    """Whether an operator of the table draws random numbers; LeakyReLU never does there."""
+    return op.name == "Dropout" and _drops(attrs)
+
+
+def aligned_shape(op: Operator, attrs: Attrs, specs: Sequence[Spec], index: int) -> Shape:
+    """Return the shape in which an input broadcasts: most broadcast from their last axis."""
+    own, data = specs[index].shape, specs[-1 if op.name == "where" else 0].shape
+    vector = len(own) == 1 and len(data) > 1
+    if vector and op.name == "where" and index == 0:
+        return (*own, *(1,) * (len(data) - 1))
+    if vector and op.name == "LeakyReLU" and index == 1 and own != (1,):
+        return (*own, *(1,) * (len(data) - 2))
+    return own
+
+
+def constant(dtype: np.dtype[Any], value: float) -> int | float:
+    """Return a number as an operator's scalar becomes in a dtype.
+
+    Raises:
+        OperatorError: A whole dtype meets infinity or NaN.
+    """
+    found = in_dtype(dtype, value)
+    return float(found) if dtype in _REAL else int(found)

@@ -1,0 +1,72 @@
+"""The OpenMP team: libgomp, which oneDNN brings with it, so that both use the same threads.
+
+A forked child has none of its parent's threads, and libgomp would wait for them forever: a child
+runs everything in the calling thread.
+"""
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable
+
+from gluonish.core.config import LoadEnvironment
+
+__all__ = ["SPIN_COUNT", "Team", "team"]
+
+# How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
+# with which threads spin against each other on a busy machine.
+SPIN_COUNT = "30000"
+
+
+class Team:
+    """The threads that run the chunks of a kernel.
+
+    Attributes:
+        parallel: Address of ``GOMP_parallel``; 0 where there is no libgomp.
+        threads: How many threads a kernel called from this thread may use.
+    """
+
+    __slots__ = ("_library", "parallel", "threads")
+
+    def __init__(self, library: ctypes.PyDLL | None) -> None:
+        self._library = library  # stays loaded as long as its address is used
+        self.parallel = 0
+        self.threads: Callable[[], int] = _one
+        if library is not None:
+            self.parallel = ctypes.cast(library.GOMP_parallel, ctypes.c_void_p).value or 0
+            self.threads = library.omp_get_max_threads
+
+
+def _one() -> int:
+    return 1
+
+
+class _State:
+    team: Team | None = None
+    lock = threading.Lock()  # guards the first load
+
+
+def team() -> Team:
+    """The process's team; loads libgomp at the first call, unless oneDNN has."""
+    found = _State.team
+    if found is None:
+        with _State.lock:
+            found = _State.team
+            if found is None:
+                found = _State.team = Team(_libgomp())
+                os.register_at_fork(after_in_child=_forget_threads)
+    return found
+
+
+def _libgomp() -> ctypes.PyDLL | None:
+    # By its name alone the loader gives the copy that is loaded already.
+    with LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=SPIN_COUNT):
+        try:
+            return ctypes.PyDLL("libgomp.so.1")
+        except OSError:
+            return None
+
+
+def _forget_threads() -> None:
+    _State.lock = threading.Lock()
+    _State.team = Team(None)

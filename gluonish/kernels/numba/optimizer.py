@@ -1,0 +1,234 @@
+"""Fused optimizer steps: all weights of a call updated by one generated kernel.
+
+The threads share the elements of all weights together, whatever the sizes of each, and every
+element is read and written once (LAMB, which needs norms first, reads it twice).
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
+from gluonish.core.spec import Spec
+from gluonish.kernels.numba.compiler import (
+    CompiledKernel,
+    KernelError,
+    available,
+    compile_kernel,
+)
+from gluonish.kernels.numba.optimizer_source import (
+    BLOCK,
+    FORMULAS,
+    LANES,
+    norms_source,
+    update_source,
+)
+from gluonish.ops.optimizer_multi_update import MULTI_UPDATES, MultiUpdate
+from gluonish.ops.optimizer_rules import LAMB, Rule, lamb_ratio
+from gluonish.ops.registry import FastKernel, find_operator
+
+__all__ = ["FusedStep", "fused_step", "hang"]
+
+_LOG = logging.getLogger("gluonish")
+
+# Below so many elements, or weights, the reference kernels are as fast as a kernel is compiled.
+_FEW_ELEMENTS = 1 << 14
+_FEW_WEIGHTS = 16
+# What is worth a thread: 0.1 ms of work. Waking one takes 10 us, and 1 ms on a busy machine.
+_GRAIN = 1 << 19
+_BLOCK_GRAIN = _GRAIN // BLOCK // 4
+
+# A number for each weight, or one for all.
+Column = float | Sequence[float]
+
+
+class FusedStep:
+    """One rule bound to the arrays of some weights, which must stay where they are.
+
+    Not for several threads at once: the engine runs steps of the same weights one by one.
+
+    Args:
+        rule: The rule.
+        outs: Where the new weights go, which may be the weights.
+        groups: For each weight its arrays: weight, gradient, states and, unless all are float32,
+            the float32 weight; contiguous.
+    """
+
+    __slots__ = (
+        "_arrays",
+        "_columns",
+        "_kernel",
+        "_norms",
+        "_rates",
+        "_scalars",
+        "_tables",
+        "_total",
+        "_values",
+        "_words",
+        "_words_at",
+    )
+
+    def __init__(self, rule: Rule, outs: Sequence[Any], groups: Sequence[Sequence[Any]]) -> None:
+        precision = outs[0].dtype.name
+        self._arrays = (tuple(outs), tuple(map(tuple, groups)))
+        sizes = np.array([out.size for out in outs], np.int64)
+        starts = _starts(sizes)
+        addresses = np.array(
+            [
+                [_address(out), *map(_address, group)]
+                for out, group in zip(outs, groups, strict=True)
+            ],
+            np.int64,
+        )
+        self._rates = np.zeros((len(outs), len(rule.rates)), np.float32)
+        self._scalars = np.zeros(1 + len(FORMULAS[rule].scalars), np.float32)
+        self._values = tuple(FORMULAS[rule].scalars.values())
+        self._columns: list[Column | None] = [None] * len(rule.rates)
+        self._tables = (starts, addresses)
+        self._words = _words(len(outs), starts, addresses, self._rates, self._scalars)
+        self._words_at = _address(self._words)
+        self._total = int(starts[-1])
+        self._kernel = _update_kernel(rule, precision)
+        self._norms = _Norms(sizes, self._words, precision) if rule is LAMB else None
+
+    def run(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        """Update the weights.
+
+        Args:
+            columns: For each of the rule's rates the numbers of the weights, which must not change
+                while the same object is given.
+            scalars: The rule's, with rescale_grad and clip_gradient.
+        """
+        for i, column in enumerate(columns):
+            if column is not self._columns[i] or (self._norms and not i):
+                self._rates[:, i] = column
+                self._columns[i] = column
+        self._scalars[0] = scalars["rescale_grad"]
+        for i, value in enumerate(self._values, 1):
+            self._scalars[i] = value(scalars)
+        if self._norms is not None:
+            self._rates[:, 0] *= self._norms.ratios(scalars)
+        self._kernel.run_at(self._total, self._words_at, _GRAIN)
+
+
+class _Norms:
+    """LAMB's first pass: states, and the norms of weights and steps."""
+
+    __slots__ = ("_first_blocks", "_kernel", "_sizes", "_starts", "_sums", "_words")
+
+    def __init__(self, sizes: np.ndarray[Any, Any], words: Any, precision: str) -> None:
+        self._sizes = sizes
+        # One block at least, so that each weight has a sum.
+        self._starts = _starts(np.maximum(1, -(-sizes // BLOCK)))
+        self._first_blocks = self._starts[:-1]
+        self._sums = np.zeros((int(self._starts[-1]), 2, LANES))
+        self._words = np.append(words, [_address(self._sums), _address(sizes)])
+        self._words[1] = _address(self._starts)
+        self._kernel = _norms_kernel(precision)
+
+    def ratios(self, scalars: Mapping[str, float]) -> Any:
+        """Change the states, and return what the learning rate of each weight is multiplied by."""
+        self._kernel(len(self._sums), self._words, _BLOCK_GRAIN)
+        sums = np.add.reduceat(self._sums.sum(axis=2), self._first_blocks)
+        weight_norms, step_norms = np.sqrt(sums).astype(np.float32).T
+        return lamb_ratio(np, weight_norms, step_norms, scalars)
+
+
+@cache
+def _update_kernel(rule: Rule, precision: str) -> CompiledKernel:
+    return compile_kernel(update_source(rule, precision), ())
+
+
+@cache
+def _norms_kernel(precision: str) -> CompiledKernel:
+    return compile_kernel(norms_source(precision), ())
+
+
+def _address(array: Any) -> int:
+    found: int = array.__array_interface__["data"][0]
+    return found
+
+
+def _starts(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _words(count: int, *tables: Any) -> Any:
+    return np.array([count, *map(_address, tables)], np.int64)
+
+
+def fused_step(
+    rule: Rule, outs: Sequence[Any], groups: Sequence[Sequence[Any]], mixed: bool
+) -> FusedStep | None:
+    """Return the fused step of some weights, as `FusedStep` takes them.
+
+    Returns:
+        None where the reference kernels serve better, or nothing else does: little work, other
+        dtypes, memory that is not contiguous, no Numba.
+    """
+    if not outs or not available():
+        return None
+    if sum(out.size for out in outs) < _FEW_ELEMENTS and len(outs) < _FEW_WEIGHTS:
+        return None
+    arrays = [array for group in groups for array in group]
+    if not all(
+        isinstance(array, np.ndarray) and array.flags.c_contiguous for array in (*outs, *arrays)
+    ):
+        return None
+    if not _fits_dtypes([[array.dtype for array in group] for group in groups], mixed):
+        return None
+    try:
+        return FusedStep(rule, outs, groups)
+    except KernelError as error:
+        _LOG.debug("%s goes to the reference kernel: %s", rule.name, error)
+        return None
+
+
+def _fits_dtypes(groups: Sequence[Sequence[Any]], mixed: bool) -> bool:
+    """Whether all arrays are float32, or with float32 weights the others 16-bit floats."""
+    narrow = groups[0][0]
+    if narrow not in ((BFLOAT16, FLOAT16) if mixed else (FLOAT32,)):
+        return False
+    return all(
+        group[0] == group[1] == narrow and all(dtype == FLOAT32 for dtype in group[2:])
+        for group in groups
+    )
+
+
+def _kernel(multi: MultiUpdate, reference: Callable[..., None]) -> Callable[..., None]:
+    def kernel(xp: ModuleType, out: Any, *arrays: Any, **attrs: Any) -> None:
+        step = fused_step(multi.rule, out, list(multi.groups(arrays)), multi.mixed)
+        found = multi.arguments(arrays, attrs) if step is not None else None
+        if step is None or found is None:
+            reference(xp, out, *arrays, **attrs)
+        else:
+            step.run(*found)
+
+    return kernel
+
+
+def _takes(multi: MultiUpdate) -> Callable[..., bool]:
+    def takes(*specs: Spec, **attrs: Any) -> bool:
+        groups = list(multi.groups(specs))
+        many = len(groups) >= _FEW_WEIGHTS or sum(g[0].size for g in groups) >= _FEW_ELEMENTS
+        dtypes = [[spec.dtype for spec in group] for group in groups]
+        return many and _fits_dtypes(dtypes, multi.mixed)
+
+    return takes
+
+
+def hang() -> None:
+    """Hang the kernels on the operators that update several weights."""
+    for multi in MULTI_UPDATES:
+        op = find_operator(multi.name)
+        fast = FastKernel(
+            f"numba.{multi.name}", _takes(multi), _kernel(multi, op.kernel), available
+        )
+        op.fast_kernels = (fast, *op.fast_kernels)
+
+
+hang()

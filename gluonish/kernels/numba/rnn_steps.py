@@ -1,0 +1,185 @@
+"""Generated kernels for one time step of recurrent cells: everything around the products, at once.
+
+A step's extent is the batch. Gates lie side by side in a row, as `gluonish.ops.rnn_layout` says.
+"""
+
+from gluonish.kernels.numba.compiler import CompiledKernel, compile_kernel
+
+__all__ = ["COLUMN_GRAIN", "ROW_ELEMENTS", "column_sums", "step_backward", "step_forward"]
+
+ROW_ELEMENTS = 2048  # elements of a state whose step is worth a thread
+COLUMN_GRAIN = 64  # columns of a sum that are worth a thread
+
+# Words: gates, cells before, cells after, hidden state after, H. The gates' products become the
+# gates in place.
+_LSTM_FORWARD = """
+def body(begin, end, words):
+    gates, before = f32(words[0]), f32(words[1])
+    after, hidden, units = f32(words[2]), f32(words[3]), words[4]
+    for n in range(begin, end):
+        row = n * units
+        at = 4 * row
+        for j in range(units):
+            independent()
+            i = sigmoid(gates[at + j])
+            f = sigmoid(gates[at + units + j])
+            g = tanh(gates[at + 2 * units + j])
+            o = sigmoid(gates[at + 3 * units + j])
+            c = f * before[row + j] + i * g
+            gates[at + j] = i
+            gates[at + units + j] = f
+            gates[at + 2 * units + j] = g
+            gates[at + 3 * units + j] = o
+            after[row + j] = c
+            hidden[row + j] = o * tanh(c)
+"""
+
+# Words: gates, cells before, cells after, gradient of the output and its row stride, that of the
+# hidden state, that of the cells (in and out), that of the products, H.
+_LSTM_BACKWARD = """
+def body(begin, end, words):
+    gates, before, after = f32(words[0]), f32(words[1]), f32(words[2])
+    dy, stride, dh, dc, d = f32(words[3]), words[4], f32(words[5]), f32(words[6]), f32(words[7])
+    units = words[8]
+    one = float32(1)
+    for n in range(begin, end):
+        row = n * units
+        at = 4 * row
+        up = n * stride
+        for j in range(units):
+            independent()
+            i = gates[at + j]
+            f = gates[at + units + j]
+            g = gates[at + 2 * units + j]
+            o = gates[at + 3 * units + j]
+            h = dy[up + j] + dh[row + j]
+            bent = tanh(after[row + j])
+            c = dc[row + j] + h * o * (one - bent * bent)
+            d[at + j] = c * g * i * (one - i)
+            d[at + units + j] = c * before[row + j] * f * (one - f)
+            d[at + 2 * units + j] = c * i * (one - g * g)
+            d[at + 3 * units + j] = h * bent * o * (one - o)
+            dc[row + j] = c * f
+"""
+
+# Words: products of the input (3 H) and of the hidden state (3 H), gates (4 H), hidden state before
+# and after, H.
+_GRU_FORWARD = """
+def body(begin, end, words):
+    pre, recurrent, gates = f32(words[0]), f32(words[1]), f32(words[2])
+    before, hidden, units = f32(words[3]), f32(words[4]), words[5]
+    for n in range(begin, end):
+        row = n * units
+        at = 3 * row
+        to = 4 * row
+        for j in range(units):
+            independent()
+            r = sigmoid(pre[at + j] + recurrent[at + j])
+            z = sigmoid(pre[at + units + j] + recurrent[at + units + j])
+            b = recurrent[at + 2 * units + j]
+            m = tanh(pre[at + 2 * units + j] + r * b)
+            gates[to + j] = r
+            gates[to + units + j] = z
+            gates[to + 2 * units + j] = m
+            gates[to + 3 * units + j] = b
+            hidden[row + j] = m + z * (before[row + j] - m)
+"""
+
+# Words: gates, hidden state before, gradient of the output and its row stride, that of the hidden
+# state (in, and out without what goes through the products), those of both products, H.
+_GRU_BACKWARD = """
+def body(begin, end, words):
+    gates, before, dy, stride = f32(words[0]), f32(words[1]), f32(words[2]), words[3]
+    dh, d, e, units = f32(words[4]), f32(words[5]), f32(words[6]), words[7]
+    one = float32(1)
+    for n in range(begin, end):
+        row = n * units
+        at = 3 * row
+        of = 4 * row
+        up = n * stride
+        for j in range(units):
+            independent()
+            r = gates[of + j]
+            z = gates[of + units + j]
+            m = gates[of + 2 * units + j]
+            b = gates[of + 3 * units + j]
+            h = dy[up + j] + dh[row + j]
+            new = h * (one - z) * (one - m * m)
+            reset = new * b * r * (one - r)
+            update = h * (before[row + j] - m) * z * (one - z)
+            d[at + j] = reset
+            d[at + units + j] = update
+            d[at + 2 * units + j] = new
+            e[at + j] = reset
+            e[at + units + j] = update
+            e[at + 2 * units + j] = new * r
+            dh[row + j] = h * z
+"""
+
+# Words: hidden state, which holds the products, H.
+_PLAIN_FORWARD = """
+def body(begin, end, words):
+    hidden, units = f32(words[0]), words[1]
+    for k in range(begin * units, end * units):
+        independent()
+        hidden[k] = {value}
+"""
+
+# Words: hidden state after, gradient of the output and its row stride, that of the hidden state,
+# that of the products, H.
+_PLAIN_BACKWARD = """
+def body(begin, end, words):
+    hidden, dy, stride = f32(words[0]), f32(words[1]), words[2]
+    dh, d, units = f32(words[3]), f32(words[4]), words[5]
+    one = float32(1)
+    zero = float32(0)
+    for n in range(begin, end):
+        row = n * units
+        up = n * stride
+        for j in range(units):
+            independent()
+            y = hidden[row + j]
+            h = dy[up + j] + dh[row + j]
+            d[row + j] = {value}
+"""
+
+_FORWARD = {
+    "lstm": _LSTM_FORWARD,
+    "gru": _GRU_FORWARD,
+    "rnn_tanh": _PLAIN_FORWARD.format(value="tanh(hidden[k])"),
+    "rnn_relu": _PLAIN_FORWARD.format(value="maximum(hidden[k], float32(0))"),
+}
+_BACKWARD = {
+    "lstm": _LSTM_BACKWARD,
+    "gru": _GRU_BACKWARD,
+    "rnn_tanh": _PLAIN_BACKWARD.format(value="h * (one - y * y)"),
+    "rnn_relu": _PLAIN_BACKWARD.format(value="h * (one if y > zero else zero)"),
+}
+
+# Words: matrix, rows, columns, sums of its columns.
+_COLUMN_SUMS = """
+def body(begin, end, words):
+    x, rows, columns, sums = f32(words[0]), words[1], words[2], f32(words[3])
+    for j in range(begin, end):
+        sums[j] = float32(0)
+    for i in range(rows):
+        at = i * columns
+        for j in range(begin, end):
+            independent()
+            sums[j] = sums[j] + x[at + j]
+"""
+
+
+def step_forward(mode: str) -> CompiledKernel:
+    """Return the kernel of a cell's forward step; the words stand beside its source."""
+    return compile_kernel(_FORWARD[mode])
+
+
+def step_backward(mode: str) -> CompiledKernel:
+    """Return the kernel of a cell's backward step; the words stand beside its source."""
+    return compile_kernel(_BACKWARD[mode])
+
+
+def column_sums() -> CompiledKernel:
+    """Return the kernel that adds up the rows of a matrix; its extent is the columns."""
+    return compile_kernel(_COLUMN_SUMS)

@@ -1,0 +1,179 @@
+"""The names that the sources of generated kernels may use; `compiler` documents them."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.kernels.numba.philox import philox4x32
+from gluonish.kernels.numba.vector_math import FUNCTIONS, Number
+
+__all__ = ["MARKER", "SCRATCH_WORDS", "kernel_scope"]
+
+# The function whose calls mark independent loops until `frontend` has read them.
+MARKER = "gluonish.independent"
+
+SCRATCH_WORDS = 1032  # of 32 bits, on the stack of each thread
+
+
+def kernel_scope() -> dict[str, Any]:
+    """Return the globals of a kernel's source: a new dictionary."""
+    import numba
+
+    words = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+    scope: dict[str, Any] = {name: getattr(numba, name) for name in words.split()}
+    for names in (_views(), _bits(), _half_floats(), _marker(), _random(), _math()):
+        scope |= names
+    return scope | {"np": np, "math": math}
+
+
+def _views() -> dict[str, Any]:
+    from numba import types
+
+    names = {"f32": types.float32, "f64": types.float64}
+    names |= {"i8": types.int8, "i16": types.int16, "i32": types.int32, "i64": types.int64}
+    names |= {"u8": types.uint8, "u16": types.uint16, "u32": types.uint32, "u64": types.uint64}
+    return {name: _view(types.CPointer(kind)) for name, kind in names.items()}
+
+
+def _view(pointer: Any) -> Any:
+    from numba import types
+
+    def generate(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(pointer))
+
+    return _fixed(pointer(types.int64), generate)
+
+
+def _bits() -> dict[str, Any]:
+    from numba import types
+
+    pairs = {
+        "as_float": (types.float64, types.int64),
+        "as_int": (types.int64, types.float64),
+        "float_of_bits": (types.float32, types.uint32),
+        "bits_of_float": (types.uint32, types.float32),
+    }
+
+    def generate(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        return builder.bitcast(args[0], context.get_value_type(signature.return_type))
+
+    return {name: _fixed(to(source), generate) for name, (to, source) in pairs.items()}
+
+
+def _half_floats() -> dict[str, Any]:
+    from llvmlite import ir
+    from numba import types
+
+    half, single, short = ir.HalfType(), ir.FloatType(), ir.IntType(16)
+    word = ir.IntType(32)
+
+    def load_bf16(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        wide = builder.zext(args[0], word)
+        return builder.bitcast(builder.shl(wide, word(16)), single)
+
+    def store_bf16(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        # To the nearest, ties to even; NaN stays NaN, though rounding may carry into its sign.
+        bits = builder.bitcast(args[0], word)
+        odd = builder.and_(builder.lshr(bits, word(16)), word(1))
+        rounded = builder.add(bits, builder.add(odd, word(0x7FFF)))
+        is_nan = builder.fcmp_unordered("uno", args[0], args[0])
+        quiet = builder.or_(bits, word(0x400000))
+        return builder.trunc(builder.lshr(builder.select(is_nan, quiet, rounded), word(16)), short)
+
+    def load_f16(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        return builder.fpext(builder.bitcast(args[0], half), single)
+
+    def store_f16(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        return builder.bitcast(builder.fptrunc(args[0], half), short)
+
+    load, store = types.float32(types.uint16), types.uint16(types.float32)
+    return {
+        "load_bf16": _fixed(load, load_bf16),
+        "store_bf16": _fixed(store, store_bf16),
+        "load_f16": _fixed(load, load_f16),
+        "store_f16": _fixed(store, store_f16),
+    }
+
+
+def _marker() -> dict[str, Any]:
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+
+    def generate(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, MARKER), [])
+        return context.get_dummy_value()
+
+    return {"independent": _fixed(types.void(), generate)}
+
+
+def _random() -> dict[str, Any]:
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    word = ir.IntType(32)
+
+    def scratch(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        return cgutils.alloca_once(builder, word, size=SCRATCH_WORDS)
+
+    def fill(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        view, place, block, seed, offset = args
+        for i, made in enumerate(philox4x32(builder, block, seed, offset)):
+            at = builder.add(place, place.type(i))
+            builder.store(builder.trunc(made, word), builder.gep(view, [at]))
+        return context.get_dummy_value()
+
+    def one(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        index, seed, offset = args
+        words = philox4x32(builder, builder.lshr(index, index.type(2)), seed, offset)
+        which = builder.and_(index, index.type(3))
+        chosen = words[0]
+        for i, made in enumerate(words[1:], 1):
+            chosen = builder.select(builder.icmp_unsigned("==", which, which.type(i)), made, chosen)
+        return builder.trunc(chosen, word)
+
+    filled = types.void(types.CPointer(types.uint32), *[types.int64] * 4)
+    drawn = types.uint32(*[types.int64] * 3)
+    return {
+        "scratch": _fixed(types.CPointer(types.uint32)(), scratch),
+        "philox_fill": intrinsic(lambda typing, view, place, block, seed, offset: (filled, fill)),
+        "philox_word": intrinsic(lambda typing, index, seed, offset: (drawn, one)),
+    }
+
+
+def _fixed(signature: Any, generate: Callable[..., Any]) -> Any:
+    """An intrinsic with one signature, to which arguments are converted."""
+    from numba.extending import intrinsic
+
+    if not signature.args:
+        return intrinsic(lambda typing_context: (signature, generate))
+    return intrinsic(lambda typing_context, value: (signature, generate))
+
+
+def _math() -> dict[str, Any]:
+    return {name: _function(count, formula) for name, (count, formula) in FUNCTIONS.items()}
+
+
+def _function(count: int, formula: Callable[..., Number]) -> Any:
+    """An intrinsic of floating arguments of one type: float32 if all have it, else float64."""
+    from numba import types
+    from numba.extending import intrinsic
+
+    def generate(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        return formula(*(Number(builder, value) for value in args)).value
+
+    def typed(*kinds: Any) -> Any:
+        single = all(kind == types.float32 for kind in kinds)
+        result = types.float32 if single else types.float64
+        return result(*[result] * count), generate
+
+    if count == 1:
+        return intrinsic(lambda typing_context, x: typed(x))
+    if count == 2:
+        return intrinsic(lambda typing_context, x, y: typed(x, y))
+    return intrinsic(lambda typing_context, x, y, z: typed(x, y, z))

@@ -1,0 +1,305 @@
+"""Elementary functions as straight-line arithmetic, which LLVM's loop vectorizer can widen.
+
+A call into the C library ends vectorization, and there is no vector library to call instead; so
+each function is a range reduction and a polynomial, written on `Number`s, which append
+instructions to the function that Numba is lowering. They carry no permission to reorder, whatever
+the surrounding source is compiled with. Results for float32 and float64 are within 2 units in the
+last place; infinities, NaN, zeros and denormal numbers are right.
+
+References:
+    W. Cody, W. Waite, Software Manual for the Elementary Functions, 1980.
+    P. Tang, Table-driven implementation of the expm1 function in IEEE arithmetic, 1992.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["FUNCTIONS", "Number"]
+
+
+class _Format(NamedTuple):
+    """What depends on the floating type."""
+
+    bits: int
+    fraction: int  # bits of the significand behind the point
+    ln2_high: float  # has so few bits that its product with an exponent is exact
+    ln2_low: float
+    exp_terms: int
+    log_terms: int
+    lowest: float  # exp is 0 from here down
+    highest: float  # and inf from here up
+    forget_one: float  # exp(x) - 1 rounds to exp(x) from here up
+    smallest: float  # normal number
+
+
+_FORMATS = {
+    "float": _Format(
+        *(32, 23, 0.693359375, -2.12194440e-4, 7, 4),
+        *(-104.0, 89.0, 20.0, 2.0**-126),
+    ),
+    "double": _Format(
+        *(64, 52, 0.693147180369123816490, 1.90821492927058770002e-10, 13, 10),
+        *(-746.0, 710.0, 40.0, 2.0**-1022),
+    ),
+}
+
+
+class Number:
+    """A floating-point value in the function under construction.
+
+    Args:
+        builder: llvmlite's ``IRBuilder``.
+        value: The LLVM value: a float or a double.
+    """
+
+    __slots__ = ("builder", "value")
+
+    def __init__(self, builder: Any, value: Any) -> None:
+        self.builder = builder
+        self.value = value
+
+    @property
+    def format(self) -> _Format:
+        """The constants of its type."""
+        return _FORMATS[str(self.value.type)]
+
+    def like(self, number: float) -> "Number":
+        """A constant of this type."""
+        return Number(self.builder, self.value.type(number))
+
+    def _raw(self, other: "Number | float") -> Any:
+        return other.value if isinstance(other, Number) else self.value.type(other)
+
+    def __add__(self, other: "Number | float") -> "Number":
+        return Number(self.builder, self.builder.fadd(self.value, self._raw(other)))
+
+    def __sub__(self, other: "Number | float") -> "Number":
+        return Number(self.builder, self.builder.fsub(self.value, self._raw(other)))
+
+    def __rsub__(self, other: float) -> "Number":
+        return Number(self.builder, self.builder.fsub(self._raw(other), self.value))
+
+    def __mul__(self, other: "Number | float") -> "Number":
+        return Number(self.builder, self.builder.fmul(self.value, self._raw(other)))
+
+    def __truediv__(self, other: "Number | float") -> "Number":
+        return Number(self.builder, self.builder.fdiv(self.value, self._raw(other)))
+
+    def __rtruediv__(self, other: float) -> "Number":
+        return Number(self.builder, self.builder.fdiv(self._raw(other), self.value))
+
+    def __neg__(self) -> "Number":
+        return Number(self.builder, self.builder.fneg(self.value))
+
+    def compare(self, symbol: str, other: "Number | float") -> Any:
+        """The truth of an ordered comparison, as an LLVM value: false for NaN."""
+        return self.builder.fcmp_ordered(symbol, self.value, self._raw(other))
+
+    def unless(self, condition: Any, other: "Number | float") -> "Number":
+        """This, or ``other`` where the condition holds."""
+        return Number(self.builder, self.builder.select(condition, self._raw(other), self.value))
+
+    def intrinsic(self, name: str, *others: "Number | float") -> "Number":
+        """One of LLVM's functions of numbers of this type, such as ``fma``."""
+        from llvmlite import ir
+
+        kind = self.value.type
+        arguments = [self.value, *(self._raw(other) for other in others)]
+        signature = ir.FunctionType(kind, [kind] * len(arguments))
+        function = self.builder.module.declare_intrinsic(f"llvm.{name}", [kind], signature)
+        return Number(self.builder, self.builder.call(function, arguments))
+
+    def fma(self, factor: "Number | float", addend: "Number | float") -> "Number":
+        """``self * factor + addend``, rounded once."""
+        return self.intrinsic("fma", factor, addend)
+
+    def bits(self) -> Any:
+        """The same bits as an integer."""
+        from llvmlite import ir
+
+        return self.builder.bitcast(self.value, ir.IntType(self.format.bits))
+
+    def from_bits(self, bits: Any) -> "Number":
+        """The number of this type with these bits."""
+        return Number(self.builder, self.builder.bitcast(bits, self.value.type))
+
+
+def _polynomial(x: Number, coefficients: Sequence[float]) -> Number:
+    """The polynomial with these coefficients, the constant one first."""
+    result = x.like(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        result = result.fma(x, coefficient)
+    return result
+
+
+def _power_of_two(exponent: Any, x: Number) -> Number:
+    """2 to an integer power within the exponents of normal numbers."""
+    builder, form = x.builder, x.format
+    bias = (1 << (form.bits - form.fraction - 2)) - 1
+    biased = builder.add(exponent, exponent.type(bias))
+    return x.from_bits(builder.shl(biased, exponent.type(form.fraction)))
+
+
+class _Reduced(NamedTuple):
+    """``exp(x) = (1 + rest) * low * high`` with powers of two ``low`` and ``high``."""
+
+    rest: Number
+    low: Number
+    high: Number
+
+
+def _reduce(x: Number) -> _Reduced:
+    form, builder = x.format, x.builder
+    x = x.unless(x.compare("<", form.lowest), form.lowest)
+    x = x.unless(x.compare(">", form.highest), form.highest)
+    # Adding it leaves the nearest whole number in the low bits, without a conversion that NaN
+    # would make undefined.
+    magic = x.like(1.5 * 2.0**form.fraction)
+    shifted = x.fma(1 / math.log(2), magic)
+    count = builder.sub(shifted.bits(), magic.bits())
+    whole = shifted - magic
+    r = whole.fma(-form.ln2_low, whole.fma(-form.ln2_high, x))
+    # The powers are limited where NaN made the count arbitrary; the rest is NaN then.
+    half = builder.ashr(count, count.type(1))
+    low, high = (_power_of_two(n, x) for n in (half, builder.sub(count, half)))
+    tail = _polynomial(r, [1 / math.factorial(k) for k in range(2, form.exp_terms + 1)])
+    return _Reduced((r * r).fma(tail, r), low, high)
+
+
+def _exp(x: Number) -> Number:
+    rest, low, high = _reduce(x)
+    return (rest + 1) * low * high
+
+
+def _expm1(x: Number) -> Number:
+    rest, low, high = _reduce(x)
+    scale = low * high
+    small = rest.fma(scale, scale - 1)
+    # Keeps -0.0, and denormal numbers exact.
+    small = small.unless(x.compare("==", 0.0), x)
+    return small.unless(x.compare(">", x.format.forget_one), (rest + 1) * low * high)
+
+
+def _log(x: Number) -> Number:
+    form, builder = x.format, x.builder
+    tiny = x.compare("<", form.smallest)
+    scaled = x.unless(tiny, x * 2.0**form.fraction)
+    bits = scaled.bits()
+    root = x.like(math.sqrt(0.5)).bits()
+    above = builder.sub(bits, root)
+    exponent = builder.ashr(above, above.type(form.fraction))
+    mask = above.type((1 << form.fraction) - 1)
+    f = x.from_bits(builder.add(builder.and_(above, mask), root)) - 1
+    e = Number(builder, builder.sitofp(exponent, x.value.type))
+    e = e.unless(tiny, e - float(form.fraction))
+    # With s = f / (2 + f), log(1 + f) = 2 atanh(s) = f - s * (f - series(s * s)).
+    s = f / (f + 2.0)
+    z = s * s
+    series = z * _polynomial(z, [2 / (2 * k + 1) for k in range(1, form.log_terms + 1)])
+    half = f * f * 0.5
+    tail = half - s.fma(half + series, e * form.ln2_low)
+    result = e.fma(form.ln2_high, f - tail)
+    result = result.unless(x.compare("==", math.inf), x)
+    result = result.unless(x.compare("==", 0.0), -math.inf)
+    return result.unless(builder.fcmp_unordered("<", x.value, x.value.type(0.0)), math.nan)
+
+
+def _log1p(x: Number) -> Number:
+    u = x + 1.0
+    result = _log(u) + (x - (u - 1.0)) / u
+    result = result.unless(u.compare("==", 1.0), x)
+    result = result.unless(u.compare("==", 0.0), -math.inf)
+    return result.unless(x.compare("==", math.inf), x)
+
+
+def _scaled_log(factor: float) -> Callable[[Number], Number]:
+    return lambda x: _log(x) * factor
+
+
+def _tanh(x: Number) -> Number:
+    size = x.intrinsic("fabs")
+    grown = _expm1(size + size)
+    result = grown / (grown + 2.0)
+    result = result.unless(size.compare(">", x.format.forget_one / 2), 1.0)
+    return result.intrinsic("copysign", x)
+
+
+def _sigmoid(x: Number) -> Number:
+    return 1.0 / (_exp(-x) + 1.0)
+
+
+def _softplus(x: Number) -> Number:
+    return x.unless(x.compare("<", 0.0), 0.0) + _log1p(_exp(-x.intrinsic("fabs")))
+
+
+# The error function for float32: x times a polynomial of x squared up to 1, fitted to 1e-9; then
+# the logarithm of the complement, to 1e-9 of the function; and 1 from 4 on, where it rounds to it.
+_ERF_NEAR = (
+    1.1283791658815028,
+    -0.3761262690357994,
+    0.11283597463484636,
+    -0.026854328795976247,
+    0.005189311942587421,
+    -0.0008018854992460913,
+    7.882497110622221e-05,
+)
+_ERF_FAR = (
+    0.00030321300063018697,
+    -1.130166675623592,
+    -0.631937093487341,
+    -0.10997824528372172,
+    0.02636471744414531,
+    -0.004740222367749351,
+    0.0005927695429115232,
+    -4.5590622995172976e-05,
+    1.6140616283698763e-06,
+)
+
+
+def _erf(x: Number) -> Number:
+    size = x.intrinsic("fabs")
+    near = x * _polynomial(x * x, _ERF_NEAR)
+    inside = size.unless(size.compare(">", 4.0), 4.0)
+    far = 1.0 - _exp(_polynomial(inside, _ERF_FAR))
+    far = far.unless(size.compare(">=", 4.0), 1.0)
+    return near.unless(size.compare(">=", 1.0), far.intrinsic("copysign", x))
+
+
+def _maximum(x: Number, y: Number | float) -> Number:
+    larger = x.unless(x.builder.fcmp_unordered("<", x.value, x.like(0.0)._raw(y)), y)
+    return larger.unless(x.builder.fcmp_unordered("uno", x.value, x.value), x)
+
+
+def _minimum(x: Number, y: Number | float) -> Number:
+    smaller = x.unless(x.builder.fcmp_unordered(">", x.value, x.like(0.0)._raw(y)), y)
+    return smaller.unless(x.builder.fcmp_unordered("uno", x.value, x.value), x)
+
+
+def _intrinsic(name: str) -> Callable[..., Number]:
+    return lambda x, *others: x.intrinsic(name, *others)
+
+
+# Name in sources: number of arguments, and the function.
+FUNCTIONS: Mapping[str, tuple[int, Callable[..., Number]]] = {
+    "exp": (1, _exp),
+    "expm1": (1, _expm1),
+    "log": (1, _log),
+    "log1p": (1, _log1p),
+    "log2": (1, _scaled_log(1 / math.log(2))),
+    "log10": (1, _scaled_log(1 / math.log(10))),
+    "tanh": (1, _tanh),
+    "sigmoid": (1, _sigmoid),
+    "softplus": (1, _softplus),
+    "erf": (1, _erf),
+    "sqrt": (1, _intrinsic("sqrt")),
+    "fabs": (1, _intrinsic("fabs")),
+    "floor": (1, _intrinsic("floor")),
+    "ceil": (1, _intrinsic("ceil")),
+    "trunc": (1, _intrinsic("trunc")),
+    "rint": (1, _intrinsic("rint")),
+    "fma": (3, _intrinsic("fma")),
+    "copysign": (2, _intrinsic("copysign")),
+    "maximum": (2, _maximum),
+    "minimum": (2, _minimum),
+}

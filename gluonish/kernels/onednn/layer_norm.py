@@ -1,0 +1,158 @@
+"""Layer normalization over the last axis: forward and backward.
+
+The library normalizes rows of float32 or bfloat16 with statistics, gamma and beta in float32; where
+the operator's are bfloat16, they are converted around it. It gives the variance, and the operator
+has the standard deviation: one is made of the other in steps of the same plan.
+"""
+
+from collections.abc import Sequence
+
+from gluonish.kernels.onednn.api import (
+    AlgorithmKind,
+    Argument,
+    DataType,
+    NormalizationFlag,
+    PropagationKind,
+    RefusedError,
+)
+from gluonish.kernels.onednn.attributes import Eltwise
+from gluonish.kernels.onednn.binding import bind, few_threads, flat, require
+from gluonish.kernels.onednn.eltwise import chain_step
+from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.memory import Array, Descriptor
+from gluonish.kernels.onednn.plan import Bound, Builder, Plan, Slot
+from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.registry import Attrs
+
+__all__ = ["layer_norm", "layer_norm_backward"]
+
+_ROOT = Eltwise(AlgorithmKind.ELTWISE_SQRT)
+_SQUARE = Eltwise(AlgorithmKind.ELTWISE_SQUARE)
+_AFFINE = NormalizationFlag.USE_SCALE | NormalizationFlag.USE_SHIFT
+
+
+def layer_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for the forward.
+
+    Args:
+        outputs: out (*, C), mean and standard deviation (*, 1), to be filled.
+        inputs: data (*, C), gamma and beta (C,).
+        attrs: The operator's.
+
+    Returns:
+        The plan, for (*outputs, *inputs).
+
+    Raises:
+        RefusedError: The axis is not the last one, or an array is not contiguous.
+    """
+    arrays = (*outputs, *inputs)
+    _require("layer_norm", inputs[0], attrs["axis"], arrays)
+    return bind("layer_norm", _plan_forward, arrays, attrs["eps"])
+
+
+def layer_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for the gradients of data, gamma and beta.
+
+    Args:
+        outputs: The three, to be filled.
+        inputs: Gradient of the output and data (*, C), gamma (C,), mean and standard deviation
+            (*, 1).
+        attrs: The operator's.
+
+    Returns:
+        The plan, for (*outputs, *inputs).
+
+    Raises:
+        RefusedError: The axis is not the last one, or an array is not contiguous.
+    """
+    arrays = (*outputs, *inputs)
+    _require("layer_norm_backward", inputs[1], attrs["axis"], arrays)
+    return bind("layer_norm_backward", _plan_backward, arrays)
+
+
+def _require(name: str, data: Array, axis: int, arrays: Sequence[Array]) -> None:
+    require(name, *arrays)
+    if axis % data.ndim != data.ndim - 1 or not all(a.flags.c_contiguous for a in arrays):
+        raise RefusedError(
+            f"{name}: expected contiguous arrays and the last axis, got axis {axis} of "
+            f"{data.shape} and strides {[array.strides for array in arrays]}"
+        )
+
+
+def _statistics(engine: Engine, rows: int) -> Descriptor:
+    return Descriptor.strided(engine.api, (rows,), (1,), DataType.F32)
+
+
+def _forward(engine: Engine, out: Slot, data: Slot, rows: int, eps: float) -> PrimitiveDescriptor:
+    statistics = _statistics(engine, rows)
+    return PrimitiveDescriptor(
+        engine.api,
+        "dnnl_layer_normalization_forward_primitive_desc_create",
+        *(engine.handle, PropagationKind.FORWARD_TRAINING),
+        *(data.layout.handle, out.layout.handle, statistics.handle),
+        *(eps, _AFFINE, engine.attributes),
+    )
+
+
+def _slots(
+    engine: Engine, builder: Builder, arrays: Sequence[Array], rows: int, whole: Sequence[int]
+) -> list[Slot]:
+    """An operand for each array: as rows those at ``whole``, all others as vectors."""
+    shapes = [(rows, a.size // rows) if i in whole else (a.size,) for i, a in enumerate(arrays)]
+    layouts = (flat(engine, *pair) for pair in zip(arrays, shapes, strict=True))
+    return [builder.operand(layout) for layout in layouts]
+
+
+def _plan_forward(engine: Engine, arrays: tuple[Array, ...], eps: float) -> Plan:
+    units = arrays[4].size
+    rows = arrays[0].size // units
+    builder = Builder(engine)
+    out, mean, std, data, gamma, beta = _slots(engine, builder, arrays, rows, (0, 3))
+    variance = builder.temporary()
+    builder.step(
+        _forward(engine, out, data, rows, eps),
+        {Argument.SRC: data, Argument.SCALE: gamma, Argument.SHIFT: beta},
+        {Argument.DST: out, Argument.MEAN: mean, Argument.VARIANCE: variance},
+    )
+    with few_threads(engine):
+        root = (Eltwise(AlgorithmKind.ELTWISE_LINEAR, 1.0, eps), _ROOT)
+        chain_step(engine, builder, variance, std, root)
+    return builder.build()
+
+
+def _plan_backward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan:
+    units = arrays[1].size
+    rows = arrays[0].size // units
+    builder = Builder(engine)
+    slots = _slots(engine, builder, arrays, rows, (0, 3, 4))
+    target, dgamma, dbeta, grad, data, gamma, mean, std = slots
+    variance = builder.temporary()
+    variance.descriptor = _statistics(engine, rows)
+    with few_threads(engine):
+        # What the library takes the root of, with eps 0.
+        chain_step(engine, builder, std, variance, (_SQUARE,))
+    hint = _forward(engine, target, data, rows, 0.0)
+    descriptor = PrimitiveDescriptor(
+        engine.api,
+        "dnnl_layer_normalization_backward_primitive_desc_create",
+        *(engine.handle, PropagationKind.BACKWARD),
+        *(slot.layout.handle for slot in (target, grad, data)),
+        *(variance.layout.handle, 0.0, _AFFINE, hint.handle, engine.attributes),
+    )
+    builder.step(
+        descriptor,
+        {
+            Argument.DIFF_DST: grad,
+            Argument.SRC: data,
+            Argument.SCALE: gamma,
+            Argument.SHIFT: gamma,  # asked for, and not read
+            Argument.MEAN: mean,
+            Argument.VARIANCE: variance,
+        },
+        {
+            Argument.DIFF_SRC: target,
+            Argument.DIFF_SCALE: dgamma,
+            Argument.DIFF_SHIFT: dbeta,
+        },
+    )
+    return builder.build()

@@ -1,0 +1,96 @@
+"""PReLU: data where it is positive, else data times a factor; forward and backward."""
+
+from gluonish.kernels.onednn.api import Argument, PropagationKind
+from gluonish.kernels.onednn.binding import bind, flat, require
+from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.memory import Array, Descriptor
+from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+
+__all__ = ["prelu", "prelu_backward"]
+
+
+def prelu(out: Array, data: Array, gamma: Array) -> Bound:
+    """Plan for the forward, on operands (out, data, gamma).
+
+    Args:
+        out: (N, C, ...), to be filled.
+        data: The shape of ``out``.
+        gamma: Contiguous, (C,) or (1,).
+
+    Raises:
+        RefusedError: The library does not take these arrays.
+    """
+    require("prelu", out, data, gamma)
+    return bind("prelu", _plan_forward, (out, data, gamma))
+
+
+def prelu_backward(out: Array, gamma_out: Array, grad: Array, data: Array, gamma: Array) -> Bound:
+    """Plan for both gradients, on operands (out, gamma_out, grad, data, gamma).
+
+    Args:
+        out: Gradient of the data, to be filled.
+        gamma_out: Gradient of gamma, to be filled.
+        grad: Gradient of the output.
+        data: The data.
+        gamma: The factor.
+
+    Raises:
+        RefusedError: The library does not take these arrays.
+    """
+    arrays = (out, gamma_out, grad, data, gamma)
+    require("prelu_backward", *arrays)
+    return bind("prelu_backward", _plan_backward, arrays)
+
+
+def _factor(engine: Engine, gamma: Array, data: Array) -> Descriptor:
+    return flat(engine, gamma, (1, gamma.size, *(1,) * (data.ndim - 2)))
+
+
+def _forward(
+    engine: Engine, out: Descriptor, data: Descriptor, gamma: Descriptor
+) -> PrimitiveDescriptor:
+    return PrimitiveDescriptor(
+        engine.api,
+        "dnnl_prelu_forward_primitive_desc_create",
+        *(engine.handle, PropagationKind.FORWARD_TRAINING),
+        *(data.handle, gamma.handle, out.handle, engine.attributes),
+    )
+
+
+def _plan_forward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan:
+    out, data, gamma = arrays
+    factor = _factor(engine, gamma, data)
+    layouts = (*(engine.describe(array) for array in (out, data)), factor)
+    builder = Builder(engine)
+    target, source, weights = map(builder.operand, layouts)
+    reads = {Argument.SRC: source, Argument.WEIGHTS: weights}
+    builder.step(_forward(engine, *layouts), reads, {Argument.DST: target})
+    return builder.build()
+
+
+def _plan_backward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan:
+    out, gamma_out, grad, data, gamma = arrays
+    layouts = (
+        engine.describe(out),
+        _factor(engine, gamma_out, data),
+        engine.describe(grad),
+        engine.describe(data),
+        _factor(engine, gamma, data),
+    )
+    d_data, d_gamma, head, source, weights = layouts
+    hint = _forward(engine, head, source, weights)
+    order = (source, weights, d_data, d_gamma, head)
+    descriptor = PrimitiveDescriptor(
+        engine.api,
+        "dnnl_prelu_backward_primitive_desc_create",
+        *(engine.handle, *(layout.handle for layout in order), hint.handle, engine.attributes),
+    )
+    builder = Builder(engine)
+    slots = [builder.operand(layout) for layout in layouts]
+    builder.step(
+        descriptor,
+        {Argument.DIFF_DST: slots[2], Argument.SRC: slots[3], Argument.WEIGHTS: slots[4]},
+        {Argument.DIFF_SRC: slots[0], Argument.DIFF_WEIGHTS: slots[1]},
+    )
+    return builder.build()

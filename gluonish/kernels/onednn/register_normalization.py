@@ -1,0 +1,82 @@
+"""oneDNN's normalizations and softmax, for `gluonish.kernels.onednn.register`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.spec import Spec
+from gluonish.kernels.onednn.batch_norm import batch_norm, batch_norm_backward
+from gluonish.kernels.onednn.batch_norm_apply import batch_norm_apply
+from gluonish.kernels.onednn.binding import plain
+from gluonish.kernels.onednn.layer_norm import layer_norm, layer_norm_backward
+from gluonish.kernels.onednn.plan import Bound
+from gluonish.kernels.onednn.softmax import log_softmax, softmax, softmax_backward
+from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
+from gluonish.ops.batch_norm_apply import BATCH_NORM_APPLY
+from gluonish.ops.batch_norm_relu import BATCH_NORM_RELU, BATCH_NORM_RELU_BACKWARD
+from gluonish.ops.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
+from gluonish.ops.registry import Operator
+from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
+
+__all__ = ["KERNELS"]
+
+# Elements below which NumPy is as fast as the call into the library, one thread each.
+_SMALL_SOFTMAX = 1 << 8
+_SMALL_SOFTMAX_BACKWARD = 1 << 13
+_SMALL_LAYER_NORM = 1 << 11
+
+
+def _takes_batch_norm(data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
+    rank = len(data.shape)
+    return 2 <= rank <= 5 and axis % rank == 1 and plain(data)
+
+
+def _takes_softmax(
+    *specs: Spec,
+    temperature: float | None,
+    dtype: np.dtype[Any] | None,
+    use_length: bool | None,
+    **_: Any,
+) -> bool:
+    data = specs[0]
+    return (
+        not use_length
+        and temperature in (None, 1)
+        and (dtype is None or dtype == data.dtype)  # for NumPy, float64 == None
+        and data.size >= _SMALL_SOFTMAX
+        and plain(data)
+    )
+
+
+def _takes_softmax_backward(
+    grad: Spec, out: Spec, *, factor: float, dtype: np.dtype[Any], **_: Any
+) -> bool:
+    large = grad.size >= _SMALL_SOFTMAX_BACKWARD
+    return large and factor == 1 and dtype == out.dtype and plain(grad, out)
+
+
+def _takes_layer_norm(*specs: Spec, axis: int, **_: Any) -> bool:
+    rank = len(specs[0].shape)
+    large = specs[0].size >= _SMALL_LAYER_NORM
+    return large and axis % rank == rank - 1 and plain(*specs)
+
+
+# Operator, name of the kernel, what it takes, and its plan.
+KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., Bound]], ...] = (
+    (BATCH_NORM, "batch_norm", _takes_batch_norm, batch_norm),
+    (BATCH_NORM_BACKWARD, "batch_norm_backward", _takes_batch_norm, batch_norm_backward),
+    (BATCH_NORM_APPLY, "batch_norm_apply", _takes_batch_norm, batch_norm_apply),
+    (BATCH_NORM_RELU, "batch_norm_relu", _takes_batch_norm, batch_norm),
+    (
+        BATCH_NORM_RELU_BACKWARD,
+        "batch_norm_relu_backward",
+        _takes_batch_norm,
+        batch_norm_backward,
+    ),
+    (SOFTMAX, "softmax", _takes_softmax, softmax),
+    (LOG_SOFTMAX, "log_softmax", _takes_softmax, log_softmax),
+    (SOFTMAX_BACKWARD, "softmax_backward", _takes_softmax_backward, softmax_backward),
+    (LAYER_NORM, "layer_norm", _takes_layer_norm, layer_norm),
+    (LAYER_NORM_BACKWARD, "layer_norm_backward", _takes_layer_norm, layer_norm_backward),
+)

@@ -1,0 +1,86 @@
+"""oneDNN's kernels that multiply, for `gluonish.kernels.onednn.register`: convolutions, dense
+layers and products of matrices."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gluonish.core.spec import Spec
+from gluonish.kernels.onednn.binding import plain
+from gluonish.kernels.onednn.convolution import (
+    convolution,
+    convolution_backward_data,
+    convolution_backward_weight,
+)
+from gluonish.kernels.onednn.inner_product import fully_connected
+from gluonish.kernels.onednn.matmul import batch_dot, dot
+from gluonish.kernels.onednn.plan import Bound
+from gluonish.ops.convolution import (
+    CONVOLUTION,
+    CONVOLUTION_BACKWARD_DATA,
+    CONVOLUTION_BACKWARD_WEIGHT,
+    CONVOLUTION_BACKWARD_WEIGHT_BIAS,
+)
+from gluonish.ops.dense import FULLY_CONNECTED
+from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused_dense import FUSED_DENSE
+from gluonish.ops.matmul import BATCH_DOT, DOT
+from gluonish.ops.registry import Operator
+
+__all__ = ["KERNELS"]
+
+# Multiplications below which NumPy's product is faster than the call into the library.
+_SMALL_PRODUCT = 96**3
+
+
+def _takes_convolution(*specs: Spec, **attrs: Any) -> bool:
+    return plain(*specs)
+
+
+def _takes_dense(*specs: Spec, **attrs: Any) -> bool:
+    data, weight = specs[:2]
+    rows = data.size // max(1, weight.shape[1])
+    return plain(*specs) and rows * weight.size >= _SMALL_PRODUCT
+
+
+def _takes_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **attrs: Any) -> bool:
+    if not plain(lhs, rhs) or len(lhs.shape) < 2 or len(rhs.shape) < 2:
+        return False
+    inner = rhs.shape[-1 if transpose_b else 0]
+    return lhs.size * rhs.size // inner >= _SMALL_PRODUCT
+
+
+def _takes_batch_dot(
+    lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **attrs: Any
+) -> bool:
+    if not plain(lhs, rhs):
+        return False
+    return lhs.size * rhs.shape[-2 if transpose_b else -1] >= _SMALL_PRODUCT
+
+
+# Operator, name of the kernel, what it takes, and its plan.
+KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., Bound]], ...] = (
+    (CONVOLUTION, "convolution", _takes_convolution, convolution),
+    (FUSED_CONVOLUTION, "fused_convolution", _takes_convolution, convolution),
+    (
+        CONVOLUTION_BACKWARD_DATA,
+        "convolution_backward_data",
+        _takes_convolution,
+        convolution_backward_data,
+    ),
+    (
+        CONVOLUTION_BACKWARD_WEIGHT,
+        "convolution_backward_weight",
+        _takes_convolution,
+        convolution_backward_weight,
+    ),
+    (
+        CONVOLUTION_BACKWARD_WEIGHT_BIAS,
+        "convolution_backward_weight_bias",
+        _takes_convolution,
+        convolution_backward_weight,
+    ),
+    (FULLY_CONNECTED, "fully_connected", _takes_dense, fully_connected),
+    (FUSED_DENSE, "fused_dense", _takes_dense, fully_connected),
+    (DOT, "matmul", _takes_dot, dot),
+    (BATCH_DOT, "batch_matmul", _takes_batch_dot, batch_dot),
+)

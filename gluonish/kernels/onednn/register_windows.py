@@ -1,0 +1,79 @@
+"""oneDNN's kernels that go over the data in windows, for `gluonish.kernels.onednn.register`."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gluonish.core.spec import Spec
+from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.onednn.binding import channels_last, plain
+from gluonish.kernels.onednn.deconvolution import deconvolution
+from gluonish.kernels.onednn.lrn import lrn, lrn_backward
+from gluonish.kernels.onednn.memory import Array
+from gluonish.kernels.onednn.plan import Bound
+from gluonish.kernels.onednn.pooling import pooling, pooling_backward
+from gluonish.kernels.onednn.resampling import nearest, nearest_backward
+from gluonish.ops.deconvolution import DECONVOLUTION
+from gluonish.ops.lrn import LRN, LRN_BACKWARD
+from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.upsampling import UPSAMPLING, UPSAMPLING_BACKWARD
+
+__all__ = ["KERNELS"]
+
+# Elements below which NumPy is as fast as the call into the library, one thread each.
+_SMALL_LRN = 1 << 12
+_SMALL_RESAMPLING = 1 << 14
+
+
+def _takes_pooling(*specs: Spec, **attrs: Any) -> bool:
+    return (
+        plain(*specs)
+        and attrs["pool_type"] in ("max", "avg")
+        and attrs["pooling_convention"] in ("valid", "full")
+    )
+
+
+def _takes_lrn(*specs: Spec, nsize: int, **_: Any) -> bool:
+    data = specs[0]
+    return nsize >= 3 and len(data.shape) == 4 and data.size >= _SMALL_LRN and plain(*specs)
+
+
+def _takes_deconvolution(*specs: Spec, **_: Any) -> bool:
+    return plain(*specs)
+
+
+def _takes_nearest(*specs: Spec, **attrs: Any) -> bool:
+    return (
+        attrs.get("sample_type", "nearest") == "nearest"
+        and len(specs) == 1
+        and specs[0].size >= _SMALL_RESAMPLING
+        and plain(*specs)
+    )
+
+
+def _nearest(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    _require_channels_last(outputs, inputs)
+    return nearest(outputs, inputs, attrs)
+
+
+def _nearest_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    _require_channels_last(outputs, inputs)
+    return nearest_backward(outputs, inputs, attrs)
+
+
+def _require_channels_last(outputs: Sequence[Array], inputs: Sequence[Array]) -> None:
+    """On contiguous arrays NumPy scales as fast, and back much faster."""
+    if not all(map(channels_last, (*outputs, *inputs))):
+        raise RefusedError("UpSampling: expected arrays with channels last, got others")
+
+
+# Operator, name of the kernel, what it takes, and its plan.
+KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., Bound]], ...] = (
+    (POOLING, "pooling", _takes_pooling, pooling),
+    (POOLING_BACKWARD, "pooling_backward", _takes_pooling, pooling_backward),
+    (LRN, "lrn", _takes_lrn, lrn),
+    (LRN_BACKWARD, "lrn_backward", _takes_lrn, lrn_backward),
+    (UPSAMPLING, "nearest", _takes_nearest, _nearest),
+    (UPSAMPLING_BACKWARD, "nearest_backward", _takes_nearest, _nearest_backward),
+    (DECONVOLUTION, "deconvolution", _takes_deconvolution, deconvolution),
+)

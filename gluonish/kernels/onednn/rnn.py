@@ -1,0 +1,305 @@
+"""The RNN operator as few large products, and for each time step one product and one kernel.
+
+The input's products of all steps are one product, and so are the gradients of the weights. What
+depends on the step before is a product with a weight that is packed once, and a generated kernel
+for all that is left of the step.
+"""
+
+import threading
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.numba.rnn_steps import (
+    COLUMN_GRAIN,
+    ROW_ELEMENTS,
+    column_sums,
+    step_backward,
+    step_forward,
+)
+from gluonish.kernels.onednn.binding import require
+from gluonish.kernels.onednn.memory import Array, address
+from gluonish.kernels.onednn.rnn_products import PackedProduct, product
+from gluonish.ops.rnn import arguments, dropout_factors
+from gluonish.ops.rnn_layout import Dims, Reserve, Weights, dims_of, split_parameters
+from gluonish.ops.rnn_reference import time_order
+
+__all__ = ["rnn", "rnn_backward", "takes", "takes_backward"]
+
+
+class _Scratch(threading.local):
+    """Arrays that a thread uses again: fresh ones of this size cost a page fault every 4 KiB."""
+
+    def __init__(self) -> None:
+        self._buffers: dict[str, Array] = {}
+
+    def get(self, name: str, shape: Shape) -> Array:
+        """Return an array of float32 with any values; the one returned before is overwritten."""
+        size = int(np.prod(shape))
+        buffer = self._buffers.get(name)
+        if buffer is None or buffer.size < size:
+            buffer = self._buffers[name] = np.empty(size, np.float32)
+        return buffer[:size].reshape(shape)
+
+
+_scratch = _Scratch()
+
+
+def takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:
+    """Whether the kernels compute a call: float32, and none of the rarer options."""
+    return (
+        data.dtype == FLOAT32
+        and 0 not in data.shape
+        and not attrs["use_sequence_length"]
+        and not attrs["projection_size"]
+        and (attrs["mode"] != "lstm" or attrs["lstm_state_clip_min"] is None)
+        and available()
+    )
+
+
+def takes_backward(*specs: Spec, heads: Shape, **attrs: Any) -> bool:
+    """Whether the kernels compute the gradient of a call."""
+    return takes(*specs[len(heads) :], **attrs)
+
+
+def rnn(
+    xp: ModuleType,
+    outputs: Sequence[Array],
+    *arrays: Array,
+    train: bool,
+    key: tuple[int, int],
+    **attrs: Any,
+) -> None:
+    """Fill the outputs of RNN; see `gluonish.ops.rnn`.
+
+    Raises:
+        RefusedError: The library cannot take the arrays.
+    """
+    given = [np.ascontiguousarray(x) for x in arrays]
+    require("rnn", *outputs, *given)
+    inputs = arguments(given, attrs)
+    dims = dims_of(inputs.data.shape, attrs)
+    weights = split_parameters(inputs.parameters, dims)
+    reserve = Reserve(outputs[-1], dims)
+    mask = reserve.get("mask")
+    if mask is not None:
+        mask[...] = dropout_factors(np, key, mask.shape, p=attrs["p"], train=train)
+    x = inputs.data
+    for layer in range(dims.layers):
+        for run in range(layer * dims.directions, (layer + 1) * dims.directions):
+            cell = None if inputs.state_cell is None else inputs.state_cell[run]
+            _forward(dims, run, weights[run], x, inputs.state[run], cell, reserve)
+            last = time_order(dims, run)[-1]
+            outputs[1][run] = reserve.get("hidden", run)[last]
+            if cell is not None:
+                outputs[2][run] = reserve.get("cells", run)[last]
+        above = layer + 1 < dims.layers
+        if not above or dims.joined:
+            x = outputs[0] if not above else reserve.get("x", layer + 1)
+            _join(dims, layer, reserve, x)
+            if above and mask is not None:
+                np.multiply(x, mask[layer], out=x)
+        else:
+            x = reserve.get("hidden", layer)
+
+
+def _join(dims: Dims, layer: int, reserve: Reserve, out: Array) -> None:
+    for direction in range(dims.directions):
+        part = out[:, :, direction * dims.units : (direction + 1) * dims.units]
+        part[...] = reserve.get("hidden", layer * dims.directions + direction)
+
+
+class _Words:
+    """The words of a kernel's calls, one row a step.
+
+    Args:
+        order: The steps, in their order.
+        *columns: For each word an array whose first axis is the step, a pair of such an array and
+            the array that the first step reads instead of the one before, or a number.
+    """
+
+    def __init__(self, order: range, *columns: Any) -> None:
+        steps = np.array(order, np.int64)
+        self._table = np.empty((len(order), len(columns)), np.int64)
+        for k, column in enumerate(columns):
+            if isinstance(column, tuple):
+                array, first = column
+                self._table[1:, k] = address(array) + steps[:-1] * array.strides[0]
+                self._table[0, k] = address(first)
+            elif isinstance(column, np.ndarray):
+                self._table[:, k] = address(column) + steps * column.strides[0]
+            else:
+                self._table[:, k] = column
+        self._address, self._stride = address(self._table), self._table.strides[0]
+
+    def at(self, place: int) -> int:
+        """Return the address of the words of a step by its place in the order."""
+        return self._address + place * self._stride
+
+
+def _fixed(array: Array) -> int:
+    """Return the word for an array that all steps share."""
+    return address(array)
+
+
+def _matrix(array: Array) -> Array:
+    """Return (T, N, features) as a matrix of T N rows."""
+    return array.reshape(-1, array.shape[-1])
+
+
+def _grain(dims: Dims) -> int:
+    return max(1, ROW_ELEMENTS // dims.units)
+
+
+def _forward(
+    dims: Dims, run: int, w: Weights, x: Array, h: Array, c: Array | None, reserve: Reserve
+) -> None:
+    """Run one layer in one direction."""
+    order = time_order(dims, run)
+    hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
+    kernel, units = step_forward(dims.mode), dims.units
+    before: tuple[Array, Array] = (hidden, h)
+    if dims.mode == "gru":
+        rows = (dims.steps, dims.batch, 3 * units)
+        target, recurrent = _scratch.get("pre", rows), _scratch.get("recurrent", rows[1:])
+        step = PackedProduct(recurrent, h, w.h2h.T, w.h2h_bias[None])
+        words = _Words(order, target, _fixed(recurrent), gates, before, hidden, units)
+        places = [recurrent] * dims.steps
+        bias = w.i2h_bias
+    else:
+        target = hidden if gates is None else gates
+        step = PackedProduct(target[0], h, w.h2h.T, add=True)
+        if dims.mode == "lstm":
+            cells = reserve.get("cells", run)
+            words = _Words(order, gates, (cells, c), cells, hidden, units)
+        else:
+            words = _Words(order, hidden, units)
+        places = list(target)
+        bias = w.i2h_bias + w.h2h_bias
+    product(_matrix(target), _matrix(x), w.i2h.T, bias[None])
+    grain = _grain(dims)
+    for place, t in enumerate(order):
+        step(places[t], h)
+        kernel.run_at(dims.batch, words.at(place), grain)
+        h = hidden[t]
+
+
+def rnn_backward(
+    xp: ModuleType, outputs: Sequence[Array], *arrays: Array, heads: Shape, **attrs: Any
+) -> None:
+    """Fill the outputs of RNN's gradient; see `gluonish.ops.rnn`.
+
+    Raises:
+        RefusedError: The library cannot take the arrays.
+    """
+    given = [np.ascontiguousarray(x) for x in arrays]
+    require("rnn_backward", *outputs, *given)
+    inputs = arguments(given[len(heads) : -1], attrs)
+    dims = dims_of(inputs.data.shape, attrs)
+    tops = [given[heads.index(i)] if i in heads else None for i in range(3)]
+    weights = split_parameters(inputs.parameters, dims)
+    d_weights = split_parameters(outputs[1], dims)
+    reserve = Reserve(given[-1], dims)
+    mask = reserve.get("mask")
+    dy = tops[0]
+    if dy is None:
+        dy = np.zeros((dims.steps, dims.batch, dims.directions * dims.units), np.float32)
+    for layer in reversed(range(dims.layers)):
+        x = inputs.data
+        if layer:
+            x = reserve.get("x", layer) if dims.joined else reserve.get("hidden", layer - 1)
+        dx = outputs[0] if not layer else _scratch.get(f"dx{layer % 2}", x.shape)
+        for direction in range(dims.directions):
+            run = layer * dims.directions + direction
+            part = dy[:, :, direction * dims.units : (direction + 1) * dims.units]
+            firsts = [
+                None if first is None else first[run] for first in (inputs.state, inputs.state_cell)
+            ]
+            lasts = [None if top is None else top[run] for top in tops[1:]]
+            ends = _backward(dims, run, weights[run], part, firsts, lasts, reserve, d_weights[run])
+            for target, end in zip(outputs[2:], ends, strict=False):
+                target[run] = end
+            pre = _matrix(_scratch.get("d_pre", (dims.steps, dims.batch, len(weights[run].i2h))))
+            product(_matrix(dx), pre, weights[run].i2h, add=direction > 0)
+            product(d_weights[run].i2h, pre.T, _matrix(x))
+        if layer and mask is not None:
+            np.multiply(dx, mask[layer - 1], out=dx)
+        dy = dx
+
+
+def _backward(
+    dims: Dims,
+    run: int,
+    w: Weights,
+    dy: Array,
+    firsts: Sequence[Array | None],
+    lasts: Sequence[Array | None],
+    reserve: Reserve,
+    dw: Weights,
+) -> tuple[Array, Array]:
+    """Go back through the steps of one layer in one direction.
+
+    Fills the gradients of the input's products, which stay in the scratch, of the recurrent weight
+    and of the biases; returns those of the first states.
+    """
+    order = time_order(dims, run)
+    hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
+    states = (dims.batch, dims.units)
+    dh, dc = _start("dh", states, lasts[0]), _start("dc", states, lasts[1])
+    rows = (dims.steps, dims.batch, w.i2h.shape[0])
+    d_pre = d_recurrent = _scratch.get("d_pre", rows)
+    kernel, stride = step_backward(dims.mode), dy.strides[1] // dy.itemsize
+    tail = (_fixed(dh), d_pre, dims.units)
+    if dims.mode == "lstm":
+        cells = reserve.get("cells", run)
+        words = _Words(
+            *(order, gates, (cells, firsts[1]), cells, dy, stride),
+            *(_fixed(dh), _fixed(dc), d_pre, dims.units),
+        )
+    elif dims.mode == "gru":
+        d_recurrent = _scratch.get("d_recurrent", rows)
+        before = (hidden, firsts[0])
+        words = _Words(
+            *(order, gates, before, dy, stride, _fixed(dh), d_pre, d_recurrent, dims.units)
+        )
+    else:
+        words = _Words(order, hidden, dy, stride, *tail)
+    step = PackedProduct(dh, d_recurrent[0], w.h2h, add=dims.mode == "gru")
+    grain = _grain(dims)
+    for place in reversed(range(dims.steps)):
+        kernel.run_at(dims.batch, words.at(place), grain)
+        step(dh, d_recurrent[order[place]])
+    earlier = _scratch.get("earlier", hidden.shape)
+    _shift(earlier, hidden, firsts[0], backward=order.step < 0)
+    product(dw.h2h, _matrix(d_recurrent).T, _matrix(earlier))
+    _sum_columns(dw.i2h_bias, _matrix(d_pre))
+    if dims.mode == "gru":
+        _sum_columns(dw.h2h_bias, _matrix(d_recurrent))
+    else:
+        dw.h2h_bias[...] = dw.i2h_bias
+    return dh, dc
+
+
+def _start(name: str, shape: Shape, last: Array | None) -> Array:
+    array = _scratch.get(name, shape)
+    array[...] = 0 if last is None else last
+    return array
+
+
+def _shift(out: Array, hidden: Array, first: Array | None, *, backward: bool) -> None:
+    """Fill ``out`` with the hidden state before each step."""
+    if backward:
+        out[-1], out[:-1] = first, hidden[1:]
+    else:
+        out[0], out[1:] = first, hidden[:-1]
+
+
+def _sum_columns(out: Array, matrix: Array) -> None:
+    rows, columns = matrix.shape
+    words = np.array([address(matrix), rows, columns, address(out)], np.int64)
+    column_sums()(columns, words, COLUMN_GRAIN)

@@ -1,0 +1,114 @@
+"""softmax and log_softmax along one axis, and their gradients."""
+
+import math
+from collections.abc import Sequence
+
+from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind
+from gluonish.kernels.onednn.binding import bind, channels_last, flat, require, require_fast
+from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.memory import Array, Descriptor
+from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.registry import Attrs
+
+__all__ = ["log_softmax", "softmax", "softmax_backward"]
+
+_ALGORITHMS = {False: AlgorithmKind.SOFTMAX_ACCURATE, True: AlgorithmKind.SOFTMAX_LOG}
+
+
+def softmax(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for softmax.
+
+    Args:
+        outputs: The result, to be filled.
+        inputs: The data, of the result's shape and dtype.
+        attrs: The operator's; ``axis`` alone counts.
+
+    Returns:
+        The plan, for (out, data).
+
+    Raises:
+        RefusedError: The library does not take these arrays.
+    """
+    require("softmax", *outputs, *inputs)
+    arrays = (*outputs, *inputs)
+    return bind("softmax", _plan_forward, arrays, (attrs["axis"] % arrays[0].ndim, False))
+
+
+def log_softmax(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for the logarithm of softmax; arguments, result and errors of `softmax`."""
+    require("log_softmax", *outputs, *inputs)
+    arrays = (*outputs, *inputs)
+    return bind("log_softmax", _plan_forward, arrays, (attrs["axis"] % arrays[0].ndim, True))
+
+
+def softmax_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for the gradient of the data of either.
+
+    Args:
+        outputs: The gradient, to be filled.
+        inputs: Gradient of the result, and the result.
+        attrs: ``axis``, and ``log`` for log_softmax.
+
+    Returns:
+        The plan, for (gradient, gradient of the result, result).
+
+    Raises:
+        RefusedError: The library does not take these arrays.
+    """
+    require("softmax_backward", *outputs, *inputs)
+    arrays = (*outputs, *inputs)
+    kind = (attrs["axis"] % arrays[0].ndim, attrs["log"])
+    return bind("softmax_backward", _plan_backward, arrays, kind)
+
+
+def _layouts(engine: Engine, arrays: Sequence[Array], axis: int) -> tuple[list[Descriptor], int]:
+    """Layouts with as few axes as there can be, and which of them is ``axis``."""
+    shape = arrays[0].shape
+    length = shape[axis]
+    if all(array.flags.c_contiguous for array in arrays):
+        before, after = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+        merged: tuple[int, ...] = (before, length) if after == 1 else (before, length, after)
+    elif axis == 1 and all(map(channels_last, arrays)):
+        merged = (arrays[0].size // length, length)
+    else:
+        return [engine.describe(array) for array in arrays], axis
+    return [flat(engine, array, merged) for array in arrays], 1
+
+
+def _forward(
+    engine: Engine, out: Descriptor, data: Descriptor, axis: int, log: bool
+) -> PrimitiveDescriptor:
+    return PrimitiveDescriptor(
+        engine.api,
+        "dnnl_softmax_forward_primitive_desc_create",
+        *(engine.handle, PropagationKind.FORWARD_TRAINING, _ALGORITHMS[log]),
+        *(data.handle, out.handle, axis, engine.attributes),
+    )
+
+
+def _plan_forward(engine: Engine, arrays: tuple[Array, ...], kind: tuple[int, bool]) -> Plan:
+    layouts, axis = _layouts(engine, arrays, kind[0])
+    builder = Builder(engine)
+    out, data = map(builder.operand, layouts)
+    descriptor = _forward(engine, layouts[0], layouts[1], axis, kind[1])
+    require_fast(descriptor)
+    builder.step(descriptor, {Argument.SRC: data}, {Argument.DST: out})
+    return builder.build()
+
+
+def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: tuple[int, bool]) -> Plan:
+    layouts, axis = _layouts(engine, arrays, kind[0])
+    hint = _forward(engine, layouts[2], layouts[2], axis, kind[1])
+    descriptor = PrimitiveDescriptor(
+        engine.api,
+        "dnnl_softmax_backward_primitive_desc_create",
+        *(engine.handle, _ALGORITHMS[kind[1]], *(layout.handle for layout in layouts)),
+        *(axis, hint.handle, engine.attributes),
+    )
+    require_fast(descriptor)
+    builder = Builder(engine)
+    target, grad, out = map(builder.operand, layouts)
+    reads = {Argument.DIFF_DST: grad, Argument.DST: out}
+    builder.step(descriptor, reads, {Argument.DIFF_SRC: target})
+    return builder.build()

@@ -1,0 +1,208 @@
+"""The parts of BatchNorm: sums over the batch, and what is done to single elements with them.
+
+A plan splits BatchNorm so that memory is read as few times as can be: its normalization is
+arithmetic on elements, which is fused with what follows, and its gradient is two kernels that
+know about a following ``relu`` from the sign of what it was given. They appear in planned graphs
+only, so they have no gradients of their own.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import Schema, boolean
+from gluonish.core.spec import Spec
+from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD, batch_statistics, move
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["BATCH_NORM_DATA_GRADIENT", "BATCH_NORM_STATISTICS", "BATCH_NORM_SUMS"]
+
+
+def _statistics(
+    xp: ModuleType,
+    outputs: tuple[Any, Any, Any],
+    data: Any,
+    gamma: Any,
+    moving_mean: Any,
+    moving_var: Any,
+    *,
+    eps: float,
+    momentum: float,
+    fix_gamma: bool,
+    use_global_stats: bool,
+    train: bool,
+) -> None:
+    mean, variance = moving_mean, moving_var
+    if train and not use_global_stats:
+        mean, variance = batch_statistics(xp, data, 1)
+        if data.size:
+            move(moving_mean, mean, momentum)
+            move(moving_var, variance, momentum)
+    finish_statistics(xp, outputs, mean, variance, gamma, eps=eps, fix_gamma=fix_gamma)
+
+
+def finish_statistics(
+    xp: ModuleType,
+    outputs: tuple[Any, Any, Any],
+    mean: Any,
+    variance: Any,
+    gamma: Any,
+    *,
+    eps: float,
+    fix_gamma: bool,
+) -> None:
+    """Fill the outputs of `BATCH_NORM_STATISTICS` from mean and biased variance."""
+    out_mean, inverse_std, scale = outputs
+    out_mean[...] = mean
+    inverse_std[...] = 1 / xp.sqrt(variance + variance.dtype.type(eps))
+    scale[...] = inverse_std if fix_gamma else inverse_std * gamma
+
+
+def _mutates(attrs: Attrs) -> tuple[int, ...]:
+    reads_only = "train" in attrs and (not attrs["train"] or attrs["use_global_stats"])
+    return () if reads_only else (2, 3)
+
+
+def _channel_shape(data: Any) -> tuple[int, ...]:
+    return (-1, *(1,) * (data.ndim - 2))
+
+
+def _masked(
+    xp: ModuleType, grad: Any, data: Any, mean: Any, scale: Any, beta: Any, *, relu: bool
+) -> Any:
+    """Return the gradient of what ``relu`` was given, if there was one."""
+    if not relu:
+        return grad
+    shape = _channel_shape(data)
+    given = (data - mean.reshape(shape)) * scale.reshape(shape) + beta.reshape(shape)
+    return grad * (given > 0)
+
+
+def _sums(
+    xp: ModuleType,
+    outputs: tuple[Any, ...],
+    grad: Any,
+    data: Any,
+    mean: Any,
+    inverse_std: Any,
+    scale: Any,
+    beta: Any,
+    *,
+    relu: bool,
+    fix_gamma: bool,
+    use_global_stats: bool,
+) -> None:
+    grad = _masked(xp, grad, data, mean, scale, beta, relu=relu)
+    axes = (0, *range(2, data.ndim))
+    shape = _channel_shape(data)
+    d_beta = grad.sum(axis=axes)
+    projection = (grad * ((data - mean.reshape(shape)) * inverse_std.reshape(shape))).sum(axis=axes)
+    flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
+    finish_sums(outputs, data, d_beta, projection, inverse_std, scale, **flags)
+
+
+def finish_sums(
+    outputs: tuple[Any, ...],
+    data: Any,
+    d_beta: Any,
+    projection: Any,
+    inverse_std: Any,
+    scale: Any,
+    *,
+    fix_gamma: bool,
+    use_global_stats: bool,
+) -> None:
+    """Fill the outputs of `BATCH_NORM_SUMS` from the sums of grad and of grad times normalized."""
+    out_gamma, out_beta, slope, offset = outputs
+    out_beta[...] = d_beta
+    out_gamma[...] = 0 if fix_gamma else projection
+    if use_global_stats:
+        slope[...] = offset[...] = 0
+        return
+    share = scale * scale.dtype.type(-data.shape[1] / max(1, data.size))
+    slope[...] = share * projection * inverse_std
+    offset[...] = share * d_beta
+
+
+def _data_gradient(
+    xp: ModuleType,
+    out: Any,
+    grad: Any,
+    data: Any,
+    mean: Any,
+    scale: Any,
+    beta: Any,
+    slope: Any,
+    offset: Any,
+    *,
+    relu: bool,
+) -> None:
+    shape = _channel_shape(data)
+    grad = _masked(xp, grad, data, mean, scale, beta, relu=relu)
+    rest = (data - mean.reshape(shape)) * slope.reshape(shape) + offset.reshape(shape)
+    xp.add(grad * scale.reshape(shape), rest, out=out)
+
+
+_FORWARD = BATCH_NORM.schema.attributes
+_BACKWARD = BATCH_NORM_BACKWARD.schema.attributes
+_FLAGS = {name: _BACKWARD[name] for name in ("fix_gamma", "use_global_stats")}
+
+BATCH_NORM_STATISTICS = register(
+    Operator(
+        "_batch_norm_statistics",
+        lambda data, gamma, *_, **__: (gamma, gamma, gamma),
+        _statistics,
+        None,
+        doc=(
+            "Mean, inverse standard deviation, and scale of each channel (axis 1) of data, by which "
+            "BatchNorm\nnormalizes: (data - mean) * scale + beta. It moves the moving statistics as "
+            "BatchNorm does."
+        ),
+        inputs=("data", "gamma", "moving_mean", "moving_var"),
+        schema=Schema(
+            **{name: _FORWARD[name] for name in ("eps", "momentum", "fix_gamma")},
+            use_global_stats=boolean(False),
+        ),
+        outputs=3,
+        output_names=("mean", "var", "scale"),
+        mutates=_mutates,
+        train_dependent=True,
+        heavy=True,
+    )
+)
+
+
+def _infer_sums(grad: Spec, data: Spec, mean: Spec, *_: Spec, **__: object) -> tuple[Spec, ...]:
+    return (mean,) * 4
+
+
+BATCH_NORM_SUMS = register(
+    Operator(
+        "_batch_norm_sums",
+        _infer_sums,
+        _sums,
+        None,
+        doc=(
+            "Gradients of BatchNorm's gamma and beta, and what the gradient of data needs of them.\n\n"
+            "The latter is grad * scale + (data - mean) * slope + offset. relu: grad is that of the "
+            "relu of\nBatchNorm's output."
+        ),
+        inputs=("grad", "data", "mean", "var", "scale", "beta"),
+        schema=Schema(relu=boolean(False), **_FLAGS),
+        outputs=4,
+        output_names=("gamma", "beta", "slope", "offset"),
+        heavy=True,
+    )
+)
+
+BATCH_NORM_DATA_GRADIENT = register(
+    Operator(
+        "_batch_norm_data_gradient",
+        lambda grad, data, *_, **__: (data,),
+        _data_gradient,
+        None,
+        doc="The gradient of BatchNorm's data from what _batch_norm_sums gives.",
+        inputs=("grad", "data", "mean", "scale", "beta", "slope", "offset"),
+        schema=Schema(relu=boolean(False)),
+        heavy=True,
+    )
+)

@@ -1,0 +1,133 @@
+"""The functions that a fused operator may apply to its result, by name.
+
+A fused operator has the attributes of `ATTRIBUTES`. Its reference kernel applies the operator that
+the name stands for, so that both compute the same.
+"""
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from gluonish.core.schema import Attribute, boolean, choice, number
+from gluonish.ops.activation import ACTIVATION, ACTIVATION_BACKWARD
+from gluonish.ops.leaky_relu import LEAKY_RELU
+from gluonish.ops.pointwise import CLIP, HARD_SIGMOID
+from gluonish.ops.registry import Operator, V, apply
+from gluonish.ops.unary import MISH, SIGMOID
+
+__all__ = [
+    "ACTIVATIONS",
+    "ATTRIBUTES",
+    "REVERSIBLE",
+    "Finish",
+    "finish",
+    "finished",
+    "finished_gradient",
+]
+
+
+class _Call(NamedTuple):
+    """An operator of one array, with attributes."""
+
+    op: Operator
+    attrs: dict[str, Any]
+
+
+def _leaky(kind: str, alpha: float) -> _Call:
+    bounds = LEAKY_RELU.schema.defaults
+    attrs = {"act_type": kind, "slope": alpha}
+    attrs |= {name: bounds[name] for name in ("lower_bound", "upper_bound")}
+    return _Call(LEAKY_RELU, attrs)
+
+
+def _plain(kind: str) -> Callable[[float, float], _Call]:
+    return lambda alpha, beta: _Call(ACTIVATION, {"act_type": kind})
+
+
+# Each takes the attributes alpha and beta. swish is data * sigmoid(alpha * data), which is no
+# operator: its entry gives the second factor.
+ACTIVATIONS: Mapping[str, Callable[[float, float], _Call]] = {
+    "relu": _plain("relu"),
+    "sigmoid": _plain("sigmoid"),
+    "softrelu": _plain("softrelu"),
+    "tanh": _plain("tanh"),
+    "elu": lambda alpha, beta: _leaky("elu", alpha),
+    "gelu": lambda alpha, beta: _leaky("gelu", alpha),
+    "leaky": lambda alpha, beta: _leaky("leaky", alpha),
+    "selu": lambda alpha, beta: _leaky("selu", alpha),
+    "clip": lambda alpha, beta: _Call(CLIP, {"a_min": alpha, "a_max": beta}),
+    "hard_sigmoid": lambda alpha, beta: _Call(HARD_SIGMOID, {"alpha": alpha, "beta": beta}),
+    "mish": lambda alpha, beta: _Call(MISH.operator, {}),
+    "swish": lambda alpha, beta: _Call(SIGMOID.operator, {}),
+}
+
+# Those whose gradient follows from the output.
+REVERSIBLE = frozenset(("relu", "sigmoid", "softrelu", "tanh"))
+
+ATTRIBUTES: Mapping[str, Attribute] = {
+    "activation": choice(None, *ACTIVATIONS, default=None),
+    "alpha": number(0.0),
+    "beta": number(0.0),
+    "with_sum": boolean(False),
+}
+
+
+class Finish(NamedTuple):
+    """What a fused operator does to its result: add an array to it, then apply a function.
+
+    Attributes:
+        activation: Name of the function; None for none.
+        alpha: Its first number: the slope of leaky and elu, the lower end of clip.
+        beta: Its second one.
+        with_sum: Whether an array is added before.
+    """
+
+    activation: str | None
+    alpha: float
+    beta: float
+    with_sum: bool
+
+
+def finish(xp: ModuleType, out: Any, result: Any, addend: Any, what: Finish) -> None:
+    """Fill ``out`` with the finished result.
+
+    Args:
+        xp: NumPy or CuPy.
+        out: To be filled; may be the memory of ``result`` or of ``addend``.
+        result: What was computed; overwritten.
+        addend: Added to it; None for nothing.
+        what: The rest.
+    """
+    if addend is not None:
+        xp.add(result, addend, out=result)
+    if what.activation is None:
+        if out is not result:
+            out[...] = result
+        return
+    op, attrs = ACTIVATIONS[what.activation](what.alpha, what.beta)
+    if what.activation != "swish":
+        op.kernel(xp, out, result, **attrs)
+        return
+    factor = xp.multiply(result, result.dtype.type(what.alpha))
+    op.kernel(xp, factor, factor)
+    xp.multiply(result, factor, out=out)
+
+
+def finished(result: V, addend: V | None, what: Finish) -> V:
+    """Return what `finish` computes, in operators."""
+    x = result if addend is None else result + addend
+    if what.activation is None:
+        return x
+    op, attrs = ACTIVATIONS[what.activation](what.alpha, what.beta)
+    y: V = apply(op, (x * what.alpha if what.activation == "swish" else x,), attrs)
+    return x * y if what.activation == "swish" else y
+
+
+def finished_gradient(g: V, out: V, what: Finish) -> V | None:
+    """Return the gradient of the function's argument; None unless it follows from the output."""
+    if what.activation is None:
+        return g
+    if what.activation not in REVERSIBLE:
+        return None
+    found: V = apply(ACTIVATION_BACKWARD, (g, out), {"act_type": what.activation})
+    return found

@@ -1,0 +1,203 @@
+"""_fused_pointwise: several operators on single elements as one, which passes over memory once.
+
+What it computes is a `Program`: a list of operators of the registry, each with its attributes and
+the values that it reads. The reference kernel runs their own kernels one after the other. Graph
+passes make such operators; they never stand in a file and have no gradient.
+"""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from gluonish.core.schema import Attribute, Schema, integer
+from gluonish.core.spec import Spec
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = [
+    "FUSED_POINTWISE",
+    "FUSED_POINTWISE_MANY",
+    "FUSED_POINTWISE_RANDOM",
+    "Instruction",
+    "Program",
+]
+
+
+class Instruction(NamedTuple):
+    """One operator of a program.
+
+    Attributes:
+        op: The operator.
+        inputs: Numbers of the values that it reads.
+        attrs: Its parsed attributes, with ``train`` where it depends on that; never ``key``.
+    """
+
+    op: Operator
+    inputs: tuple[int, ...]
+    attrs: Attrs
+
+    def infer(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
+        """Return the specs of its outputs, given those of all values before it."""
+        known = self.op.schema.attributes
+        attrs = {name: value for name, value in self.attrs.items() if name in known}
+        return self.op.infer(*[specs[i] for i in self.inputs], **attrs)
+
+
+class Program:
+    """Operators on single elements, to be run one after the other; immutable and hashable.
+
+    Values are numbered: first the inputs, then the outputs of each instruction, hidden ones too.
+
+    Args:
+        num_inputs: How many arrays it is given.
+        instructions: In order; each reads values with smaller numbers. At most one is random.
+        outputs: Numbers of the values that it delivers.
+    """
+
+    __slots__ = ("_text", "instructions", "num_inputs", "outputs")
+
+    def __init__(
+        self, num_inputs: int, instructions: Sequence[Instruction], outputs: Sequence[int]
+    ) -> None:
+        self.num_inputs = num_inputs
+        self.instructions = tuple(instructions)
+        self.outputs = tuple(outputs)
+        self._text = self._shown()
+
+    def _shown(self) -> str:
+        lines = []
+        count = self.num_inputs
+        for op, inputs, attrs in self.instructions:
+            made = op.num_outputs(attrs)
+            names = ", ".join(f"%{i}" for i in range(count, count + made))
+            count += made
+            shown = [f"{name}={value!r}" for name, value in sorted(attrs.items())]
+            lines.append(f"{names} = {op.name}({', '.join([*(f'%{i}' for i in inputs), *shown])})")
+        return "; ".join([*lines, "return " + ", ".join(f"%{i}" for i in self.outputs)])
+
+    def specs(self, inputs: Sequence[Spec]) -> list[Spec]:
+        """Return the specs of all values, given those of the inputs.
+
+        Raises:
+            OperatorError: An instruction refuses what reaches it.
+        """
+        specs = list(inputs)
+        for instruction in self.instructions:
+            specs += instruction.infer(specs)
+        return specs
+
+    # By their text: attributes 0.0 and -0.0 are equal, and so are 1 and True.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Program) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)  # which a string computes once
+
+    def __str__(self) -> str:
+        return f"[{self._text}]"
+
+    __repr__ = __str__
+
+
+def _parse_program(value: object) -> Program:
+    if not isinstance(value, Program):
+        raise ValueError
+    return value
+
+
+def _infer(*arrays: Spec, num_args: int, program: Program) -> tuple[Spec, ...]:
+    specs = program.specs(arrays)
+    return tuple(specs[i] for i in program.outputs)
+
+
+def _fill(
+    xp: ModuleType,
+    outputs: Sequence[Any],
+    arrays: Sequence[Any],
+    program: Program,
+    key: tuple[int, int],
+) -> None:
+    values = list(arrays)
+    last = program.instructions[-1]
+    for instruction in program.instructions:
+        op = instruction.op
+        specs = instruction.infer([Spec(x.shape, x.dtype) for x in values])
+        # The last one may write where an input lies; whatever reads that has run.
+        direct = instruction is last and op.elementwise and program.outputs == (len(values),)
+        made = [outputs[0] if direct else xp.empty(s.shape, s.dtype) for s in specs]
+        runtime = {"key": key} if op.random else {}
+        inputs = [values[i] for i in instruction.inputs]
+        op.kernel(
+            xp, made[0] if op.single else tuple(made), *inputs, **instruction.attrs, **runtime
+        )
+        values += made
+    for out, number in zip(outputs, program.outputs, strict=True):
+        if out is not values[number]:
+            out[...] = values[number]
+
+
+def _kernel(
+    xp: ModuleType,
+    outputs: Any,
+    *arrays: Any,
+    num_args: int,
+    program: Program,
+    key: tuple[int, int] = (0, 0),
+) -> None:
+    _fill(xp, outputs if isinstance(outputs, tuple) else (outputs,), arrays, program, key)
+
+
+_SCHEMA = Schema(
+    num_args=integer(low=1), program=Attribute(_parse_program, "a Program of operators")
+)
+
+
+def _num_outputs(attrs: Attrs) -> int:
+    return len(attrs["program"].outputs)
+
+
+FUSED_POINTWISE = register(
+    Operator(
+        "_fused_pointwise",
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "Several elementwise operators, as program says, with one output.\n\n"
+            "It may overwrite an input of the output's size: whoever makes one sees to it that\n"
+            "every input of as many bytes has the output's shape."
+        ),
+        inputs=("args",),
+        schema=_SCHEMA,
+        variadic="num_args",
+        elementwise=True,
+    )
+)
+
+FUSED_POINTWISE_MANY = register(
+    Operator(
+        "_fused_pointwise_many",
+        _infer,
+        _kernel,
+        None,
+        doc="Several elementwise operators, as program says, with any number of outputs.",
+        inputs=("args",),
+        schema=_SCHEMA,
+        outputs=_num_outputs,
+        variadic="num_args",
+    )
+)
+
+FUSED_POINTWISE_RANDOM = register(
+    Operator(
+        "_fused_pointwise_random",
+        _infer,
+        _kernel,
+        None,
+        doc="_fused_pointwise_many with one operator among the others that draws random numbers.",
+        inputs=("args",),
+        schema=_SCHEMA,
+        outputs=_num_outputs,
+        variadic="num_args",
+        random=True,
+    )
+)

@@ -1,0 +1,140 @@
+"""_log_softmax_pick: one element of log_softmax in every row, without making the others.
+
+What is kept for the gradient is one number a row, the logarithm of the sum of exponentials; the
+gradient is the softmax again, with 1 taken off at the element.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, integer
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.composite import composite_gradient
+from gluonish.ops.pick import PICK, along_grid, pick
+from gluonish.ops.precision import accumulator, widen
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.softmax import log_softmax
+from gluonish.ops.take import whole_positions
+
+__all__ = ["LOG_SOFTMAX_PICK", "LOG_SOFTMAX_PICK_BACKWARD"]
+
+_SCHEMA = Schema(
+    axis=integer(-1), keepdims=boolean(False), mode=choice("clip", "wrap", default="clip")
+)
+
+
+def _kept(shape: Shape, axis: int) -> Shape:
+    axis %= len(shape)
+    return (*shape[:axis], 1, *shape[axis + 1 :])
+
+
+def _infer(data: Spec, index: Spec, **attrs: Any) -> tuple[Spec, Spec]:
+    if not is_floating(data.dtype):
+        raise OperatorError(
+            f"_log_softmax_pick: expected floating data, got {data.dtype.name}; cast it"
+        )
+    (found,) = PICK.infer(data, index, **attrs)
+    return found, Spec(_kept(data.shape, attrs["axis"]), accumulator(data.dtype))
+
+
+def _kernel(
+    xp: ModuleType,
+    outputs: tuple[Any, Any],
+    data: Any,
+    index: Any,
+    *,
+    axis: int,
+    keepdims: bool,
+    mode: str,
+) -> None:
+    out, normalizer = outputs
+    if not normalizer.size:
+        return
+    x = widen(data)
+    top = x.max(axis=axis, keepdims=True)
+    total = xp.exp(x - top).sum(axis=axis, keepdims=True)
+    normalizer[...] = xp.log(total) + top
+    kept = normalizer.shape
+    positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
+    picked = x[along_grid(xp, positions, axis % data.ndim)]
+    out.reshape(kept)[...] = picked - normalizer
+
+
+def _gradient(g: tuple[V | None, ...], data: V, index: V, *outputs: V, **attrs: Any) -> Any:
+    if g[0] is None:
+        return None, None
+    arrays = (g[0], data, index, outputs[1])
+    return (lambda: apply(LOG_SOFTMAX_PICK_BACKWARD, arrays, attrs)), None
+
+
+LOG_SOFTMAX_PICK = register(
+    Operator(
+        "_log_softmax_pick",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "One element of log_softmax along axis in every row, at the positions in index.\n\n"
+            "The attributes are those of pick. The hidden output is the logarithm of the sum of\n"
+            "exponentials of each row."
+        ),
+        inputs=("data", "index"),
+        schema=_SCHEMA,
+        outputs=2,
+        visible=1,
+        output_names=("output", "normalizer"),
+        gradient_uses_output=True,
+        heavy=True,
+    )
+)
+
+
+def _backward_kernel(
+    xp: ModuleType,
+    out: Any,
+    grad: Any,
+    data: Any,
+    index: Any,
+    normalizer: Any,
+    *,
+    axis: int,
+    keepdims: bool,
+    mode: str,
+) -> None:
+    kept = normalizer.shape
+    if not normalizer.size:
+        return
+    g = widen(grad).reshape(kept)
+    found = xp.exp(widen(data) - normalizer)
+    found *= -g
+    positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
+    # One position a row, so that none is written twice.
+    found[along_grid(xp, positions, axis % data.ndim)] += g
+    out[...] = found
+
+
+def _backward(grad: Any, data: Any, index: Any, _normalizer: Any, **attrs: Any) -> Any:
+    """What `_backward_kernel` computes, in operators."""
+
+    def composed(x: Any) -> Any:
+        picked = pick(log_softmax(x, axis=attrs["axis"]), index, axis=attrs["axis"])
+        return reshape(picked, grad.shape)
+
+    return composite_gradient(composed)(grad, data)[0]
+
+
+LOG_SOFTMAX_PICK_BACKWARD = register(
+    Operator(
+        "_log_softmax_pick_backward",
+        lambda grad, data, index, normalizer, **_: (data,),
+        _backward_kernel,
+        composite_gradient(_backward),
+        doc="Gradient of _log_softmax_pick's data.",
+        inputs=("grad", "data", "index", "normalizer"),
+        schema=_SCHEMA,
+        heavy=True,
+    )
+)

@@ -1,0 +1,217 @@
+"""What the RNN operator packs into vectors: its parameters, and what its gradient needs kept.
+
+Parameters. For each layer, for each direction: the input weight, the recurrent weight and, with a
+projection, the projection, each in C order. After all of them, in the same nesting, the input bias
+and the recurrent bias. Gates lie along a weight's first axis: input, forget, cell, output of an
+LSTM; reset, update, new of a GRU.
+
+Reserve. One vector that the forward pass fills for the backward pass; `segments` says what it
+holds. It is laid out in whole arrays, so that any kernel can read what another one wrote.
+"""
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from gluonish.core.spec import UNKNOWN, Shape
+from gluonish.ops.registry import Attrs
+
+__all__ = [
+    "GATES",
+    "Dims",
+    "Reserve",
+    "Weights",
+    "dims_of",
+    "parameter_count",
+    "reserve_size",
+    "segments",
+    "split_parameters",
+    "weight_shapes",
+]
+
+GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+# Arrays of the size of the units that one time step keeps: the gates, and for a GRU the recurrent
+# part of the new gate before the reset gate multiplies it.
+_KEPT = {"lstm": 4, "gru": 4, "rnn_tanh": 0, "rnn_relu": 0}
+
+Clip = tuple[float, float, bool]
+Segment = tuple[int, Shape]
+
+
+class Dims(NamedTuple):
+    """Extents and options of one call.
+
+    Attributes:
+        mode: Kind of cell, a key of `GATES`.
+        layers: Number of layers.
+        directions: 2 if bidirectional, else 1.
+        steps: T.
+        batch: N.
+        inputs: Features of the data.
+        units: H, features of a cell.
+        width: R, features of one direction's output: H, or the size of the projection.
+        projected: Whether there is a projection.
+        dropout: Probability of zeroing an element between layers.
+        ragged: Whether sequences end at different steps.
+        clip: Lower and upper bound of an LSTM's cell, and whether NaN becomes the lower one.
+    """
+
+    mode: str
+    layers: int
+    directions: int
+    steps: int
+    batch: int
+    inputs: int
+    units: int
+    width: int
+    projected: bool
+    dropout: float
+    ragged: bool
+    clip: Clip | None
+
+    def features(self, layer: int) -> int:
+        """Features of what a layer reads."""
+        return self.width * self.directions if layer else self.inputs
+
+    @property
+    def joined(self) -> bool:
+        """Whether a layer reads an array of its own rather than the hidden states below it."""
+        return self.directions > 1 or self.dropout > 0 or self.ragged
+
+
+class Weights(NamedTuple):
+    """Parameters of one layer in one direction; ``h2r`` is None without a projection."""
+
+    i2h: Any
+    h2h: Any
+    h2r: Any
+    i2h_bias: Any
+    h2h_bias: Any
+
+
+def dims_of(shape: Shape, attrs: Attrs) -> Dims:
+    """Return the extents and options of a call.
+
+    Args:
+        shape: (T, N, features) of the data.
+        attrs: The operator's attributes.
+    """
+    steps, batch, inputs = shape
+    low, high = attrs["lstm_state_clip_min"], attrs["lstm_state_clip_max"]
+    clip = None if low is None or high is None else (low, high, attrs["lstm_state_clip_nan"])
+    return Dims(
+        attrs["mode"],
+        attrs["num_layers"],
+        2 if attrs["bidirectional"] else 1,
+        steps,
+        batch,
+        inputs,
+        attrs["state_size"],
+        attrs["projection_size"] or attrs["state_size"],
+        bool(attrs["projection_size"]),
+        attrs["p"] if attrs["num_layers"] > 1 else 0.0,
+        attrs["use_sequence_length"],
+        clip if attrs["mode"] == "lstm" else None,
+    )
+
+
+def weight_shapes(dims: Dims, layer: int) -> tuple[Shape, ...]:
+    """Return the shapes of a layer's matrices in one direction, in their order."""
+    rows = GATES[dims.mode] * dims.units
+    shapes: tuple[Shape, ...] = ((rows, dims.features(layer)), (rows, dims.width))
+    return (*shapes, (dims.width, dims.units)) if dims.projected else shapes
+
+
+def parameter_count(dims: Dims) -> int:
+    """Return the length of the parameter vector; `UNKNOWN` if that of the features is."""
+    if dims.inputs == UNKNOWN:
+        return UNKNOWN
+    rows = GATES[dims.mode] * dims.units
+    matrices = sum(
+        math.prod(shape) for layer in range(dims.layers) for shape in weight_shapes(dims, layer)
+    )
+    return dims.directions * (matrices + 2 * rows * dims.layers)
+
+
+def split_parameters(flat: Any, dims: Dims) -> list[Weights]:
+    """Return the parameters of every layer and direction, layer by layer.
+
+    Args:
+        flat: The vector; the results are views of it if it is contiguous.
+        dims: Extents and options.
+    """
+    at = 0
+
+    def take(shape: Shape) -> Any:
+        nonlocal at
+        begin, at = at, at + math.prod(shape)
+        return flat[begin:at].reshape(shape)
+
+    matrices = [
+        [take(shape) for shape in weight_shapes(dims, layer)]
+        for layer in range(dims.layers)
+        for _ in range(dims.directions)
+    ]
+    rows = (GATES[dims.mode] * dims.units,)
+    return [
+        Weights(found[0], found[1], found[2] if dims.projected else None, take(rows), take(rows))
+        for found in matrices
+    ]
+
+
+@lru_cache(maxsize=256)
+def segments(dims: Dims) -> dict[tuple[str, int], Segment]:
+    """Return where each array lies in the reserve, and its shape.
+
+    Keys are ``("mask", 0)``: factors of dropout (layers - 1, T, N, features), if there is dropout;
+    ``("x", layer)``: what a layer above the first reads (T, N, features), unless that is the hidden
+    states below; and for each run ``layer * directions + direction``: ``("hidden", run)``
+    (T, N, R), ``("gates", run)`` (T, N, k H) and ``("cells", run)`` (T, N, H) of an LSTM.
+    """
+    found: dict[tuple[str, int], Segment] = {}
+    at = 0
+
+    def put(name: str, index: int, shape: Shape) -> None:
+        nonlocal at
+        found[name, index] = (at, shape)
+        at += math.prod(shape)
+
+    ticks = (dims.steps, dims.batch)
+    above = (*ticks, dims.directions * dims.width)
+    if dims.dropout > 0:
+        put("mask", 0, (dims.layers - 1, *above))
+    for layer in range(1, dims.layers):
+        if dims.joined:
+            put("x", layer, above)
+    kept = _KEPT[dims.mode]
+    for run in range(dims.layers * dims.directions):
+        put("hidden", run, (*ticks, dims.width))
+        if kept:
+            put("gates", run, (*ticks, kept * dims.units))
+        if dims.mode == "lstm":
+            put("cells", run, (*ticks, dims.units))
+    return found
+
+
+def reserve_size(dims: Dims) -> int:
+    """Return the number of elements of the reserve."""
+    return sum(math.prod(shape) for _, shape in segments(dims).values())
+
+
+class Reserve:
+    """The arrays inside a reserve.
+
+    Args:
+        flat: The vector.
+        dims: Extents and options.
+    """
+
+    def __init__(self, flat: Any, dims: Dims) -> None:
+        self._arrays = {
+            key: flat[at : at + math.prod(shape)].reshape(shape)
+            for key, (at, shape) in segments(dims).items()
+        }
+
+    def get(self, name: str, index: int = 0) -> Any:
+        """Return an array by its key in `segments`, None if there is no such one."""
+        return self._arrays.get((name, index))

@@ -1,0 +1,46 @@
+"""_rnn_param_concat: the flat parameters of recurrent layers as the one vector that RNN takes."""
+
+from gluonish.core.schema import Schema, integer
+from gluonish.core.spec import UNKNOWN, PartialSpec, merge_dtypes, merge_shapes
+from gluonish.ops.concat import CONCAT
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["RNN_PARAM_CONCAT"]
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    """Find the lengths that are missing from the others and the total.
+
+    Of a layer in both directions two are missing, the input weights, which are of one size.
+    """
+    dtype = None
+    for spec in (*inputs, *outputs):
+        dtype = merge_dtypes(dtype, spec.dtype, "_rnn_param_concat")
+    inputs[:] = [PartialSpec(spec.shape, dtype) for spec in inputs]
+    outputs[0] = PartialSpec(outputs[0].shape, dtype)
+    total = UNKNOWN if outputs[0].shape is None else outputs[0].shape[0]
+    lengths = [UNKNOWN if spec.shape is None else spec.shape[0] for spec in inputs]
+    missing = [i for i, length in enumerate(lengths) if length == UNKNOWN]
+    known = sum(length for length in lengths if length != UNKNOWN)
+    if not missing:
+        whole = merge_shapes((known,), outputs[0].shape, "_rnn_param_concat output")
+        outputs[0] = PartialSpec(whole, dtype)
+    elif total >= known and (total - known) % len(missing) == 0:
+        for i in missing:
+            inputs[i] = PartialSpec(((total - known) // len(missing),), dtype)
+
+
+RNN_PARAM_CONCAT = register(
+    Operator(
+        "_rnn_param_concat",
+        CONCAT.infer,
+        CONCAT.kernel,
+        CONCAT.gradient,
+        doc="The arrays, which have one axis, beside each other along axis dim, which is 0.",
+        inputs=("data",),
+        schema=Schema(num_args=integer(low=1), dim=integer(1)),
+        aliases=("_npi_rnn_param_concat",),
+        variadic="num_args",
+        complete=_complete,
+    )
+)

@@ -1,0 +1,31 @@
+from gluonish.core.config import MXNET_BACKWARD_DO_MIRROR, NNVM_EXEC_MATCH_RANGE
+from gluonish.graph.memory_figures import memory_figures
+from gluonish.graph.partition import Partition
+from tests.graph.builders import call, graph, inputs
+
+ROW = 64 * 4  # bytes
+
+
+def _parts() -> Partition:
+    (a,) = inputs((64,))
+    return Partition(graph([a], call("sin", call("sin", call("sin", a)))), [0])
+
+
+def test_what_is_kept_is_counted_apart_from_the_arenas() -> None:
+    figures = memory_figures(_parts())
+    assert figures.kept == 2 * ROW
+    assert figures.forward == 0
+    assert 0 < figures.backward <= 2 * ROW
+
+
+def test_one_arena_takes_back_what_was_kept() -> None:
+    figures = memory_figures(_parts())
+    assert figures.joint <= figures.kept + figures.backward
+
+
+def test_they_follow_the_environment() -> None:
+    plain = memory_figures(_parts())
+    with NNVM_EXEC_MATCH_RANGE.override(0):
+        assert memory_figures(_parts()).joint > plain.joint
+    with MXNET_BACKWARD_DO_MIRROR.override(True):
+        assert memory_figures(_parts()).kept == 0

@@ -1,0 +1,13 @@
+"""Every kernel of these tests is compiled anew, into a folder that goes afterwards."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gluonish.core.config import MXNET_HOME
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with MXNET_HOME.override(str(tmp_path_factory.mktemp("home"))):
+        yield
