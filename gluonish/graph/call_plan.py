@@ -11,6 +11,7 @@ from gluonish.core.dtype import UINT8
 from gluonish.core.errors import AutogradError
 from gluonish.core.spec import Spec
 from gluonish.graph import interpreter
+from gluonish.graph.arenas import Arenas
 from gluonish.graph.executable import Executable
 from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Graph, Node, Value
@@ -45,6 +46,10 @@ class CallPlan:
         segment_sizes: Most operators in one engine job, forward and backward.
         data_count: How many inputs, from the first, are not parameters.
         name: For engine jobs and messages.
+
+    Attributes:
+        traced: ``inputs`` and ``outputs``.
+        graph: The graph with specs, before anything was fused.
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class CallPlan:
         data_count: int,
         name: str,
     ) -> None:
+        self.traced = inputs, outputs
         self.specs = specs
         self.device = device
         self.training = training
@@ -68,6 +74,7 @@ class CallPlan:
         self.wanted_positions = [i for i, want in enumerate(wanted) if want]
         self.graph = optimize(specialize(inputs, outputs, specs, train=bool(training)))
         self._static_alloc = static_alloc
+        self._arenas = Arenas(device, keep=static_alloc)
         self._idle: list[list[NDArray]] = []
         is_static = not (training or self.wanted_positions)
         stable = self.graph.inputs[data_count:] if is_static else None
@@ -94,7 +101,7 @@ class CallPlan:
             [Value(node) for node in forward.inputs],
             forward.outputs,
             device,
-            static_alloc=static_alloc,
+            arenas=self._arenas,
             segment_size=segment_sizes[0],
             name=name,
             stable=range(data_count, len(inputs)) if is_static else (),
@@ -122,7 +129,7 @@ class CallPlan:
             [Value(node) for node in graph.inputs],
             graph.outputs,
             self.device,
-            static_alloc=self._static_alloc,
+            arenas=self._arenas,
             segment_size=segment_size,
             name=name,
             channels_last=self._channels_last(graph, lasting, len(graph.outputs)),

@@ -1,8 +1,8 @@
 """Executable: a graph bound to kernels and memory, run as a few engine jobs.
 
-The tail of a frame, with its arena, belongs to one call at a time: it is taken from a pool when the
-call's first step runs and goes back after its last, so that calls from several threads never meet
-in memory. A call that fails leaves it to the garbage collector.
+An arena, with the tail of a frame on it, belongs to one call at a time: it is taken when the call's
+first step runs and goes back after its last, so that calls from several threads never meet in
+memory. A call that fails leaves it to the garbage collector.
 
 What follows from stable inputs (parameters at inference) is computed by the first call after they
 changed, under a lock: the versions of their variables tell. It is kept for all calls. Nobody reads
@@ -17,6 +17,7 @@ from gluonish.core.device import Device
 from gluonish.core.errors import OperatorError
 from gluonish.core.random_state import next_key
 from gluonish.engine import current_engine
+from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.steps import Frame, Step
@@ -26,7 +27,6 @@ from gluonish_engine import Var
 
 __all__ = ["Executable"]
 
-_MAX_IDLE_TAILS = 8  # more calls at once than this allocate; keeps memory bounded after a burst
 _MAX_INLINE_STEPS = 32
 
 Key = tuple[int, int]
@@ -42,7 +42,7 @@ class Executable:
         externals: Values that each call gives, in order.
         outputs: Values that each call delivers into arrays of the caller's, in order.
         device: Where it runs.
-        static_alloc: Keep memory between calls.
+        arenas: Memory for intermediate values; other executables may take it in turn.
         segment_size: Most steps in one engine job, at least 1.
         name: For engine jobs and errors.
         stable: Positions of the externals that rarely change.
@@ -56,7 +56,7 @@ class Executable:
         outputs: Sequence[Value],
         device: Device,
         *,
-        static_alloc: bool,
+        arenas: Arenas,
         segment_size: int,
         name: str,
         stable: Collection[int] = (),
@@ -73,8 +73,8 @@ class Executable:
         self._prepared: Versions | None = None if has_prologue else []
         self._lock = threading.Lock()  # guards the prologue's values and `_prepared`
         self.inline = _is_light(nodes)
-        self._static_alloc = static_alloc
-        self._idle: list[Frame] = []
+        self._arenas = arenas
+        self._number = arenas.join(self.layout.arena_nbytes)
         steps = self.layout.steps
         self.segments: list[Steps] = [
             steps[i : i + segment_size] for i in range(0, len(steps), segment_size)
@@ -122,13 +122,13 @@ class Executable:
         # is skipped, no raise may forgive that to the others: it does not read the frame's
         # variable. All read what they mutate: its value outlives a call that is skipped.
         frame_var = Var()
-        tails: list[Frame] = []
+        taken: list[Arena] = []
         last = len(self.segments) - 1
         for i in range(last + 1):
             outer = i in (0, last)
             own = [frame_var] if i else []
             current_engine().push(
-                partial(self._run_segment, i, frame, tails, key, versions),
+                partial(self._run_segment, i, frame, taken, key, versions),
                 [*own, *(reads if outer else mutated)],
                 [frame_var, *(writes if outer else mutated)],
                 self.device.lane,
@@ -138,24 +138,24 @@ class Executable:
             )
 
     def _run_all(self, frame: Frame, key: Key, versions: Versions) -> None:
-        tail = self.take_tail()
-        frame += tail
+        arena = self._arenas.take()
+        frame += self._tail(arena)
         if versions != self._prepared:
             self._prepare(frame, versions)
         self._run(self.segments[0], frame, key)
-        self._end(frame, tail)
+        self._end(frame, arena)
 
     def _run_segment(
-        self, index: int, frame: Frame, tails: list[Frame], key: Key, versions: Versions
+        self, index: int, frame: Frame, taken: list[Arena], key: Key, versions: Versions
     ) -> None:
         if index == 0:
-            tails.append(self.take_tail())
-            frame += tails[0]
+            taken.append(self._arenas.take())
+            frame += self._tail(taken[0])
             if versions != self._prepared:
                 self._prepare(frame, versions)
         self._run(self.segments[index], frame, key)
         if index == len(self.segments) - 1:
-            self._end(frame, tails[0])
+            self._end(frame, taken[0])
 
     def _prepare(self, frame: Frame, versions: Versions) -> None:
         """Compute what follows from stable inputs, if they changed since the last time."""
@@ -175,23 +175,18 @@ class Executable:
             except Exception as error:
                 raise OperatorError(f"{step.node.name}: {step.op.name} failed: {error}") from error
 
-    def _end(self, frame: Frame, tail: Frame) -> None:
-        """Make the copies that are left, and give the tail back."""
+    def _end(self, frame: Frame, arena: Arena) -> None:
+        """Make the copies that are left, and give the arena back."""
         for source, target in self.layout.copies:
             frame[target][...] = frame[source]
-        self.return_tail(tail)
+        self._arenas.give(arena)
 
-    def take_tail(self) -> Frame:
-        """Return the tail of a frame that no other call uses."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self.layout.new_tail()
-
-    def return_tail(self, tail: Frame) -> None:
-        """Take a tail back after a call."""
-        if self._static_alloc and len(self._idle) < _MAX_IDLE_TAILS:
-            self._idle.append(tail)
+    def _tail(self, arena: Arena) -> Frame:
+        """Return the tail of a frame on an arena."""
+        tail = arena.tails.get(self._number)
+        if tail is None:
+            tail = arena.tails[self._number] = self.layout.new_tail(arena.raw)
+        return tail
 
 
 def _is_light(nodes: Sequence[Node]) -> bool:

@@ -230,12 +230,15 @@ class FrameLayout:
         raw = self._device.empty((spec.nbytes,), np.dtype(np.uint8))
         return array_of(raw, spec, channels_last=place in self._last_places)
 
-    def new_tail(self) -> Frame:
-        """Return the part of a frame behind what a call gives: constants and an arena."""
+    def new_tail(self, arena: Any) -> Frame:
+        """Return the part of a frame behind what a call gives.
+
+        Args:
+            arena: Bytes, `arena_nbytes` or more.
+        """
         tail: Frame = [None] * (self._count - self._given)
         for place, raw in (*self._constants.items(), *self._shared.items()):
             tail[place - self._given] = raw
-        arena = self._device.empty((self.arena_nbytes,), np.dtype(np.uint8))
         for place, slot in self._slots.items():
             tail[place - self._given] = array_of(
                 arena[slot.offset : slot.offset + slot.nbytes],

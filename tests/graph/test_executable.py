@@ -12,6 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.random_state import seed
 from gluonish.core.spec import Spec
 from gluonish.engine import use_engine
+from gluonish.graph.arenas import Arenas
 from gluonish.graph.executable import Executable
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import evaluate
@@ -46,7 +47,7 @@ def _executable(
         externals,
         outputs,
         device_of(cpu(device_id)),
-        static_alloc=static_alloc,
+        arenas=Arenas(device_of(cpu(device_id)), keep=static_alloc),
         segment_size=segment_size,
         name="net",
     )
@@ -121,43 +122,13 @@ def test_every_operator_gives_in_a_plan_what_it_gives_eagerly(name: str) -> None
         np.testing.assert_array_equal(x.asnumpy(), y.asnumpy())
 
 
-def test_memory_is_kept_between_calls_with_static_alloc() -> None:
-    (a,) = inputs((64,))
-    y = call("sin", call("softmax", a))
-    executable = _executable([a], [y])
-    _run(executable, [y], [ones((64,))])[0].wait_to_read()
-    tail = executable.take_tail()
-    executable.return_tail(tail)
-    _run(executable, [y], [ones((64,))])[0].wait_to_read()
-    assert executable.take_tail() is tail
-
-
-def test_memory_is_not_kept_without_static_alloc() -> None:
-    (a,) = inputs((64,))
-    y = call("sin", call("softmax", a))
-    executable = _executable([a], [y], static_alloc=False)
-    tail = executable.take_tail()
-    executable.return_tail(tail)
-    assert executable.take_tail() is not tail
-
-
 def test_kept_memory_holds_no_array_of_a_call() -> None:
     (a,) = inputs((6,))
     y = call("sin", call("Reshape", a, shape=(2, 3)))
     executable = _executable([a], [y])
     _run(executable, [y], [ones((6,))])[0].wait_to_read()
-    assert executable.take_tail() == [None]
-
-
-def test_idle_memory_is_bounded() -> None:
-    (a,) = inputs((2,))
-    y = call("sin", a)
-    executable = _executable([a], [y])
-    tails = [executable.layout.new_tail() for _ in range(50)]
-    for tail in tails:
-        executable.return_tail(tail)
-    taken = [executable.take_tail() for _ in range(50)]
-    assert 1 <= sum(any(x is tail for tail in tails) for x in taken) < 20
+    (tail,) = executable._arenas.take().tails.values()
+    assert tail == [None]
 
 
 @pytest.mark.parametrize("segment_size", [1, 2, 50])

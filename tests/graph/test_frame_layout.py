@@ -43,7 +43,7 @@ def test_what_is_given_and_delivered_lies_outside_the_arena() -> None:
     a, y = _chain(1)
     layout = _layout([a], [y])
     assert layout.arena_nbytes == 0
-    assert layout.new_tail() == []
+    assert layout.new_tail(None) == []
     assert (list(layout.steps[0].reads), list(layout.steps[0].writes)) == ([0], [1])
 
 
@@ -54,7 +54,7 @@ def test_another_shape_of_an_input_is_a_view() -> None:
     assert isinstance(layout.steps[0], ViewStep)
     assert layout.arena_nbytes == 0
     given = np.zeros((2, 3), np.float32)
-    frame = [given, np.zeros((3, 2), np.float32), *layout.new_tail()]
+    frame = [given, np.zeros((3, 2), np.float32), *layout.new_tail(None)]
     layout.steps[0](np, frame, (0, 0))
     assert np.shares_memory(frame[layout.steps[0].writes[0]], given)
 
@@ -76,7 +76,7 @@ def test_an_output_delivered_several_times_has_a_place_for_each() -> None:
     y = call("sin", a)
     layout = _layout([a], [y, y, y, a])
     assert layout.copies == [(1, 2), (1, 3), (0, 4)]
-    assert layout.new_tail() == []
+    assert layout.new_tail(None) == []
 
 
 def test_what_a_step_overwrites_is_told() -> None:

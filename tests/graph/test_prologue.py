@@ -9,6 +9,7 @@ import pytest
 import gluonish as mx
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
+from gluonish.graph.arenas import Arenas
 from gluonish.graph.executable import Executable
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray import NDArray, array
@@ -42,7 +43,7 @@ def _executable(
         externals,
         outputs,
         device_of(cpu()),
-        static_alloc=True,
+        arenas=Arenas(device_of(cpu()), keep=True),
         segment_size=100,
         name="net",
         stable=stable,

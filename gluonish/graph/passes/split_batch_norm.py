@@ -71,15 +71,17 @@ def _backward(node: Node, inputs: Sequence[Value], *, sole_reader: bool) -> Sequ
     d_gamma, d_beta, slope, offset = apply(
         _SUMS, (grad, data, mean, inverse_std, scale, beta), {"relu": relu, **flags}
     )
-    d_data = apply(
-        _DATA_GRADIENT, (grad, data, mean, scale, beta, slope, offset), {"relu": relu}
-    )
+    d_data = apply(_DATA_GRADIENT, (grad, data, mean, scale, beta, slope, offset), {"relu": relu})
     return [d_data, d_gamma, d_beta]
 
 
 def _is_gradient_of_relu_of(node: Node, given: Value) -> bool:
     """Whether a node is the gradient of ``relu(given)``, read from the output of the relu."""
-    if node.op is None or node.op.name != "_activation_backward" or node.attrs["act_type"] != "relu":
+    if (
+        node.op is None
+        or node.op.name != "_activation_backward"
+        or node.attrs["act_type"] != "relu"
+    ):
         return False
     relu = node.inputs[1].node
     names = ("relu", "Activation")

@@ -50,7 +50,9 @@ def test_what_is_done_to_elements_is_apart_from_the_sums() -> None:
 
 
 def test_the_gradient_of_a_relu_behind_it_is_part_of_its_own() -> None:
-    made = eliminate_dead_code(lint(split_batch_norm(_with_gradients(_normalized(train=True, relu=True)))))
+    made = eliminate_dead_code(
+        lint(split_batch_norm(_with_gradients(_normalized(train=True, relu=True))))
+    )
     names = {node.op.name for node in made.nodes if node.op is not None}
     assert "_activation_backward" not in names
     sums = next(node for node in made.nodes if node.op and node.op.name == "_batch_norm_sums")
