@@ -20,7 +20,9 @@ from gluonish.kvstore import create as create_store
 from gluonish.ndarray import NDArray, zeros
 from gluonish.optimizer import Optimizer, get_updater
 from gluonish.optimizer import create as create_optimizer
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.parameter import Parameter, ParameterDict
+from gluonish.trainables import Selection, Trainables
 
 __all__ = ["StaleGradientError", "Trainer"]
 
@@ -60,6 +62,7 @@ class Trainer:
         update_on_kvstore: bool | None = None,
     ) -> None:
         self._params = _parameter_list(params)
+        self._trainables = Trainables(self._params)
         self._positions = {id(param): i for i, param in enumerate(self._params)}
         self._contexts = _common_contexts(self._params)
         self._compression_params = compression_params
@@ -195,7 +198,7 @@ class Trainer:
         """
         self._set_rescale("step", batch_size)
         self._prepare()
-        fresh = self._fresh_parameters(ignore_stale_grad)
+        fresh = self._fresh(ignore_stale_grad)
         if self._kvstore is not None and self._update_on_kvstore:
             self._update_in_store(self._kvstore, fresh)
             return
@@ -212,7 +215,7 @@ class Trainer:
         self._prepare()
         self._refuse_update_on_kvstore("allreduce_grads")
         if self._kvstore is not None:
-            self._allreduce(self._kvstore, self._trainable())
+            self._allreduce(self._kvstore, self._trainables.all())
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update all parameters by gradients that `allreduce_grads` has added up.
@@ -228,7 +231,7 @@ class Trainer:
         self._set_rescale("update", batch_size)
         self._prepare()
         self._refuse_update_on_kvstore("update")
-        self._update(self._fresh_parameters(ignore_stale_grad))
+        self._update(self._fresh(ignore_stale_grad))
 
     def _set_rescale(self, what: str, batch_size: float) -> None:
         if not isinstance(batch_size, Real):
@@ -246,26 +249,20 @@ class Trainer:
                 "update_on_kvstore; pass update_on_kvstore=False to Trainer"
             )
 
-    def _trainable(self) -> list[tuple[int, Parameter]]:
-        return [(i, param) for i, param in enumerate(self._params) if param.grad_req != "null"]
-
-    def _fresh_parameters(self, ignore_stale_grad: bool) -> list[tuple[int, Parameter]]:
+    def _fresh(self, ignore_stale_grad: bool) -> Selection:
         """Return the parameters to update, after a look at all, so that no step is done by half."""
-        fresh = []
-        for i, param, arrays in [(i, p, p.list_data()) for i, p in self._trainable()]:
-            stale = [data.context for data in arrays if not data._fresh_grad]
-            if stale and not ignore_stale_grad:
-                raise StaleGradientError(
-                    f"Trainer: expected a new gradient of Parameter {param.name} on {stale[0]}, "
-                    "got the one of the last step; does the loss depend on the parameter? If it "
-                    "need not, call step with ignore_stale_grad=True"
-                )
-            if len(stale) < len(arrays):
-                fresh.append((i, param))
-        return fresh
+        selection, stale = self._trainables.fresh()
+        if stale and not ignore_stale_grad:
+            name = next(p.name for p in self._params if any(x is stale[0] for x in p.list_data()))
+            raise StaleGradientError(
+                f"Trainer: expected a new gradient of Parameter {name} on {stale[0].context}, "
+                "got the one of the last step; does the loss depend on the parameter? If it "
+                "need not, call step with ignore_stale_grad=True"
+            )
+        return selection
 
-    def _allreduce(self, store: KVStoreBase, params: Sequence[tuple[int, Parameter]]) -> None:
-        for i, param in params:
+    def _allreduce(self, store: KVStoreBase, selection: Selection) -> None:
+        for i, param in selection.members:
             gradients = param.list_grad()
             new = _new_gradients(param)
             if new is None:
@@ -273,10 +270,9 @@ class Trainer:
             else:
                 store.pushpull(i, new, out=gradients, priority=-i)
 
-    def _update_in_store(self, store: KVStoreBase, params: Sequence[tuple[int, Parameter]]) -> None:
+    def _update_in_store(self, store: KVStoreBase, selection: Selection) -> None:
         """Hand gradients to the store and take new weights, several at once where it can."""
-        size = self._optimizer.aggregate_num if isinstance(store, KVStore) else 1
-        for group in _groups(params, max(1, size)):
+        for group in _groups(selection.members, self._store_group(store)):
             keys = [i for i, _ in group]
             gradients = [_new_gradients(param) or param.list_grad() for _, param in group]
             weights = [param.list_data() for _, param in group]
@@ -284,15 +280,23 @@ class Trainer:
                 store.pushpull(keys[0], gradients[0], out=weights[0], priority=-keys[0])
             else:
                 store.pushpull(keys, gradients, out=weights, priority=-keys[0])
-            _mark_used(group)
+        selection.mark_used()
 
-    def _update(self, params: Sequence[tuple[int, Parameter]]) -> None:
-        indices = [i for i, _ in params]
-        weights = [param.list_data() for _, param in params]
-        gradients = [param.list_grad() for _, param in params]
-        for position, updater in enumerate(self._updaters[: len(weights[0]) if weights else 0]):
-            updater(indices, [g[position] for g in gradients], [w[position] for w in weights])
-        _mark_used(params)
+    def _store_group(self, store: KVStoreBase) -> int:
+        """How many weights a store updates in one call."""
+        optimizer = self._optimizer
+        if not isinstance(store, KVStore):
+            return 1
+        if isinstance(optimizer, RuleOptimizer) and optimizer.takes_all:
+            return optimizer.group_limit or max(1, len(self._params))
+        return max(1, optimizer.aggregate_num)
+
+    def _update(self, selection: Selection) -> None:
+        for updater, gradients, weights in zip(
+            self._updaters, selection.gradients, selection.weights, strict=False
+        ):
+            updater(selection.indices, gradients, weights)
+        selection.mark_used()
 
     # -- states ----------------------------------------------------------------------------------
 
@@ -370,12 +374,6 @@ def _new_gradients(param: Parameter) -> list[NDArray] | None:
         gradient if is_fresh else zeros(gradient.shape, gradient.context, gradient.dtype)
         for gradient, is_fresh in zip(param.list_grad(), fresh, strict=True)
     ]
-
-
-def _mark_used(params: Sequence[tuple[int, Parameter]]) -> None:
-    for _, param in params:
-        for data in param.list_data():
-            data._fresh_grad = False
 
 
 def _groups(

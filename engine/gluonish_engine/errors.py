@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from types import FrameType
+from typing import ClassVar
 
 __all__ = ["EngineError", "Failure", "Stale", "pushed_at"]
 
@@ -41,6 +42,9 @@ class Failure:
 
     __slots__ = ("cause", "name", "raised", "raised_at", "sequence", "where")
 
+    # Whether this process ever made one. Set before any variable can carry it.
+    happened: ClassVar[bool] = False
+
     def __init__(
         self,
         name: str,
@@ -54,6 +58,7 @@ class Failure:
         self.where = where
         self.raised = False
         self.raised_at: int | None = None
+        Failure.happened = True
 
     def standing(self, raises: int) -> "Failure":
         """Return itself, for every push and wait; see `Stale.standing`."""

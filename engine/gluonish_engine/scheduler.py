@@ -15,6 +15,9 @@ Invariants:
   another lane, waits or leaves the scope, and when any thread waits or queues behind it; so it
   holds nobody up for ever.
 - ``waiters`` counts the threads in `wait_idle`; while there is one, no bulk stays open.
+- ``waits`` counts the jobs that ever had to wait at a gate. What stands in a variable's queue is
+  pending, or came to a gate; so while an inline operator is the only thing pending and ``waits`` is
+  what it was at its start, nobody stands behind it, and nobody but it holds its variables.
 """
 
 import itertools
@@ -52,6 +55,7 @@ class Scheduler:
         "pending",
         "sequence",
         "waiters",
+        "waits",
     )
 
     def __init__(self) -> None:
@@ -66,6 +70,7 @@ class Scheduler:
         self.pending = pending
         self.flushes = 0
         self.waiters = 0
+        self.waits = 0
         self.open: set[Job] = set()
 
     def submit(self, job: Job) -> None:
@@ -148,6 +153,7 @@ class Scheduler:
                 if not job.calls:
                     release(job, ready)
             else:
+                self.waits += 1
                 job.gate = threading.Lock()
                 job.gate.acquire()
                 self._close_all(ready)
@@ -187,32 +193,42 @@ class Scheduler:
         self,
         reads: Sequence[Var],
         writes: Sequence[Var],
+        waits: int,
         failure: Failure | None,
         interrupted: bool,
     ) -> None:
         """Let go of what an inline operator has held, and leave its failure.
 
-        An interrupt of the program counts as if the operator had been skipped; see `Stale`.
+        ``waits`` is what it was when the operator began. An interrupt of the program counts as if
+        the operator had been skipped; see `Stale`.
         """
         with self.lock:
             if interrupted and failure is not None:
                 skip(reads, writes, failure)
-            queued = False
-            for var in reads:
-                if var.active > 0:
-                    var.active -= 1
-                queued = queued or var.queue is not None
-            for var in writes:
-                var.active = 0
-                if not interrupted:
+            else:
+                for var in writes:
                     var.error = failure
-                queued = queued or var.queue is not None
-            if queued:
-                ready: list[Job] = []
-                for var in (*reads, *writes):
-                    grant(var, ready)
-                self.settle(ready)
+            if self.pending == 1 and self.waits == waits:
+                for var in reads:
+                    var.active = 0
+                for var in writes:
+                    var.active = 0
+            else:
+                self._release_inline(reads, writes)
             self.done()
+
+    def _release_inline(self, reads: Sequence[Var], writes: Sequence[Var]) -> None:
+        for var in reads:
+            if var.active > 0:
+                var.active -= 1
+        for var in writes:
+            var.active = 0
+        queued = [var for var in (*reads, *writes) if var.queue is not None]
+        if queued:
+            ready: list[Job] = []
+            for var in queued:
+                grant(var, ready)
+            self.settle(ready)
 
     def done(self) -> None:
         """Count one pending thing off, under the lock."""

@@ -258,20 +258,25 @@ class ThreadedEngine(Engine):
         """Run an operator in the calling thread if its variables are free; whether it ran."""
         core = self._core
         with core.lock:
+            # With nothing pending no variable is held or queued for, and none carries an error
+            # before the first failure, so an operator of hundreds need not look at each.
+            if core.pending or Failure.happened or self._stream_lanes:
+                for var in reads:
+                    if var.active < 0 or var.queue or var.stream:
+                        return False
+                    if var.error and self._stands(var):
+                        return False
+                for var in writes:
+                    if var.active or var.queue or var.stream or (var.error and self._stands(var)):
+                        return False
+            # A variable in both ends up at -1.
             for var in reads:
-                if var.active < 0 or var.queue or var.stream or (var.error and self._stands(var)):
-                    return False
-            for var in writes:
-                if var.active or var.queue or var.stream or (var.error and self._stands(var)):
-                    return False
-            # Writes first: a variable in both stays at -1.
+                var.active += 1
             for var in writes:
                 var.active = -1
                 var.version += 1
-            for var in reads:
-                if var.active >= 0:
-                    var.active += 1
             core.pending += 1
+            waits = core.waits
             sequence = next(core.sequence)
         local = self._local
         outer = local.running
@@ -290,7 +295,7 @@ class ThreadedEngine(Engine):
                 raise
         finally:
             local.running = outer
-            core.finish_inline(reads, writes, failure, interrupted)
+            core.finish_inline(reads, writes, waits, failure, interrupted)
         if hook is not None:
             self._tell(name, key, start_ns, time.perf_counter_ns())
         return True

@@ -5,6 +5,7 @@ import gluonish.loss as loss
 import gluonish.model_zoo as model_zoo
 import gluonish.nn as nn
 import gluonish.parameter as parameter
+import gluonish.rnn as rnn
 import gluonish.trainer as trainer
 from gluonish.block import Block
 from gluonish.gluon import block, utils
@@ -29,6 +30,7 @@ __all__ = [
     "model_zoo",
     "nn",
     "parameter",
+    "rnn",
     "trainer",
     "utils",
 ]

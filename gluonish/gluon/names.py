@@ -9,6 +9,7 @@ import gluonish.metric as metric
 import gluonish.model_zoo as model_zoo
 import gluonish.nn as nn
 import gluonish.parameter as parameter
+import gluonish.rnn as rnn
 import gluonish.trainer as trainer
 
 __all__ = ["GLUON_MODULES"]
@@ -20,6 +21,7 @@ GLUON_MODULES: dict[str, ModuleType] = {
     "model_zoo": model_zoo,
     "nn": nn,
     "parameter": parameter,
+    "rnn": rnn,
     "trainer": trainer,
 }
 

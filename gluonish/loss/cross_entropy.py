@@ -5,6 +5,7 @@ from typing import Any
 
 from gluonish.loss.base import Loss
 from gluonish.nn.tensor import Tensor
+from gluonish.symbol import Symbol
 
 __all__ = [
     "SigmoidBCELoss",
@@ -56,10 +57,15 @@ class SoftmaxCrossEntropyLoss(Loss):
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
     ) -> Any:
         """Compute the loss with the functions of ``F``."""
+        along = {"axis": self._axis, "keepdims": True}
+        if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):
+            # Of Symbols the graph makes the same, and files hold MXNet's operators.
+            loss = -F._log_softmax_pick(pred, label, **along)
+            return self._mean(F, self._weighted(F, loss, sample_weight))
         if not self._from_logits:
             pred = F.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
-            loss = -F.pick(pred, label, axis=self._axis, keepdims=True)
+            loss = -F.pick(pred, label, **along)
         else:
             loss = -F.sum(pred * F.reshape_like(label, pred), axis=self._axis, keepdims=True)
         return self._mean(F, self._weighted(F, loss, sample_weight))

@@ -1,7 +1,8 @@
 """_log_softmax_pick: one element of log_softmax in every row, without making the others.
 
-What is kept for the gradient is one number a row, the logarithm of the sum of exponentials; the
-gradient is the softmax again, with 1 taken off at the element.
+What is kept for the gradient is two numbers a row: the maximum, and the logarithm of the sum of
+exponentials of what is left. Their sum alone would lose the digits of large scores. The gradient is
+the softmax again, with 1 taken off at the element.
 """
 
 from types import ModuleType
@@ -31,18 +32,19 @@ def _kept(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
 
-def _infer(data: Spec, index: Spec, **attrs: Any) -> tuple[Spec, Spec]:
+def _infer(data: Spec, index: Spec, **attrs: Any) -> tuple[Spec, Spec, Spec]:
     if not is_floating(data.dtype):
         raise OperatorError(
             f"_log_softmax_pick: expected floating data, got {data.dtype.name}; cast it"
         )
     (found,) = PICK.infer(data, index, **attrs)
-    return found, Spec(_kept(data.shape, attrs["axis"]), accumulator(data.dtype))
+    kept = Spec(_kept(data.shape, attrs["axis"]), accumulator(data.dtype))
+    return found, kept, kept
 
 
 def _kernel(
     xp: ModuleType,
-    outputs: tuple[Any, Any],
+    outputs: tuple[Any, Any, Any],
     data: Any,
     index: Any,
     *,
@@ -50,23 +52,22 @@ def _kernel(
     keepdims: bool,
     mode: str,
 ) -> None:
-    out, normalizer = outputs
-    if not normalizer.size:
+    out, top, log_total = outputs
+    if not top.size:
         return
     x = widen(data)
-    top = x.max(axis=axis, keepdims=True)
-    total = xp.exp(x - top).sum(axis=axis, keepdims=True)
-    normalizer[...] = xp.log(total) + top
-    kept = normalizer.shape
+    top[...] = x.max(axis=axis, keepdims=True)
+    log_total[...] = xp.log(xp.exp(x - top).sum(axis=axis, keepdims=True))
+    kept = top.shape
     positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
     picked = x[along_grid(xp, positions, axis % data.ndim)]
-    out.reshape(kept)[...] = picked - normalizer
+    out.reshape(kept)[...] = picked - top - log_total
 
 
 def _gradient(g: tuple[V | None, ...], data: V, index: V, *outputs: V, **attrs: Any) -> Any:
     if g[0] is None:
         return None, None
-    arrays = (g[0], data, index, outputs[1])
+    arrays = (g[0], data, index, *outputs[1:])
     return (lambda: apply(LOG_SOFTMAX_PICK_BACKWARD, arrays, attrs)), None
 
 
@@ -78,14 +79,14 @@ LOG_SOFTMAX_PICK = register(
         _gradient,
         doc=(
             "One element of log_softmax along axis in every row, at the positions in index.\n\n"
-            "The attributes are those of pick. The hidden output is the logarithm of the sum of\n"
-            "exponentials of each row."
+            "The attributes are those of pick. The hidden outputs are the maximum of each row and\n"
+            "the logarithm of the sum of exponentials of what is left."
         ),
         inputs=("data", "index"),
         schema=_SCHEMA,
-        outputs=2,
+        outputs=3,
         visible=1,
-        output_names=("output", "normalizer"),
+        output_names=("output", "top", "log_total"),
         gradient_uses_output=True,
         heavy=True,
     )
@@ -98,17 +99,18 @@ def _backward_kernel(
     grad: Any,
     data: Any,
     index: Any,
-    normalizer: Any,
+    top: Any,
+    log_total: Any,
     *,
     axis: int,
     keepdims: bool,
     mode: str,
 ) -> None:
-    kept = normalizer.shape
-    if not normalizer.size:
+    kept = top.shape
+    if not top.size:
         return
     g = widen(grad).reshape(kept)
-    found = xp.exp(widen(data) - normalizer)
+    found = xp.exp(widen(data) - top - log_total)
     found *= -g
     positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
     # One position a row, so that none is written twice.
@@ -116,7 +118,7 @@ def _backward_kernel(
     out[...] = found
 
 
-def _backward(grad: Any, data: Any, index: Any, _normalizer: Any, **attrs: Any) -> Any:
+def _backward(grad: Any, data: Any, index: Any, _top: Any, _log_total: Any, **attrs: Any) -> Any:
     """What `_backward_kernel` computes, in operators."""
 
     def composed(x: Any) -> Any:
@@ -129,11 +131,11 @@ def _backward(grad: Any, data: Any, index: Any, _normalizer: Any, **attrs: Any) 
 LOG_SOFTMAX_PICK_BACKWARD = register(
     Operator(
         "_log_softmax_pick_backward",
-        lambda grad, data, index, normalizer, **_: (data,),
+        lambda grad, data, index, top, log_total, **_: (data,),
         _backward_kernel,
         composite_gradient(_backward),
         doc="Gradient of _log_softmax_pick's data.",
-        inputs=("grad", "data", "index", "normalizer"),
+        inputs=("grad", "data", "index", "top", "log_total"),
         schema=_SCHEMA,
         heavy=True,
     )

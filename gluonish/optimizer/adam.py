@@ -1,24 +1,46 @@
-"""Adam: steps scaled by running means of the gradient and of its square."""
+"""Adam and AdamW: steps scaled by running means of the gradient and of its square."""
 
 from math import sqrt
 from typing import Any
 
-import gluonish.ndarray as nd
 from gluonish.ndarray import NDArray
-from gluonish.optimizer.optimizer import (
-    Index,
-    Optimizer,
-    State,
-    clip_limit,
-    register,
-    zeros_like,
-)
+from gluonish.ops.optimizer_rules import ADAM, ADAMW, Rule
+from gluonish.ops.optimizer_update import usable_scale
+from gluonish.optimizer.optimizer import Index, State, register, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+from gluonish.optimizer.weight_update import Column, WeightUpdate, each
 
-__all__ = ["Adam"]
+__all__ = ["Adam", "AdamW", "MomentsOptimizer"]
+
+
+class MomentsOptimizer(RuleOptimizer):
+    """Base of optimizers that keep running means of the gradient and of its square."""
+
+    def __init__(self, beta1: float, beta2: float, epsilon: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zero means of the gradient and of its square."""
+        return zeros_like(weight), zeros_like(weight)
+
+    def _scalars(self) -> dict[str, float]:
+        return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+
+    def _corrected(self, lrs: Column, counts: Column) -> Column:
+        """Return learning rates that make up for the means' start from 0."""
+
+        def corrected(lr: float, t: float) -> float:
+            correction: float = sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
+            return lr * correction
+
+        return each(corrected, lrs, counts)
 
 
 @register
-class Adam(Optimizer):
+class Adam(MomentsOptimizer):
     """Adam.
 
     With ``g = clip(rescale_grad * grad + wd * weight)`` and t the number of the update,
@@ -49,34 +71,61 @@ class Adam(Optimizer):
         lazy_update: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(learning_rate=learning_rate, **kwargs)
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.epsilon = epsilon
+        super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
         self.lazy_update = lazy_update
 
-    def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero means of the gradient and of its square."""
-        return zeros_like(weight), zeros_like(weight)
+    def _rule(self) -> Rule:
+        return ADAM
 
-    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Update one weight."""
-        self._update_count(index)
-        t = self._index_update_count[index]
-        correction = sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
-        mean, variance = state
-        nd.adam_update(
-            weight,
-            grad,
-            mean,
-            variance,
-            out=weight,
-            lr=self._get_lr(index) * correction,
-            wd=self._get_wd(index),
-            beta1=self.beta1,
-            beta2=self.beta2,
-            epsilon=self.epsilon,
-            rescale_grad=self.rescale_grad,
-            clip_gradient=clip_limit(self),
-            lazy_update=self.lazy_update,
-        )
+    def _columns(self, lrs: Column, wds: Column, counts: Column) -> tuple[Column, ...]:
+        return self._corrected(lrs, counts), wds
+
+
+@register
+class AdamW(MomentsOptimizer):
+    """Adam whose weight decay has no part in the running means, as in MXNet 2.0.
+
+    With ``g = clip(rescale_grad * grad)`` and t the number of the update,
+    ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
+    ``r = lr * sqrt(1 - beta2 ** t) / (1 - beta1 ** t)``, or ``r = lr`` without ``correct_bias``,
+    and ``weight -= r * (m / (sqrt(v) + epsilon) + wd * weight)``.
+
+    The state is ``(m, v)``. A step whose ``rescale_grad`` is 0 or not finite changes nothing.
+
+    Args:
+        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
+        beta1: Decay of the mean of gradients.
+        beta2: Decay of the mean of squares.
+        epsilon: Keeps the division from zero.
+        correct_bias: Whether to make up for the means' start from 0.
+        use_fused_step: No effect: steps are always fused.
+        **kwargs: As `Optimizer` takes them.
+
+    References:
+        I. Loshchilov, F. Hutter, "Decoupled Weight Decay Regularization", 2019.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        correct_bias: bool = True,
+        use_fused_step: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
+        self.correct_bias = correct_bias
+
+    def _rule(self) -> Rule:
+        return ADAMW
+
+    def _columns(self, lrs: Column, wds: Column, counts: Column) -> tuple[Column, ...]:
+        return 1.0, wds, self._corrected(lrs, counts) if self.correct_bias else lrs
+
+    def _push(
+        self, update: WeightUpdate, columns: tuple[Column, ...], scalars: dict[str, float]
+    ) -> None:
+        if usable_scale(self.rescale_grad):
+            super()._push(update, columns, scalars)

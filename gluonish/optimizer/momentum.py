@@ -1,15 +1,18 @@
 """MomentumOptimizer: what SGD and NAG share, the state."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.ndarray import NDArray
-from gluonish.optimizer.optimizer import Index, Optimizer, State, is_half, warn_of_half, zeros_like
+from gluonish.ops.optimizer_rules import SGD as PLAIN
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.optimizer.optimizer import Index, State, is_half, warn_of_half, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer, state_arrays
 
 __all__ = ["MomentumOptimizer"]
 
 
-class MomentumOptimizer(Optimizer):
+class MomentumOptimizer(RuleOptimizer):
     """Base of optimizers whose state is None or the momentum.
 
     With ``multi_precision`` on a 16-bit weight it is the pair of that, in float32, and the float32
@@ -19,6 +22,9 @@ class MomentumOptimizer(Optimizer):
         momentum: Share of the last step that is repeated.
         **kwargs: As `Optimizer` takes them.
     """
+
+    with_momentum: ClassVar[Rule]
+    asks_update = False
 
     def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -36,3 +42,15 @@ class MomentumOptimizer(Optimizer):
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zero momentum, or None without momentum."""
         return zeros_like(weight) if self.momentum != 0.0 else None
+
+    def _rule(self) -> Rule:
+        return self.with_momentum if self.momentum != 0.0 else PLAIN
+
+    def _scalars(self) -> dict[str, float]:
+        return {"momentum": self.momentum}
+
+    def _arrays(self, state: State, mixed: bool) -> tuple[NDArray, ...]:
+        if not mixed:
+            return state_arrays(state)
+        inner, master = state
+        return (*state_arrays(inner), master)

@@ -163,8 +163,11 @@ class Optimizer:
             grad: Its gradient.
             state: What `create_state` returned.
         """
-        raise NotSupportedError(
-            f"{type(self).__name__}: expected a subclass that defines update, got none"
+        raise self._undefined("update")
+
+    def _undefined(self, method: str) -> NotSupportedError:
+        return NotSupportedError(
+            f"{type(self).__name__}: expected a subclass that defines {method}, got none"
         )
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:

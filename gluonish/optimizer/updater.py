@@ -1,11 +1,13 @@
 """Updater: an optimizer together with the states of the weights that it updates."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from operator import is_
+from typing import Any, NamedTuple
 
 from gluonish.core.context import Context
 from gluonish.ndarray import NDArray
-from gluonish.optimizer.optimizer import Index, Optimizer, State
+from gluonish.optimizer.optimizer import Index, Optimizer, State, is_half
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.states import (
     describe_optimizer,
     pack_state,
@@ -13,8 +15,23 @@ from gluonish.optimizer.states import (
     unpack_state,
 )
 from gluonish.optimizer.states_file import dump_states, load_states
+from gluonish.optimizer.weight_update import WeightUpdate
 
 __all__ = ["Updater", "get_updater"]
+
+
+class _Bound(NamedTuple):
+    """What a call bound, for the next one."""
+
+    arrays: tuple[Any, Any, Any]
+    states: list[State]
+    settings: tuple[Any, ...]
+    updates: Sequence[tuple[WeightUpdate, Sequence[Index]]]
+
+
+def _settings(optimizer: RuleOptimizer) -> tuple[Any, ...]:
+    """What decides how weights are bound."""
+    return optimizer._rule(), optimizer.multi_precision, optimizer.group_limit
 
 
 class Updater:
@@ -35,6 +52,7 @@ class Updater:
         self.states: dict[Index, State] = {}
         self.states_synced: dict[Index, bool] = {}
         self.aggregate_updates = optimizer.aggregate_num > 0
+        self._last: _Bound | None = None
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
         """Update one weight in place, or lists of them that lie on one device.
@@ -48,17 +66,57 @@ class Updater:
             index, grad, weight = [index], [grad], [weight]
         if not index:
             return
-        self.optimizer._set_current_context(weight[0].context.device_id)
+        optimizer = self.optimizer
+        optimizer._set_current_context(weight[0].context.device_id)
+        if isinstance(optimizer, RuleOptimizer) and optimizer.takes_all:
+            for update, indices in self._bound(optimizer, index, grad, weight):
+                optimizer.apply(update, indices)
+            return
         for i, w in zip(index, weight, strict=True):
             self._prepare_state(i, w)
         if not self.aggregate_updates:
             for i, w, g in zip(index, weight, grad, strict=True):
-                self.optimizer.update_multi_precision(i, w, g, self.states[i])
+                optimizer.update_multi_precision(i, w, g, self.states[i])
             return
-        for group in self._groups(list(zip(index, weight, grad, strict=True))):
+        items = list(zip(index, weight, grad, strict=True))
+        for group in self._groups(items, max(1, optimizer.aggregate_num)):
             indices, weights, grads = (list(part) for part in zip(*group, strict=True))
             states = [self.states[i] for i in indices]
-            self.optimizer.update_multi_precision(indices, weights, grads, states)
+            optimizer.update_multi_precision(indices, weights, grads, states)
+
+    def _bound(
+        self, optimizer: RuleOptimizer, index: Any, grad: Any, weight: Any
+    ) -> Sequence[tuple[WeightUpdate, Sequence[Index]]]:
+        """Return updates of all weights, the same as in the last call if nothing has moved since.
+
+        Only tuples can be told to be the same, since nobody changes what they hold.
+        """
+        last = self._last
+        if (
+            last is not None
+            and last.arrays[0] is index
+            and last.arrays[1] is grad
+            and last.arrays[2] is weight
+            and last.settings == _settings(optimizer)
+            and all(map(is_, map(self.states.get, index), last.states))
+        ):
+            return last.updates
+        updates = []
+        for i, w in zip(index, weight, strict=True):
+            self._prepare_state(i, w)
+        items = list(zip(index, weight, grad, strict=True))
+        # What is named twice is updated twice, one after the other.
+        limit = len(items) if len(set(index)) == len(items) else 1
+        for group in self._groups(items, min(limit, optimizer.group_limit or limit)):
+            indices, weights, grads = zip(*group, strict=True)
+            states = [self.states[i] for i in indices]
+            mixed = optimizer.multi_precision and is_half(weights[0])
+            updates.append((optimizer.bind(weights, grads, states, mixed=mixed), indices))
+        self._last = None
+        if isinstance(index, tuple) and isinstance(grad, tuple) and isinstance(weight, tuple):
+            states = [self.states[i] for i in index]
+            self._last = _Bound((index, grad, weight), states, _settings(optimizer), updates)
+        return updates
 
     def _prepare_state(self, index: Index, weight: NDArray) -> None:
         if index not in self.states:
@@ -67,14 +125,14 @@ class Updater:
             self.states[index] = self.sync_state_context(self.states[index], weight.context)
         self.states_synced[index] = True
 
+    @staticmethod
     def _groups(
-        self, items: list[tuple[Index, NDArray, NDArray]]
+        items: list[tuple[Index, NDArray, NDArray]], size: int
     ) -> Iterator[list[tuple[Index, NDArray, NDArray]]]:
-        """Split into groups of one dtype and at most ``aggregate_num`` weights, in order."""
+        """Split into groups of one dtype and at most ``size`` weights, in order."""
         by_dtype: dict[Any, list[tuple[Index, NDArray, NDArray]]] = {}
         for item in items:
             by_dtype.setdefault(item[1].dtype, []).append(item)
-        size = max(1, self.optimizer.aggregate_num)
         for same in by_dtype.values():
             for start in range(0, len(same), size):
                 yield same[start : start + size]

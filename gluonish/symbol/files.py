@@ -68,6 +68,8 @@ def _num_outputs(node: NodeData) -> int:
         return 1
     op = find_operator(node.op)
     attrs = op.schema.parse(op.name, _operator_attributes(op, node.attrs))
+    if op.name == "RNN":
+        return op.num_visible(attrs)  # what it keeps for its gradient is no output of MXNet's
     return op.num_outputs(attrs) + _has_workspace(op, attrs)
 
 

@@ -26,6 +26,8 @@ MODULES = (
     "gluon.model_zoo.vision",
     "gluon.nn",
     "gluon.parameter",
+    "gluon.rnn",
+    "gluon.rnn.rnn_layer",
     "gluon.trainer",
     "gluon.utils",
     "initializer",

@@ -1,6 +1,7 @@
 """The RNN operator: results, gradients to order 2, layout of the parameters, and refusals."""
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from gluonish.ops.registry import find_operator
 from gluonish.ops.rnn import RNN
 from gluonish.ops.rnn_layout import dims_of, parameter_count, reserve_size, segments
 from gluonish.testing import check_operator
-from gluonish.testing.values import run_operator
+from gluonish.testing.values import run_kernel, run_operator, runtime_attrs
 
+GOLDEN = dict(np.load(Path(__file__).parents[1] / "golden" / "rnn.npz"))
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
 
@@ -109,6 +111,27 @@ def test_output_states_and_gradients(mode: str, layers: int, both: bool) -> None
         second_order=layers == 1 or not both,
         half_tolerance=3e-2,
     )
+
+
+@pytest.mark.parametrize("name", sorted({key.split(".")[0] for key in GOLDEN}))
+def test_results_and_gradients_are_mxnets(name: str) -> None:
+    mode, both, projection = name.split("-")
+    arrays = [GOLDEN[f"{name}.input{i}"] for i in range(4) if f"{name}.input{i}" in GOLDEN]
+    given = {"mode": mode, "num_layers": 2, "state_size": 4, "bidirectional": int(both)}
+    attrs = {**given, "state_outputs": True, "projection_size": int(projection) or None}
+    outputs = run_operator("RNN", *arrays, **attrs)
+    for i, output in enumerate(outputs):
+        np.testing.assert_allclose(output, GOLDEN[f"{name}.output{i}"], rtol=1e-5, atol=1e-6)
+    if f"{name}.gradient0" not in GOLDEN:
+        return  # MXNet cannot train projections
+    parsed = RNN.schema.parse("RNN", attrs)
+    kept = run_kernel(RNN, RNN.kernel, arrays, parsed, runtime_attrs(RNN, parsed))
+    heads = [np.cos(np.arange(y.size)).reshape(y.shape).astype(np.float32) for y in outputs]
+    named = {**attrs, "heads": tuple(range(len(heads)))}
+    found = run_operator("_rnn_backward", *heads, *arrays, kept[-1], **named)
+    for i, gradient in enumerate(found):
+        want = GOLDEN[f"{name}.gradient{i}"]
+        np.testing.assert_allclose(gradient, want, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from gluonish.symbol import Symbol
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-@pytest.mark.parametrize("name", ["cnn", "cells", "attrs"])
+@pytest.mark.parametrize("name", ["cnn", "cells", "attrs", "lstm"])
 def test_a_file_of_mxnet_is_written_again_byte_for_byte(name: str) -> None:
     path = GOLDEN / f"{name}-symbol.json"
     assert sym.load(path).tojson() == path.read_text()

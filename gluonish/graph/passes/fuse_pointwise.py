@@ -180,7 +180,8 @@ def _pays_alone(node: Node) -> bool:
     if node.specs[0].size < _SMALLEST_ALONE:
         return False
     attrs = {name: value for name, value in node.attrs.items() if name != "key"}
-    return op.select_fast("numpy", [value.spec for value in node.inputs], attrs) is None
+    fast = op.select_fast("numpy", [value.spec for value in node.inputs], attrs)
+    return fast is None or fast.name.startswith("numba.")
 
 
 def _rebuilt(graph: Graph, groups: Sequence[Sequence[Node]]) -> Graph:

@@ -23,6 +23,9 @@ Names that a source may use:
   ``erf`` of float32, which vectorize (those of ``math`` do not); ``sqrt, fabs, floor, ceil,
   trunc, rint`` (halves to even), ``copysign(x, sign)``, ``fma(x, y, z)``; ``maximum`` and
   ``minimum``, which keep NaN as NumPy's. Arguments are of one type, float32 or float64.
+- ``select(condition, x, y)``: ``x`` or ``y``, both computed before; of one type. An ``if`` between
+  two elements would make LLVM choose an address first, which is slow. ``flag_float32(condition)``,
+  ``flag_float64``, ``flag_int64``: 1 or 0.
 - ``philox_fill(view, place, block, seed, offset)``: writes the four words of a block of the draw
   with key ``(seed, offset)`` (see `gluonish.ops.philox`) to ``view[place]`` and behind, a view
   ``u32``; ``philox_word(index, seed, offset)``: one word, at the price of four. ``scratch()``: such
@@ -31,7 +34,7 @@ Names that a source may use:
   writes what another writes, but where both are the same element; LLVM then vectorizes without
   comparing addresses. Put it into every loop over elements that writes memory, in-place ones too;
   never where an iteration needs what an earlier one wrote to memory. Sums in local variables are
-  no memory, and may stand beside it.
+  no memory, and may stand beside it. In ``body`` only.
 
 ``fastmath`` names what LLVM may assume of floating-point instructions: ``contract`` (a * b + c
 rounded once), ``reassoc`` (sums in any order, without which a sum does not vectorize), ``nsz``,
@@ -41,6 +44,7 @@ In a kernel called with a row an extent step, say in ``grain`` how many rows are
 """
 
 import hashlib
+import os
 import threading
 from collections.abc import Iterable
 from functools import cache
@@ -98,8 +102,20 @@ class CompiledKernel:
         self._launch(extent, words, grain, threads, team.parallel if threads > 1 else 0)
 
 
-_kernels: dict[tuple[str, tuple[str, ...]], CompiledKernel] = {}
-_lock = threading.Lock()  # guards compilation, so that nothing is compiled twice
+_kernels: dict[tuple[str, tuple[str, ...]], CompiledKernel | KernelError] = {}
+
+
+class _State:
+    lock = threading.Lock()  # guards compilation, so that nothing is compiled twice
+
+
+def _renew_lock() -> None:
+    """In a forked child, where the thread that held it may be gone."""
+    _State.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 @cache
@@ -121,11 +137,20 @@ def compile_kernel(source: str, fastmath: Iterable[str] = _FASTMATH) -> Compiled
     key = (source, tuple(sorted(fastmath)))
     kernel = _kernels.get(key)
     if kernel is None:
-        with _lock:
+        with _State.lock:
             kernel = _kernels.get(key)
             if kernel is None:
-                kernel = _kernels[key] = CompiledKernel(source, _code(*key))
+                kernel = _kernels[key] = _new_kernel(*key)
+    if isinstance(kernel, KernelError):
+        raise kernel
     return kernel
+
+
+def _new_kernel(source: str, fastmath: tuple[str, ...]) -> CompiledKernel | KernelError:
+    try:
+        return CompiledKernel(source, _code(source, fastmath))
+    except KernelError as error:
+        return error  # kept, too: to find it out again takes as long as compiling
 
 
 def _code(source: str, fastmath: tuple[str, ...]) -> machine_code.Code:

@@ -2,8 +2,10 @@
 
 Templates are Python expressions in ``{a}``, ``{b}``, .. for the inputs at one element. ``W(..)``
 converts to the type that the operator is computed in: float32 for the 16-bit floats too, int64 for
-whole numbers. Results are those of the reference kernels but for round-off in functions of
-`vector_math`: no operator is simplified away, and 16-bit results are rounded after each operator.
+whole numbers; ``flag(..)`` is 1 or 0 in it. Choices are made by ``select``, never by ``if``, which
+would make LLVM choose between addresses. Results are those of the reference kernels but for
+round-off in functions of `vector_math`: no operator is simplified away, and 16-bit results are
+rounded after each operator.
 """
 
 import math
@@ -137,8 +139,8 @@ _rows(
         "floor": "floor({a})",
         "ceil": "ceil({a})",
         "trunc fix": "trunc({a})",
-        "round": "trunc({a}) + copysign(W(1) if fabs({a} - trunc({a})) >= W(0.5) else W(0), {a})",
-        "rint": "floor({a}) + (W(1) if {a} - floor({a}) > W(0.5) else W(0))",
+        "round": "trunc({a}) + copysign(flag(fabs({a} - trunc({a})) >= W(0.5)), {a})",
+        "rint": "floor({a}) + flag({a} - floor({a}) > W(0.5))",
         "broadcast_maximum _maximum": "maximum({a}, {b})",
         "broadcast_minimum _minimum": "minimum({a}, {b})",
     },
@@ -157,9 +159,9 @@ _rows({"negative": "-{a}"}, whole=True)
 _rows({"abs": "fabs({a})"}, exact=True)
 _rows(
     {
-        "sign": "(W(1) if {a} > W(0) else W(0)) - (W(1) if {a} < W(0) else W(0))",
-        "logical_not": "W(1) if {a} == W(0) else W(0)",
-        "relu": "W(0) if {a} <= W(0) else {a}",
+        "sign": "flag({a} > W(0)) - flag({a} < W(0))",
+        "logical_not": "flag({a} == W(0))",
+        "relu": "select({a} <= W(0), W(0), {a})",
         "zeros_like": "W(0)",
         "ones_like": "W(1)",
         "_copy BlockGrad make_loss MakeLoss broadcast_to broadcast_axis": "{a}",
@@ -178,7 +180,7 @@ _COMPARISONS = {
 }
 _rows(
     {
-        f"broadcast_{name} _{name}": f"W(1) if {{a}} {symbol} {{b}} else W(0)"
+        f"broadcast_{name} _{name}": f"flag({{a}} {symbol} {{b}})"
         for name, symbol in _COMPARISONS.items()
     },
     whole=True,
@@ -188,7 +190,7 @@ _LOGIC = {"and": "&", "or": "|", "xor": "^"}
 _rows(
     {
         f"broadcast_logical_{name} _logical_{name}": (
-            f"W(1) if ({{a}} != W(0)) {symbol} ({{b}} != W(0)) else W(0)"
+            f"flag(({{a}} != W(0)) {symbol} ({{b}} != W(0)))"
         )
         for name, symbol in _LOGIC.items()
     },
@@ -224,10 +226,10 @@ for _name, _text in {
 }.items():
     RULES[_name] = _scalar(_text, whole=False, exact=True)
 for _name, _symbol in _COMPARISONS.items():
-    _text = f"W(1) if {{a}} {_symbol} {{s}} else W(0)"
+    _text = f"flag({{a}} {_symbol} {{s}})"
     RULES[f"_{_name}_scalar"] = _scalar(_text, whole=True, exact=True)
 for _name, _symbol in _LOGIC.items():
-    _text = f"W(1) if ({{a}} != W(0)) {_symbol} ({{s}} != W(0)) else W(0)"
+    _text = f"flag(({{a}} != W(0)) {_symbol} ({{s}} != W(0)))"
     RULES[f"_logical_{_name}_scalar"] = _scalar(_text, whole=True, exact=True)
 
 # The powers that need no logarithm.
@@ -240,7 +242,7 @@ RULES["_power_scalar"] = Rule(
 RULES["add_n"] = Rule(lambda w: (" + ".join(w.names),), _any)
 RULES["broadcast_like"] = Rule(lambda w: (w[0],), lambda s, attrs: _any(s[:1], attrs), exact=True)
 RULES["where"] = Rule(
-    lambda w: (f"{w[1]} if {w[0]} else {w[2]}",),
+    lambda w: (f"select({w[0]} != 0, {w[1]}, {w[2]})",),
     lambda specs, attrs: specs[0].dtype in _KINDS and _any(specs[1:], attrs),
     exact=True,
 )
@@ -259,14 +261,14 @@ def _takes_cast(specs: Sequence[Spec], attrs: Attrs) -> bool:
 RULES["Cast"] = Rule(lambda w: (w[0],), _takes_cast)
 
 _ACTIVATIONS = {
-    "relu": "W(0) if {a} <= W(0) else {a}",
+    "relu": "select({a} <= W(0), W(0), {a})",
     "sigmoid": "sigmoid({a})",
     "softrelu": "softplus({a})",
     "softsign": "{a} / (W(1) + fabs({a}))",
     "tanh": "tanh({a})",
 }
 _SLOPES = {
-    "relu": "(W(1) if {b} > W(0) else W(0))",
+    "relu": "flag({b} > W(0))",
     "sigmoid": "({b} * (W(1) - {b}))",
     "softrelu": "(-expm1(-{b}))",
     "softsign": "((W(1) - fabs({b})) * (W(1) - fabs({b})))",
@@ -283,11 +285,11 @@ def _leaky(w: Writer) -> tuple[str, ...]:
     if kind == "gelu":
         return (f"(erf({x} * {number(math.sqrt(0.5))}) + W(1)) * {x} / W(2)",)
     if kind == "prelu":
-        return (f"{x} if {x} > W(0) else {x} * {w[1]}",)
+        return (f"select({x} > W(0), {x}, {x} * {w[1]})",)
     if kind == "leaky":
-        return (f"{x} if {x} > W(0) else {x} * {number(w.attrs['slope'])}",)
+        return (f"select({x} > W(0), {x}, {x} * {number(w.attrs['slope'])})",)
     slope = number(w.attrs["slope"] if kind == "elu" else _SELU_ALPHA)
-    below = f"({x} if {x} > W(0) else expm1(minimum({x}, W(0))) * {slope})"
+    below = f"select({x} > W(0), {x}, expm1(minimum({x}, W(0))) * {slope})"
     return (below if kind == "elu" else f"{below} * {number(_SELU_SCALE)}",)
 
 
@@ -303,13 +305,13 @@ RULES["erf"] = Rule(
     lambda w: (f"erf({w[0]})",), lambda s, attrs: _real(s, attrs) and s[0].dtype != FLOAT64
 )
 RULES["_leaky_relu_backward"] = Rule(
-    lambda w: (f"{w[0]} if {w[1]} > W(0) else {w[0]} * {w.number(w.attrs['slope'])}",), _real
+    lambda w: (f"select({w[1]} > W(0), {w[0]}, {w[0]} * {w.number(w.attrs['slope'])})",), _real
 )
 
 
 def _clip(w: Writer) -> tuple[str, ...]:
     low, high = w.typed(w.attrs["a_min"]), w.typed(w.attrs["a_max"])
-    return (f"{high} if {w[0]} > {high} else ({low} if {w[0]} < {low} else {w[0]})",)
+    return (f"select({w[0]} > {high}, {high}, select({w[0]} < {low}, {low}, {w[0]}))",)
 
 
 RULES["clip"] = Rule(_clip, _real, exact=True)
@@ -328,7 +330,7 @@ def _smooth_l1(w: Writer) -> tuple[str, ...]:
     size = f"fabs({w[0]})"
     inner = f"{w[0]} * {w[0]} * {w.number(0.5 * square)}"
     outer = f"{size} - {w.number(0.5 / square)}"
-    return (f"{inner} if {size} < {w.number(1 / square)} else {outer}",)
+    return (f"select({size} < {w.number(1 / square)}, {inner}, {outer})",)
 
 
 RULES["smooth_l1"] = Rule(_smooth_l1, lambda s, attrs: _real(s, attrs) and attrs["scalar"] != 0)
@@ -339,7 +341,7 @@ def _dropout(w: Writer) -> tuple[str, ...]:
         return f"{w[0]} * {SECOND}", "W(1)"
     p = w.attrs["p"]
     scale = w.number(1 / (1 - p) if p < 1 else 0.0)
-    return f"{w[0]} * {SECOND}", f"{scale} if {DRAW} >= {w.single(p)} else W(0)"
+    return f"{w[0]} * {SECOND}", f"select({DRAW} >= {w.single(p)}, {scale}, W(0))"
 
 
 def _drops(attrs: Attrs) -> bool:

@@ -7,6 +7,7 @@ not meet, so that it vectorizes without comparing every pair of pointers, also w
 an input.
 """
 
+import ast
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -62,6 +63,7 @@ def lower(source: str, fastmath: Iterable[str]) -> Lowered:
         raise KernelError(
             f"compile_kernel: expected Numba, got {error}; pip install numba"
         ) from None
+    _require_marks_in_body(source)
     scope = kernel_scope()
     known = set(scope)
     exec(compile(source, "<generated kernel>", "exec"), scope)
@@ -76,6 +78,20 @@ def lower(source: str, fastmath: Iterable[str]) -> Lowered:
             f"compile_kernel: expected a source that Numba takes, got {error}"
         ) from None
     return Lowered(_with_marks(text.replace(name, _ENTRY)), libraries)
+
+
+def _require_marks_in_body(source: str) -> None:
+    """Check that no other function calls independent().
+
+    Numba loads other functions itself, and ends the process when one calls what is not there.
+    """
+    for function in ast.parse(source).body:
+        if isinstance(function, ast.FunctionDef) and function.name != "body":
+            names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+            if "independent" in names:
+                raise KernelError(
+                    f"compile_kernel: expected independent() in body, got it in {function.name}"
+                )
 
 
 def _lowered(body: Any, fastmath: Iterable[str]) -> tuple[str, str, list[Any]]:

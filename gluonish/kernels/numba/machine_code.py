@@ -148,8 +148,17 @@ def generate(lowered: Lowered) -> bytes:
     """Optimize and return the object file of a kernel.
 
     Raises:
-        KernelError: It needs a function of Numba's own at run time.
+        KernelError: It needs a function of Numba's own at run time, or LLVM refuses it.
     """
+    try:
+        return _generated(lowered)
+    except RuntimeError as error:
+        if isinstance(error, KernelError):
+            raise
+        raise KernelError(f"compile_kernel: expected code that LLVM takes, got {error}") from None
+
+
+def _generated(lowered: Lowered) -> bytes:
     from llvmlite import binding
 
     machine = _target_machine()

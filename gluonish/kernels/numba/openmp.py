@@ -54,7 +54,8 @@ def team() -> Team:
             found = _State.team
             if found is None:
                 found = _State.team = Team(_libgomp())
-                os.register_at_fork(after_in_child=_forget_threads)
+                if hasattr(os, "register_at_fork"):
+                    os.register_at_fork(after_in_child=_forget_threads)
     return found
 
 

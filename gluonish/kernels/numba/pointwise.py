@@ -6,6 +6,8 @@ from call to call. Plans are shared by all threads; the words of a call belong t
 their `pop` to their `append` on the plan's list of idle ones, both single steps of the interpreter.
 """
 
+import math
+import re
 import sys
 from collections.abc import Collection, Sequence
 from ctypes import addressof, c_int64
@@ -24,6 +26,8 @@ from gluonish.ops.fused_pointwise import Program
 __all__ = ["Attached", "Bound", "PointwisePlan", "plan_pointwise"]
 
 _MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
+
+_ELEMENTARY = re.compile(r"\b(?:exp|expm1|log\w*|tanh|sigmoid|softplus|erf|philox_\w+)\(")
 
 Key = tuple[int, int]
 
@@ -44,13 +48,11 @@ class PointwisePlan:
         self._words = source.words
         self._key_at = source.key_at
         *outer, inner = loops.extents
-        self._extent = inner
-        self._grain = GRAIN
-        if outer:
-            self._extent = 1
-            for extent in outer:
-                self._extent *= extent
-            self._grain = max(1, GRAIN // inner)
+        self._extent = math.prod(outer) if outer else inner
+        # Simple arithmetic wants twice as many elements before a thread pays, and each elementary
+        # function costs about three simple operators.
+        grain = 2 * GRAIN // (1 + 3 * min(5, len(_ELEMENTARY.findall(source.text))))
+        self._grain = max(1, grain // inner) if outer else grain
         self._idle: list[tuple[Any, int]] = []
 
     def new_words(self) -> tuple[Any, int]:

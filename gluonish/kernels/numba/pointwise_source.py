@@ -43,6 +43,7 @@ _STORES = {
     np.dtype(np.int64): "{}",
 }
 _CONVERSION = re.compile(r"\bW\(")
+_FLAG = re.compile(r"\bflag\(")
 _TILE = 1024  # elements whose random numbers are made at a time; they stay in the first-level cache
 
 
@@ -143,7 +144,7 @@ class PointwiseSource:
         texts = []
         for text in rule.write(writer):
             text = text.replace(SECOND, f"t{count + 1}").replace(DRAW, "draw")
-            text = _CONVERSION.sub(f"{kind}(", text)
+            text = _FLAG.sub(f"flag_{kind}(", _CONVERSION.sub(f"{kind}(", text))
             texts.append(text if rule.exact else _rounded(text, target))
         return texts
 
@@ -256,7 +257,7 @@ def _place(i: int, step: int) -> str:
 
 def _cast(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
     if target == BOOL:
-        return f"int64(1) if {name} != {_register(source)}(0) else int64(0)"
+        return f"flag_int64({name} != {_register(source)}(0))"
     return f"{_register(target)}({name})"
 
 

@@ -13,17 +13,19 @@ from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT16
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.numba.eager import SLOW, LargeKernel
 from gluonish.kernels.numba.expressions import supports
 from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import Bound, plan_pointwise
 from gluonish.kernels.onednn.api import RefusedError
+from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
 from gluonish.ops.fused_pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
     FUSED_POINTWISE_RANDOM,
     Program,
 )
-from gluonish.ops.registry import Attrs, FastKernel, Operator
+from gluonish.ops.registry import Attrs, FastKernel, Operator, find_operator
 
 __all__ = ["enabled", "hang"]
 
@@ -74,10 +76,13 @@ _SERVED: tuple[Operator, ...] = (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_PO
 
 
 def hang() -> None:
-    """Hang the kernels on their operators, in front of those that are there."""
+    """Hang the kernels on their operators: in front of other fast ones where they are fused."""
     for op in _SERVED:
         fast = FastKernel("numba.fused_pointwise", _takes, _kernel, enabled, _plan)
         op.fast_kernels = (fast, *op.fast_kernels)
+    for name in SLOW:
+        op = find_operator(name)
+        op.fast_kernels = (*op.fast_kernels, LargeKernel(op).fast_kernel())
 
 
 hang()

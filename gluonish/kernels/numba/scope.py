@@ -23,7 +23,7 @@ def kernel_scope() -> dict[str, Any]:
 
     words = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
     scope: dict[str, Any] = {name: getattr(numba, name) for name in words.split()}
-    for names in (_views(), _bits(), _half_floats(), _marker(), _random(), _math()):
+    for names in (_views(), _bits(), _half_floats(), _choices(), _marker(), _random(), _math()):
         scope |= names
     return scope | {"np": np, "math": math}
 
@@ -108,6 +108,26 @@ def _marker() -> dict[str, Any]:
         return context.get_dummy_value()
 
     return {"independent": _fixed(types.void(), generate)}
+
+
+def _choices() -> dict[str, Any]:
+    from numba import types
+    from numba.extending import intrinsic
+
+    def select(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        return builder.select(*args)
+
+    def typed(typing_context: Any, condition: Any, x: Any, y: Any) -> Any:
+        kind = typing_context.unify_types(x, y)
+        return kind(types.boolean, kind, kind), select
+
+    def flag(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
+        kind = context.get_value_type(signature.return_type)
+        return builder.select(args[0], kind(1), kind(0))
+
+    kinds = {"float32": types.float32, "float64": types.float64, "int64": types.int64}
+    flags = {f"flag_{name}": _fixed(kind(types.boolean), flag) for name, kind in kinds.items()}
+    return {"select": intrinsic(typed), **flags}
 
 
 def _random() -> dict[str, Any]:

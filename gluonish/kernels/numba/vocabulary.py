@@ -22,13 +22,15 @@ _GRAIN = 1 << 14  # elements that are worth a thread
 _COLUMNS = 64  # of an embedding's gradient that are worth a thread
 
 _LANES = 64
+_IN_ORDER = ("contract",)  # keeps the order of differences
 
-# Words: data, positions, results, normalizers, elements of a row, maxima of each row by its lane. A
-# maximum that minds NaN does not vectorize as a sum would; lanes in memory do.
+# Words: data, positions, results, maxima of the rows, logarithms of the sums of exponentials of
+# what is left, elements of a row, maxima of each row by its lane. A maximum that minds NaN does not
+# vectorize as a sum would; lanes in memory do. The fma keeps the order of the two differences.
 _FORWARD = """
 def body(begin, end, words):
     x, positions, out = f32(words[0]), i64(words[1]), f32(words[2])
-    normalizers, count, lanes = f32(words[3]), words[4], f32(words[5])
+    tops, logs, count, lanes = f32(words[3]), f32(words[4]), words[5], f32(words[6])
     whole = count - count % 64
     for i in range(begin, end):
         at = i * count
@@ -47,23 +49,24 @@ def body(begin, end, words):
         total = float32(0)
         for j in range(count):
             total += exp(x[at + j] - top)
-        normalizer = log(total) + top
-        normalizers[i] = normalizer
-        out[i] = x[at + positions[i]] - normalizer
+        tops[i] = top
+        logs[i] = log(total)
+        out[i] = fma(float32(1), x[at + positions[i]] - top, -log(total))
 """
 
-# Words: result, gradients, data, positions, normalizers, elements of a row.
+# Words: result, gradients, data, positions, maxima, logarithms, elements of a row.
 _BACKWARD = """
 def body(begin, end, words):
     out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])
-    positions, normalizers, count = i64(words[3]), f32(words[4]), words[5]
+    positions, tops, logs, count = i64(words[3]), f32(words[4]), f32(words[5]), words[6]
     for i in range(begin, end):
         at = i * count
         g = grad[i]
-        normalizer = normalizers[i]
+        top = tops[i]
+        log_total = logs[i]
         for j in range(count):
             independent()
-            out[at + j] = -g * exp(x[at + j] - normalizer)
+            out[at + j] = -g * exp(x[at + j] - top - log_total)
         out[at + positions[i]] = out[at + positions[i]] + g
 """
 
@@ -106,7 +109,7 @@ def _takes_pick(data: Spec, index: Spec, *, axis: int, **_: Any) -> bool:
 
 def _pick(
     xp: ModuleType,
-    outputs: tuple[Array, Array],
+    outputs: tuple[Array, Array, Array],
     data: Array,
     index: Array,
     *,
@@ -132,17 +135,18 @@ def _pick_backward(
     grad: Array,
     data: Array,
     index: Array,
-    normalizer: Array,
+    top: Array,
+    log_total: Array,
     *,
     axis: int,
     keepdims: bool,
     mode: str,
 ) -> None:
-    grad, data, normalizer = map(np.ascontiguousarray, (grad, data, normalizer))
+    grad, data, top, log_total = map(np.ascontiguousarray, (grad, data, top, log_total))
     count = data.shape[-1]
     positions = _positions(index, count, mode)
-    words = _words(out, grad, data, positions, normalizer, count)
-    compile_kernel(_BACKWARD)(len(positions), words, max(1, _GRAIN // count))
+    words = _words(out, grad, data, positions, top, log_total, count)
+    compile_kernel(_BACKWARD, _IN_ORDER)(len(positions), words, max(1, _GRAIN // count))
 
 
 def _takes_embedding(grad: Spec, data: Spec, *, input_dim: int, output_dim: int, **_: Any) -> bool:

@@ -216,6 +216,11 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
         *(_HP, _H, _H, _H, _H, _H, _H, _H),
     ),
     "dnnl_matmul_primitive_desc_create": (_HP, _H, _H, _H, _H, _H, _H),
+    "dnnl_sgemm": (
+        *(ctypes.c_char, ctypes.c_char, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64),
+        *(ctypes.c_float, _H, ctypes.c_int64, _H, ctypes.c_int64),
+        *(ctypes.c_float, _H, ctypes.c_int64),
+    ),
     "dnnl_batch_normalization_forward_primitive_desc_create": (
         *(_HP, _H, _I, _H, _H, ctypes.c_float, ctypes.c_uint, _H),
     ),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from gluonish.kernels.onednn.api import AlgorithmKind, Api, Argument
-from gluonish.kernels.onednn.binding import bind, require, vectors
+from gluonish.kernels.onednn.binding import bind, channels_last, require, vectors
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Array, Descriptor
 from gluonish.kernels.onednn.plan import Bound, Builder, Plan
@@ -83,24 +83,33 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Plan:
     gamma = builder.operand(_channels(engine, arrays[2], rank)) if kind.scaled else None
     beta, mean, inverse = (builder.operand(_channels(engine, array, rank)) for array in arrays[3:6])
     addends = [builder.operand(engine.describe(array)) for array in arrays[6:]]
+    # Arrays that lie otherwise than the result are reordered: the library would take them, but step
+    # from element to element.
+    common = _common(engine, arrays[0])
     factors = [inverse] if gamma is None else [inverse, gamma]
     steps = [
-        *((AlgorithmKind.BINARY_MUL, slot) for slot in factors),
-        *((AlgorithmKind.BINARY_ADD, slot) for slot in (beta, *addends)),
+        *((AlgorithmKind.BINARY_MUL, slot, slot.layout) for slot in factors),
+        (AlgorithmKind.BINARY_ADD, beta, beta.layout),
+        *((AlgorithmKind.BINARY_ADD, slot, common) for slot in addends),
     ]
-    chain = _Chain(engine.api, [(how, slot.layout) for how, slot in steps], relu=kind.relu)
+    chain = _Chain(engine.api, [(how, layout) for how, _, layout in steps], relu=kind.relu)
     descriptor = PrimitiveDescriptor(
         engine.api,
         "dnnl_binary_primitive_desc_create",
         *(engine.handle, AlgorithmKind.BINARY_SUB),
-        *(slot.layout.handle for slot in (data, mean, out)),
+        *(layout.handle for layout in (common, mean.layout, common)),
         chain.handle,
     )
     reads = {Argument.SRC: data, Argument.SRC_1: mean}
-    for i, (_, slot) in enumerate(steps):
+    for i, (_, slot, _) in enumerate(steps):
         reads[cast(Argument, Argument.POST_OP_SRC + i * _POST_OP)] = slot
     builder.step(descriptor, reads, {Argument.DST: out})
     return builder.build()
+
+
+def _common(engine: Engine, out: Array) -> Descriptor:
+    """The layout of the result if its channels come last, else in the order of its shape."""
+    return engine.describe(out) if channels_last(out) else engine.contiguous(out)
 
 
 def _channels(engine: Engine, array: Array, rank: int) -> Descriptor:

@@ -22,9 +22,9 @@ from gluonish.core.config import (
 from gluonish.kernels import onednn
 from gluonish.kernels.onednn import (
     register_arithmetic,
+    register_direct,
     register_normalization,
     register_products,
-    register_rnn,
     register_windows,
 )
 from gluonish.kernels.onednn.api import RefusedError
@@ -123,8 +123,8 @@ def hang() -> None:
     """Hang the kernels on their operators, in front of those that are there."""
     for row in PLANNED:
         serve(*row)
-    for op, name, takes, kernel in register_rnn.KERNELS:
-        fast = FastKernel(f"onednn.{name}", takes, _with_fallback(op, name, kernel), enabled)
+    for op, name, takes, kernel in register_direct.KERNELS:
+        fast = FastKernel(name, takes, _with_fallback(op, name, kernel), enabled)
         op.fast_kernels = (fast, *op.fast_kernels)
 
 

@@ -1,6 +1,30 @@
 """Networks that classify images."""
 
 from gluonish.model_zoo.registry import get_model
+from gluonish.model_zoo.vision.alexnet import AlexNet, alexnet
+from gluonish.model_zoo.vision.densenet import (
+    DenseNet,
+    densenet121,
+    densenet161,
+    densenet169,
+    densenet201,
+)
+from gluonish.model_zoo.vision.inception import Inception3, inception_v3
+from gluonish.model_zoo.vision.inception_bn import InceptionBN, inception_bn
+from gluonish.model_zoo.vision.mobilenet import (
+    MobileNet,
+    MobileNetV2,
+    get_mobilenet,
+    get_mobilenet_v2,
+    mobilenet0_5,
+    mobilenet0_25,
+    mobilenet0_75,
+    mobilenet1_0,
+    mobilenet_v2_0_5,
+    mobilenet_v2_0_25,
+    mobilenet_v2_0_75,
+    mobilenet_v2_1_0,
+)
 from gluonish.model_zoo.vision.resnet import (
     BasicBlockV1,
     BasicBlockV2,
@@ -20,16 +44,55 @@ from gluonish.model_zoo.vision.resnet import (
     resnet152_v1,
     resnet152_v2,
 )
+from gluonish.model_zoo.vision.squeezenet import SqueezeNet, squeezenet1_0, squeezenet1_1
+from gluonish.model_zoo.vision.vgg import (
+    VGG,
+    get_vgg,
+    vgg11,
+    vgg11_bn,
+    vgg13,
+    vgg13_bn,
+    vgg16,
+    vgg16_bn,
+    vgg19,
+    vgg19_bn,
+)
 
 __all__ = [
+    "VGG",
+    "AlexNet",
     "BasicBlockV1",
     "BasicBlockV2",
     "BottleneckV1",
     "BottleneckV2",
+    "DenseNet",
+    "Inception3",
+    "InceptionBN",
+    "MobileNet",
+    "MobileNetV2",
     "ResNetV1",
     "ResNetV2",
+    "SqueezeNet",
+    "alexnet",
+    "densenet121",
+    "densenet161",
+    "densenet169",
+    "densenet201",
+    "get_mobilenet",
+    "get_mobilenet_v2",
     "get_model",
     "get_resnet",
+    "get_vgg",
+    "inception_bn",
+    "inception_v3",
+    "mobilenet0_5",
+    "mobilenet0_25",
+    "mobilenet0_75",
+    "mobilenet1_0",
+    "mobilenet_v2_0_5",
+    "mobilenet_v2_0_25",
+    "mobilenet_v2_0_75",
+    "mobilenet_v2_1_0",
     "resnet18_v1",
     "resnet18_v2",
     "resnet34_v1",
@@ -40,4 +103,14 @@ __all__ = [
     "resnet101_v2",
     "resnet152_v1",
     "resnet152_v2",
+    "squeezenet1_0",
+    "squeezenet1_1",
+    "vgg11",
+    "vgg11_bn",
+    "vgg13",
+    "vgg13_bn",
+    "vgg16",
+    "vgg16_bn",
+    "vgg19",
+    "vgg19_bn",
 ]

@@ -7,14 +7,13 @@ References:
 
 import os
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
 from gluonish.hybrid_block import HybridBlock
-from gluonish.model_zoo.model_store import get_model_file
 from gluonish.model_zoo.registry import register_model
+from gluonish.model_zoo.vision.classifier import Classifier, load_published
 from gluonish.model_zoo.vision.resnet_units import (
     BasicBlockV1,
     BasicBlockV2,
@@ -30,7 +29,6 @@ from gluonish.nn.flatten import Flatten
 from gluonish.nn.global_pooling import GlobalAvgPool2D
 from gluonish.nn.pooling import MaxPool2D
 from gluonish.nn.sequential import HybridSequential
-from gluonish.nn.tensor import Tensor
 
 __all__ = [
     "BasicBlockV1",
@@ -56,11 +54,8 @@ __all__ = [
 Unit = Callable[..., HybridBlock]
 
 
-class _ResNet(HybridBlock):
-    """What both versions share: features, then a fully connected layer."""
-
-    features: HybridSequential
-    output: Dense
+class _ResNet(Classifier):
+    """What both versions share beside features and output."""
 
     def _check(self, layers: Sequence[int], channels: Sequence[int]) -> None:
         if len(channels) != len(layers) + 1:
@@ -86,10 +81,6 @@ class _ResNet(HybridBlock):
                 for _ in range(count - 1):
                     stage.add(block(out_channels, 1, False, in_channels=out_channels, prefix=""))
             self.features.add(stage)
-
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Compute the scores of the classes."""
-        return self.output(self.features(x))
 
 
 class ResNetV1(_ResNet):
@@ -240,7 +231,7 @@ def get_resnet(
     unit = resnet_block_versions[version - 1][kind]
     network = resnet_net_versions[version - 1](unit, layers, channels, **kwargs)
     if pretrained:
-        network.load_parameters(get_model_file(f"resnet{num_layers}_v{version}", root), ctx=ctx)
+        load_published(network, f"resnet{num_layers}_v{version}", ctx, root)
     return network
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.config import MXNET_HOME
-from gluonish.kernels.numba import compiler, disk_cache, openmp
+from gluonish.kernels.numba import compiler, disk_cache, frontend, machine_code, openmp
 from gluonish.kernels.numba.compiler import KernelError, compile_kernel
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -142,6 +142,34 @@ def test_several_threads_share_a_kernel() -> None:
 def test_a_source_that_cannot_be_compiled_is_refused(line: str, message: str) -> None:
     with pytest.raises(KernelError, match=message):
         compile_kernel(f"def body(begin, end, words):\n    {line}\n")
+
+
+def test_a_refusal_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "def body(begin, end, words):\n    unknown(begin)\n"
+    with pytest.raises(KernelError):
+        compile_kernel(source)
+    monkeypatch.setattr(compiler, "lower", None)  # not called again
+    with pytest.raises(KernelError, match="unknown"):
+        compile_kernel(source)
+
+
+def test_marks_outside_the_body_are_refused() -> None:
+    source = """
+def fill(x, n):
+    for i in range(n):
+        independent()
+        x[i] = 1.0
+
+def body(begin, end, words):
+    fill(f64(words[0]), end)
+"""
+    with pytest.raises(KernelError, match=r"expected independent\(\) in body, got it in fill"):
+        compile_kernel(source)
+
+
+def test_what_llvm_refuses_is_an_error_of_ours() -> None:
+    with pytest.raises(KernelError, match="expected code that LLVM takes"):
+        machine_code.generate(frontend.Lowered("no text of LLVM's", []))
 
 
 def only_file(home: Path) -> Path:

@@ -105,3 +105,19 @@ def body(begin, end, words):
     run(source, x, y, low, high)
     np.testing.assert_array_equal(low, np.minimum(x, y))
     np.testing.assert_array_equal(high, np.maximum(x, y))
+
+
+def test_select_chooses_between_two_arrays() -> None:
+    source = """
+def body(begin, end, words):
+    x = f32(words[0])
+    y = f32(words[1])
+    z = f64(words[2])
+    for i in range(begin, end):
+        independent()
+        z[i] = select(x[i] > y[i], float64(x[i]), float64(1)) + flag_float64(x[i] == y[i])
+"""
+    x, y = np.array([3, 1, 2], np.float32), np.array([2, 1, 5], np.float32)
+    z = np.empty(3)
+    run(source, x, y, z)
+    np.testing.assert_array_equal(z, [3, 2, 1])

@@ -61,6 +61,19 @@ def test_data_and_addend_may_lie_differently(close: Close) -> None:
     close(out, want.astype(np.float64))
 
 
+@pytest.mark.parametrize("out_layout", LAYOUTS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_no_layouts_make_the_library_step_from_element_to_element(
+    layout: Layout, out_layout: Layout
+) -> None:
+    inputs = _inputs((2, 32, 5, 4), add=True)
+    attrs = parsed(BATCH_NORM_APPLY, fix_gamma=False, add=True, relu=True)
+    given = [layout(inputs[0]), *inputs[1:5], contiguous(inputs[5])]
+    (out,) = blank(BATCH_NORM_APPLY, given, out_layout, attrs)
+    made = run(batch_norm_apply, [out], given, attrs)
+    assert not any(step.descriptor.implementation.startswith("ref") for step in made.steps)
+
+
 def test_the_result_may_lie_on_the_addend(close: Close) -> None:
     inputs = _inputs((2, 16, 5, 4), add=True)
     attrs = parsed(BATCH_NORM_APPLY, fix_gamma=False, add=True, relu=True)

@@ -12,7 +12,7 @@ from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError
 from gluonish.hybrid_block import HybridBlock
 from gluonish.model_zoo import vision
-from gluonish.model_zoo.vision import resnet
+from gluonish.model_zoo.vision import classifier
 from gluonish.ndarray import array, zeros
 from gluonish.parameter import ParameterDict
 
@@ -99,7 +99,7 @@ def test_pretrained_weights_are_loaded(tmp_path: Path, monkeypatch: pytest.Monke
         asked.append((name, root))
         return str(tmp_path / "x.params")
 
-    monkeypatch.setattr(resnet, "get_model_file", find)
+    monkeypatch.setattr(classifier, "get_model_file", find)
     net: HybridBlock = vision.resnet18_v1(
         pretrained=True, root="here", ctx=cpu(1), classes=10, thumbnail=True
     )

@@ -1,0 +1,18 @@
+"""The kernels that are no single plan, for `gluonish.kernels.onednn.register`: recurrent layers,
+which loop over many plans, and the library's BLAS call."""
+
+from collections.abc import Callable
+
+from gluonish.kernels.onednn import rnn, sgemm
+from gluonish.ops.matmul import DOT
+from gluonish.ops.registry import Kernel, Operator
+from gluonish.ops.rnn import RNN, RNN_BACKWARD
+
+__all__ = ["KERNELS"]
+
+# Operator, full name of the kernel, what it takes, and the kernel.
+KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Kernel], ...] = (
+    (DOT, "onednn_blas.dot", sgemm.takes_dot, sgemm.dot),
+    (RNN, "onednn.rnn", rnn.takes, rnn.rnn),
+    (RNN_BACKWARD, "onednn.rnn_backward", rnn.takes_backward, rnn.rnn_backward),
+)

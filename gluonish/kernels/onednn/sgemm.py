@@ -1,0 +1,64 @@
+"""Large products of float32 matrices by the library's own BLAS call.
+
+It is the fastest for gradients of dense layers, whose right operand is not transposed. Measured on
+two Zen 4 cores, in CPU time: 0.89 of the matrix product primitive's for (1120, 10000) times
+(10000, 512), 0.91 for its other gradient, 0.95 to 1.0 between 512 and 1024 each way; up to 1.2 with
+a transposed right operand, so that stays with the primitive.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Spec
+from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.onednn.backend import current
+from gluonish.kernels.onednn.binding import require
+from gluonish.kernels.onednn.memory import Array, address, element_strides
+
+__all__ = ["dot", "takes_dot"]
+
+# Multiplications from which on it is faster than the primitive, on matrices that are not tiny in
+# any direction.
+_LARGE = 1 << 26
+_NARROW = 64
+
+
+def takes_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **_: Any) -> bool:
+    """Whether `dot` is the fastest for a product."""
+    if transpose_b or len(lhs.shape) != 2 or len(rhs.shape) != 2:
+        return False
+    if lhs.dtype != FLOAT32 or rhs.dtype != FLOAT32:
+        return False
+    return min(*lhs.shape, *rhs.shape) >= _NARROW and lhs.size * rhs.shape[1] >= _LARGE
+
+
+def dot(
+    xp: ModuleType,
+    out: Array,
+    lhs: Array,
+    rhs: Array,
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    **_: Any,
+) -> None:
+    """Fill ``out`` with a product; arguments of the operator ``dot``.
+
+    Raises:
+        RefusedError: An array's rows are not contiguous, or it cannot be addressed.
+    """
+    require("sgemm", out, lhs, rhs)
+    strides = [element_strides(array) for array in (out, lhs, rhs)]
+    if any(inner != 1 or outer < inner for outer, inner in strides):
+        raise RefusedError(f"sgemm: expected matrices of contiguous rows, got strides {strides}")
+    (out_stride, _one), (lhs_stride, _one), (rhs_stride, _one) = strides
+    rows, columns = out.shape
+    engine = current().engine
+    engine.thread()  # sets how many threads the call uses
+    engine.api.call(
+        "dnnl_sgemm",
+        *(b"T" if transpose_a else b"N", b"N", rows, columns, rhs.shape[0]),
+        *(1.0, address(lhs), lhs_stride, address(rhs), rhs_stride),
+        *(0.0, address(out), out_stride),
+    )

@@ -1,0 +1,84 @@
+"""AlexNet, in the form for one device.
+
+References:
+    A. Krizhevsky, One weird trick for parallelizing convolutional neural networks, 2014: one
+    column, without local response normalization.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.context import Context, cpu
+from gluonish.model_zoo.registry import register_model
+from gluonish.model_zoo.vision.classifier import Classifier, load_published
+from gluonish.nn.conv import Conv2D
+from gluonish.nn.dense import Dense
+from gluonish.nn.dropout import Dropout
+from gluonish.nn.flatten import Flatten
+from gluonish.nn.pooling import MaxPool2D
+from gluonish.nn.sequential import HybridSequential
+
+__all__ = ["AlexNet", "alexnet"]
+
+_CPU = cpu()
+
+
+class AlexNet(Classifier):
+    """AlexNet: five convolutions and three fully connected layers.
+
+    Args:
+        classes: Number of outputs.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W), with H and W of 63 or more; pretrained weights are for (N, 3, 224, 224).
+
+    Outputs:
+        y: (N, classes), without softmax.
+    """
+
+    def __init__(self, classes: int = 1000, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            self.features.add(
+                Conv2D(64, 11, 4, 2, activation="relu"),
+                MaxPool2D(3, 2),
+                Conv2D(192, 5, padding=2, activation="relu"),
+                MaxPool2D(3, 2),
+                Conv2D(384, 3, padding=1, activation="relu"),
+                Conv2D(256, 3, padding=1, activation="relu"),
+                Conv2D(256, 3, padding=1, activation="relu"),
+                MaxPool2D(3, 2),
+                Flatten(),
+                Dense(4096, activation="relu"),
+                Dropout(0.5),
+                Dense(4096, activation="relu"),
+                Dropout(0.5),
+            )
+            self.output = Dense(classes)
+
+
+@register_model("alexnet")
+def alexnet(
+    pretrained: bool = False,
+    ctx: Context | Sequence[Context] = _CPU,
+    root: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> AlexNet:
+    """Return AlexNet.
+
+    Args:
+        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        ctx: Device or devices for pretrained weights.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
+        **kwargs: Arguments of `AlexNet`, such as ``classes``.
+
+    Raises:
+        DownloadError: if the weights could not be fetched.
+    """
+    network = AlexNet(**kwargs)
+    if pretrained:
+        load_published(network, "alexnet", ctx, root)
+    return network

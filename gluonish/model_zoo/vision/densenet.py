@@ -1,0 +1,168 @@
+"""Densely connected networks: every layer of a stage reads all that the stage made before.
+
+References:
+    G. Huang, Z. Liu, L. van der Maaten, K. Q. Weinberger, Densely Connected Convolutional Networks,
+    2016: the variant with bottlenecks and compression by a half.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import ArgumentError
+from gluonish.model_zoo.registry import register_model
+from gluonish.model_zoo.vision.classifier import Classifier, chain, load_published
+from gluonish.nn.activation import Activation
+from gluonish.nn.batch_norm import BatchNorm
+from gluonish.nn.concurrent import HybridConcurrent, Identity
+from gluonish.nn.conv import Conv2D
+from gluonish.nn.dense import Dense
+from gluonish.nn.dropout import Dropout
+from gluonish.nn.flatten import Flatten
+from gluonish.nn.pooling import AvgPool2D, MaxPool2D
+from gluonish.nn.sequential import HybridSequential
+
+__all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201"]
+
+_CPU = cpu()
+
+
+def _dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcurrent:
+    """Return a layer that puts ``growth_rate`` new channels behind those of its input."""
+    new = chain(
+        BatchNorm(),
+        Activation("relu"),
+        Conv2D(bn_size * growth_rate, 1, use_bias=False),
+        BatchNorm(),
+        Activation("relu"),
+        Conv2D(growth_rate, 3, padding=1, use_bias=False),
+    )
+    if dropout:
+        new.add(Dropout(dropout))
+    layer = HybridConcurrent(axis=1, prefix="")
+    layer.add(Identity(), new)
+    return layer
+
+
+def _transition(channels: int) -> HybridSequential:
+    return chain(
+        BatchNorm(), Activation("relu"), Conv2D(channels, 1, use_bias=False), AvgPool2D(2, 2)
+    )
+
+
+class DenseNet(Classifier):
+    """A densely connected network.
+
+    Args:
+        num_init_features: Number of channels of the stem.
+        growth_rate: Number of channels that each layer adds.
+        block_config: Number of layers of each stage.
+        bn_size: How many times ``growth_rate`` a bottleneck's channels are.
+        dropout: Probability that a new element is zeroed while training.
+        classes: Number of outputs.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W); with four stages H and W are 221 or more, and pretrained weights are for
+            (N, 3, 224, 224).
+
+    Outputs:
+        y: (N, classes), without softmax.
+    """
+
+    def __init__(
+        self,
+        num_init_features: int,
+        growth_rate: int,
+        block_config: Sequence[int],
+        bn_size: int = 4,
+        dropout: float = 0,
+        classes: int = 1000,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            self.features.add(
+                Conv2D(num_init_features, 7, 2, 3, use_bias=False),
+                BatchNorm(),
+                Activation("relu"),
+                MaxPool2D(3, 2, 1),
+            )
+            channels = num_init_features
+            for i, count in enumerate(block_config):
+                if i:
+                    channels //= 2
+                    self.features.add(_transition(channels))
+                stage = HybridSequential(prefix=f"stage{i + 1}_")
+                with stage.name_scope():
+                    for _ in range(count):
+                        stage.add(_dense_layer(growth_rate, bn_size, dropout))
+                self.features.add(stage)
+                channels += count * growth_rate
+            self.features.add(BatchNorm(), Activation("relu"), AvgPool2D(7), Flatten())
+            self.output = Dense(classes)
+
+
+# By number of layers: channels of the stem, growth rate, layers of each stage.
+densenet_spec: dict[int, tuple[int, int, list[int]]] = {
+    121: (64, 32, [6, 12, 24, 16]),
+    161: (96, 48, [6, 12, 36, 24]),
+    169: (64, 32, [6, 12, 32, 32]),
+    201: (64, 32, [6, 12, 48, 32]),
+}
+
+
+def get_densenet(
+    num_layers: int,
+    pretrained: bool = False,
+    ctx: Context | Sequence[Context] = _CPU,
+    root: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> DenseNet:
+    """Return a densely connected network of the published sizes.
+
+    Args:
+        num_layers: 121, 161, 169 or 201.
+        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        ctx: Device or devices for pretrained weights.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
+        **kwargs: Arguments of `DenseNet`, such as ``classes``.
+
+    Raises:
+        ArgumentError: if there is no such number of layers.
+        DownloadError: if the weights could not be fetched.
+    """
+    if num_layers not in densenet_spec:
+        raise ArgumentError(
+            f"get_densenet: expected num_layers in {list(densenet_spec)}, got {num_layers}"
+        )
+    network = DenseNet(*densenet_spec[num_layers], **kwargs)
+    if pretrained:
+        load_published(network, f"densenet{num_layers}", ctx, root)
+    return network
+
+
+@register_model("densenet121")
+def densenet121(**kwargs: Any) -> DenseNet:
+    """Return DenseNet-121; see `get_densenet` for the arguments."""
+    return get_densenet(121, **kwargs)
+
+
+@register_model("densenet161")
+def densenet161(**kwargs: Any) -> DenseNet:
+    """Return DenseNet-161; see `get_densenet` for the arguments."""
+    return get_densenet(161, **kwargs)
+
+
+@register_model("densenet169")
+def densenet169(**kwargs: Any) -> DenseNet:
+    """Return DenseNet-169; see `get_densenet` for the arguments."""
+    return get_densenet(169, **kwargs)
+
+
+@register_model("densenet201")
+def densenet201(**kwargs: Any) -> DenseNet:
+    """Return DenseNet-201; see `get_densenet` for the arguments."""
+    return get_densenet(201, **kwargs)

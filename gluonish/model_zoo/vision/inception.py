@@ -1,0 +1,155 @@
+"""Inception v3.
+
+References:
+    C. Szegedy, V. Vanhoucke, S. Ioffe, J. Shlens, Z. Wojna, Rethinking the Inception Architecture
+    for Computer Vision, 2015. There is no auxiliary classifier.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from gluonish.core.context import Context, cpu
+from gluonish.hybrid_block import HybridBlock
+from gluonish.model_zoo.registry import register_model
+from gluonish.model_zoo.vision.classifier import Classifier, load_published
+from gluonish.model_zoo.vision.inception_units import (
+    AVERAGE,
+    Branch,
+    Conv,
+    Split,
+    add_module,
+    normalized_conv,
+)
+from gluonish.nn.dense import Dense
+from gluonish.nn.dropout import Dropout
+from gluonish.nn.pooling import AvgPool2D, MaxPool2D
+from gluonish.nn.sequential import HybridSequential
+
+__all__ = ["Inception3", "inception_v3"]
+
+_CPU = cpu()
+_MAXIMUM: Callable[[], HybridBlock] = partial(MaxPool2D, 3, 2)
+
+_Conv = partial(Conv, epsilon=0.001)
+_conv3x3 = partial(_Conv, kernel_size=3, padding=1)
+_conv3x3_halving = partial(_Conv, kernel_size=3, strides=2)
+# Rows by columns: the first reaches along a row.
+_conv1x7 = partial(_Conv, kernel_size=(1, 7), padding=(0, 3))
+_conv7x1 = partial(_Conv, kernel_size=(7, 1), padding=(3, 0))
+
+
+def _module_a(pooled: int) -> list[Branch]:
+    """Return the module at 35 by 35; ``pooled`` channels come from its pooling branch."""
+    return [
+        [_Conv(64)],
+        [_Conv(48), _Conv(64, 5, padding=2)],
+        [_Conv(64), _conv3x3(96), _conv3x3(96)],
+        [AVERAGE, _Conv(pooled)],
+    ]
+
+
+def _module_b() -> list[Branch]:
+    """Return the module from 35 by 35 to 17 by 17."""
+    return [
+        [_conv3x3_halving(384)],
+        [_Conv(64), _conv3x3(96), _conv3x3_halving(96)],
+        [_MAXIMUM],
+    ]
+
+
+def _module_c(inner: int) -> list[Branch]:
+    """Return the module at 17 by 17, with ``inner`` channels inside its branches."""
+    return [
+        [_Conv(192)],
+        [_Conv(inner), _conv1x7(inner), _conv7x1(192)],
+        [_Conv(inner), _conv7x1(inner), _conv1x7(inner), _conv7x1(inner), _conv1x7(192)],
+        [AVERAGE, _Conv(192)],
+    ]
+
+
+def _module_d() -> list[Branch]:
+    """Return the module from 17 by 17 to 8 by 8."""
+    return [
+        [_Conv(192), _conv3x3_halving(320)],
+        [_Conv(192), _conv1x7(192), _conv7x1(192), _conv3x3_halving(192)],
+        [_MAXIMUM],
+    ]
+
+
+def _module_e() -> list[Branch]:
+    """Return the module at 8 by 8."""
+    ends = [
+        _Conv(384, kernel_size=(1, 3), padding=(0, 1)),
+        _Conv(384, kernel_size=(3, 1), padding=(1, 0)),
+    ]
+    return [
+        [_Conv(320)],
+        Split([_Conv(384)], ends),
+        Split([_Conv(448), _conv3x3(384)], ends),
+        [AVERAGE, _Conv(192)],
+    ]
+
+
+class Inception3(Classifier):
+    """Inception v3.
+
+    Args:
+        classes: Number of outputs.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, 299, 299).
+
+    Outputs:
+        y: (N, classes), without softmax.
+    """
+
+    def __init__(self, classes: int = 1000, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            self.features.add(
+                normalized_conv(_conv3x3_halving(32)),
+                normalized_conv(_Conv(32, 3)),
+                normalized_conv(_conv3x3(64)),
+                _MAXIMUM(),
+                normalized_conv(_Conv(80)),
+                normalized_conv(_Conv(192, 3)),
+                _MAXIMUM(),
+            )
+            for i, pooled in enumerate((32, 64, 64)):
+                add_module(self.features, f"A{i + 1}", _module_a(pooled))
+            add_module(self.features, "B", _module_b())
+            for i, inner in enumerate((128, 160, 160, 192)):
+                add_module(self.features, f"C{i + 1}", _module_c(inner))
+            add_module(self.features, "D", _module_d())
+            for i in range(2):
+                add_module(self.features, f"E{i + 1}", _module_e())
+            self.features.add(AvgPool2D(8), Dropout(0.5))
+            self.output = Dense(classes)
+
+
+@register_model("inceptionv3")
+def inception_v3(
+    pretrained: bool = False,
+    ctx: Context | Sequence[Context] = _CPU,
+    root: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> Inception3:
+    """Return Inception v3; `get_model` knows it as ``inceptionv3``.
+
+    Args:
+        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        ctx: Device or devices for pretrained weights.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
+        **kwargs: Arguments of `Inception3`, such as ``classes``.
+
+    Raises:
+        DownloadError: if the weights could not be fetched.
+    """
+    network = Inception3(**kwargs)
+    if pretrained:
+        load_published(network, "inceptionv3", ctx, root)
+    return network

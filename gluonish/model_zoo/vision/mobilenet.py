@@ -1,0 +1,230 @@
+"""MobileNets, versions 1 and 2: convolutions channel by channel, and 1x1 convolutions between.
+
+References:
+    A. G. Howard, M. Zhu, B. Chen, D. Kalenichenko, W. Wang, T. Weyand, M. Andreetto, H. Adam,
+    MobileNets: Efficient Convolutional Neural Networks for Mobile Vision Applications, 2017.
+    M. Sandler, A. Howard, M. Zhu, A. Zhmoginov, L.-C. Chen, MobileNetV2: Inverted Residuals and
+    Linear Bottlenecks, 2018. Scaled numbers of channels are rounded down.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.context import Context, cpu
+from gluonish.model_zoo.registry import register_model
+from gluonish.model_zoo.vision.classifier import Classifier, load_published
+from gluonish.model_zoo.vision.mobilenet_units import RELU6, LinearBottleneck, add_conv, relu
+from gluonish.nn.conv import Conv2D
+from gluonish.nn.dense import Dense
+from gluonish.nn.flatten import Flatten
+from gluonish.nn.global_pooling import GlobalAvgPool2D
+from gluonish.nn.sequential import HybridSequential
+
+__all__ = [
+    "MobileNet",
+    "MobileNetV2",
+    "get_mobilenet",
+    "get_mobilenet_v2",
+    "mobilenet0_5",
+    "mobilenet0_25",
+    "mobilenet0_75",
+    "mobilenet1_0",
+    "mobilenet_v2_0_5",
+    "mobilenet_v2_0_25",
+    "mobilenet_v2_0_75",
+    "mobilenet_v2_1_0",
+]
+
+_CPU = cpu()
+# Version 1, each pair of convolutions: output channels, stride of the first.
+_PAIRS = (
+    (64, 1),
+    (128, 2),
+    (128, 1),
+    (256, 2),
+    (256, 1),
+    (512, 2),
+    *[(512, 1)] * 5,
+    (1024, 2),
+    (1024, 1),
+)
+# Version 2, each stage: expansion, output channels, units, stride of the first.
+_STAGES = (
+    (1, 16, 1, 1),
+    (6, 24, 2, 2),
+    (6, 32, 3, 2),
+    (6, 64, 4, 2),
+    (6, 96, 3, 1),
+    (6, 160, 3, 2),
+    (6, 320, 1, 1),
+)
+_STEM = 32
+_HEAD = 1280
+
+
+class MobileNet(Classifier):
+    """MobileNet, version 1.
+
+    Args:
+        multiplier: What the numbers of channels are multiplied with.
+        classes: Number of outputs.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W).
+
+    Outputs:
+        y: (N, classes), without softmax.
+    """
+
+    def __init__(self, multiplier: float = 1.0, classes: int = 1000, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            channels = int(_STEM * multiplier)
+            add_conv(self.features, relu, channels, 3, 2)
+            for full, stride in _PAIRS:
+                add_conv(self.features, relu, channels, 3, stride, groups=channels)
+                channels = int(full * multiplier)
+                add_conv(self.features, relu, channels)
+            self.features.add(GlobalAvgPool2D(), Flatten())
+            self.output = Dense(classes)
+
+
+class MobileNetV2(Classifier):
+    """MobileNet, version 2.
+
+    Args:
+        multiplier: What the numbers of channels are multiplied with; the last convolution has at
+            least 1280.
+        classes: Number of outputs.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W).
+
+    Outputs:
+        y: (N, classes), without softmax.
+    """
+
+    def __init__(self, multiplier: float = 1.0, classes: int = 1000, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.features = HybridSequential(prefix="features_")
+            with self.features.name_scope():
+                channels = int(_STEM * multiplier)
+                add_conv(self.features, RELU6, channels, 3, 2)
+                for expansion, full, count, stride in _STAGES:
+                    for i in range(count):
+                        in_channels, channels = channels, int(full * multiplier)
+                        self.features.add(
+                            LinearBottleneck(in_channels, channels, expansion, 1 if i else stride)
+                        )
+                add_conv(self.features, RELU6, int(_HEAD * max(multiplier, 1)))
+                self.features.add(GlobalAvgPool2D())
+            self.output = HybridSequential(prefix="output_")
+            with self.output.name_scope():
+                self.output.add(Conv2D(classes, 1, use_bias=False, prefix="pred_"), Flatten())
+
+
+def get_mobilenet(
+    multiplier: float,
+    pretrained: bool = False,
+    ctx: Context | Sequence[Context] = _CPU,
+    root: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> MobileNet:
+    """Return MobileNet, version 1.
+
+    Args:
+        multiplier: What the numbers of channels are multiplied with; 1, 0.75, 0.5 and 0.25 have
+            pretrained weights.
+        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        ctx: Device or devices for pretrained weights.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
+        **kwargs: Arguments of `MobileNet`, such as ``classes``.
+
+    Raises:
+        ArgumentError: if weights are asked for that were not published.
+        DownloadError: if the weights could not be fetched.
+    """
+    network = MobileNet(multiplier, **kwargs)
+    if pretrained:
+        load_published(network, f"mobilenet{float(multiplier)}", ctx, root)
+    return network
+
+
+def get_mobilenet_v2(
+    multiplier: float,
+    pretrained: bool = False,
+    ctx: Context | Sequence[Context] = _CPU,
+    root: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> MobileNetV2:
+    """Return MobileNet, version 2.
+
+    Args:
+        multiplier: What the numbers of channels are multiplied with; 1, 0.75, 0.5 and 0.25 have
+            pretrained weights.
+        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        ctx: Device or devices for pretrained weights.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
+        **kwargs: Arguments of `MobileNetV2`, such as ``classes``.
+
+    Raises:
+        ArgumentError: if weights are asked for that were not published.
+        DownloadError: if the weights could not be fetched.
+    """
+    network = MobileNetV2(multiplier, **kwargs)
+    if pretrained:
+        load_published(network, f"mobilenetv2_{float(multiplier)}", ctx, root)
+    return network
+
+
+@register_model("mobilenet1.0")
+def mobilenet1_0(**kwargs: Any) -> MobileNet:
+    """Return MobileNet with all its channels; see `get_mobilenet` for the arguments."""
+    return get_mobilenet(1.0, **kwargs)
+
+
+@register_model("mobilenet0.75")
+def mobilenet0_75(**kwargs: Any) -> MobileNet:
+    """Return MobileNet with 0.75 of its channels; see `get_mobilenet` for the arguments."""
+    return get_mobilenet(0.75, **kwargs)
+
+
+@register_model("mobilenet0.5")
+def mobilenet0_5(**kwargs: Any) -> MobileNet:
+    """Return MobileNet with 0.5 of its channels; see `get_mobilenet` for the arguments."""
+    return get_mobilenet(0.5, **kwargs)
+
+
+@register_model("mobilenet0.25")
+def mobilenet0_25(**kwargs: Any) -> MobileNet:
+    """Return MobileNet with 0.25 of its channels; see `get_mobilenet` for the arguments."""
+    return get_mobilenet(0.25, **kwargs)
+
+
+@register_model("mobilenetv2_1.0")
+def mobilenet_v2_1_0(**kwargs: Any) -> MobileNetV2:
+    """Return MobileNet 2 with all its channels; see `get_mobilenet_v2` for the arguments."""
+    return get_mobilenet_v2(1.0, **kwargs)
+
+
+@register_model("mobilenetv2_0.75")
+def mobilenet_v2_0_75(**kwargs: Any) -> MobileNetV2:
+    """Return MobileNet 2 with 0.75 of its channels; see `get_mobilenet_v2` for the arguments."""
+    return get_mobilenet_v2(0.75, **kwargs)
+
+
+@register_model("mobilenetv2_0.5")
+def mobilenet_v2_0_5(**kwargs: Any) -> MobileNetV2:
+    """Return MobileNet 2 with 0.5 of its channels; see `get_mobilenet_v2` for the arguments."""
+    return get_mobilenet_v2(0.5, **kwargs)
+
+
+@register_model("mobilenetv2_0.25")
+def mobilenet_v2_0_25(**kwargs: Any) -> MobileNetV2:
+    """Return MobileNet 2 with 0.25 of its channels; see `get_mobilenet_v2` for the arguments."""
+    return get_mobilenet_v2(0.25, **kwargs)

@@ -1,0 +1,119 @@
+"""SqueezeNet, versions 1.0 and 1.1: convolutions whose input is first squeezed to few channels.
+
+References:
+    F. N. Iandola, S. Han, M. W. Moskewicz, K. Ashraf, W. J. Dally, K. Keutzer, SqueezeNet:
+    AlexNet-level accuracy with 50x fewer parameters and <0.5MB model size, 2016. Version 1.1 is
+    the authors' later one, which pools earlier.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import ArgumentError
+from gluonish.model_zoo.registry import register_model
+from gluonish.model_zoo.vision.classifier import Classifier, chain, load_published
+from gluonish.nn.activation import Activation
+from gluonish.nn.concurrent import HybridConcurrent
+from gluonish.nn.conv import Conv2D
+from gluonish.nn.dropout import Dropout
+from gluonish.nn.flatten import Flatten
+from gluonish.nn.pooling import AvgPool2D, MaxPool2D
+from gluonish.nn.sequential import HybridSequential
+
+__all__ = ["SqueezeNet", "get_squeezenet", "squeezenet1_0", "squeezenet1_1"]
+
+_CPU = cpu()
+# By version: channels and kernel of the stem, then channels of each fire module's squeezing
+# convolution, where None is pooling. Its two expanding convolutions have four times as many.
+_SPEC: dict[str, tuple[int, int, tuple[int | None, ...]]] = {
+    "1.0": (96, 7, (None, 16, 16, 32, None, 32, 48, 48, 64, None, 64)),
+    "1.1": (64, 3, (None, 16, 16, None, 32, 32, None, 48, 48, 64, 64)),
+}
+
+
+def _convolution(channels: int, kernel_size: int = 1, padding: int = 0) -> HybridSequential:
+    return chain(Conv2D(channels, kernel_size, padding=padding), Activation("relu"))
+
+
+def _fire(channels: int) -> HybridSequential:
+    squeeze = _convolution(channels)
+    expand = HybridConcurrent(axis=1, prefix="")
+    expand.add(_convolution(4 * channels), _convolution(4 * channels, 3, 1))
+    return chain(squeeze, expand)
+
+
+class SqueezeNet(Classifier):
+    """SqueezeNet.
+
+    Args:
+        version: ``"1.0"`` or ``"1.1"``.
+        classes: Number of outputs.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W), with H and W of 224, or so near that 13 are left before the last pooling.
+
+    Outputs:
+        y: (N, classes), not negative, without softmax.
+
+    Raises:
+        ArgumentError: if there is no such version.
+    """
+
+    def __init__(self, version: str, classes: int = 1000, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if version not in _SPEC:
+            raise ArgumentError(
+                f"SqueezeNet: expected version {' or '.join(map(repr, _SPEC))}, got {version!r}"
+            )
+        stem, kernel_size, fires = _SPEC[version]
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            self.features.add(Conv2D(stem, kernel_size, strides=2), Activation("relu"))
+            for channels in fires:
+                if channels is None:
+                    self.features.add(MaxPool2D(3, 2, ceil_mode=True))
+                else:
+                    self.features.add(_fire(channels))
+            self.features.add(Dropout(0.5))
+            self.output = chain(Conv2D(classes, 1), Activation("relu"), AvgPool2D(13), Flatten())
+
+
+def get_squeezenet(
+    version: str,
+    pretrained: bool = False,
+    ctx: Context | Sequence[Context] = _CPU,
+    root: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> SqueezeNet:
+    """Return SqueezeNet.
+
+    Args:
+        version: ``"1.0"`` or ``"1.1"``.
+        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        ctx: Device or devices for pretrained weights.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
+        **kwargs: Arguments of `SqueezeNet`, such as ``classes``.
+
+    Raises:
+        ArgumentError: if there is no such version.
+        DownloadError: if the weights could not be fetched.
+    """
+    network = SqueezeNet(version, **kwargs)
+    if pretrained:
+        load_published(network, f"squeezenet{version}", ctx, root)
+    return network
+
+
+@register_model("squeezenet1.0")
+def squeezenet1_0(**kwargs: Any) -> SqueezeNet:
+    """Return SqueezeNet 1.0; see `get_squeezenet` for the arguments."""
+    return get_squeezenet("1.0", **kwargs)
+
+
+@register_model("squeezenet1.1")
+def squeezenet1_1(**kwargs: Any) -> SqueezeNet:
+    """Return SqueezeNet 1.1; see `get_squeezenet` for the arguments."""
+    return get_squeezenet("1.1", **kwargs)

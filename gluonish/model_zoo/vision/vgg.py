@@ -1,0 +1,178 @@
+"""VGG networks, with and without batch normalization.
+
+References:
+    K. Simonyan, A. Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition,
+    2014: configurations A, B, D and E.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import ArgumentError
+from gluonish.initializer import Xavier
+from gluonish.model_zoo.registry import register_model
+from gluonish.model_zoo.vision.classifier import Classifier, load_published
+from gluonish.nn.activation import Activation
+from gluonish.nn.batch_norm import BatchNorm
+from gluonish.nn.conv import Conv2D
+from gluonish.nn.dense import Dense
+from gluonish.nn.dropout import Dropout
+from gluonish.nn.pooling import MaxPool2D
+from gluonish.nn.sequential import HybridSequential
+
+__all__ = [
+    "VGG",
+    "get_vgg",
+    "vgg11",
+    "vgg11_bn",
+    "vgg13",
+    "vgg13_bn",
+    "vgg16",
+    "vgg16_bn",
+    "vgg19",
+    "vgg19_bn",
+]
+
+_CPU = cpu()
+
+
+class VGG(Classifier):
+    """A VGG network: stages of 3x3 convolutions, each ended by pooling, and three dense layers.
+
+    Args:
+        layers: Number of convolutions of each stage.
+        filters: Number of channels of each stage.
+        classes: Number of outputs.
+        batch_norm: Whether each convolution is normalized.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W); pretrained weights are for (N, 3, 224, 224).
+
+    Outputs:
+        y: (N, classes), without softmax.
+
+    Raises:
+        ArgumentError: if there are not as many ``filters`` as ``layers``.
+    """
+
+    def __init__(
+        self,
+        layers: Sequence[int],
+        filters: Sequence[int],
+        classes: int = 1000,
+        batch_norm: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if len(layers) != len(filters):
+            raise ArgumentError(
+                f"VGG: expected filters for each of {len(layers)} stages, got {list(filters)}"
+            )
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            for count, channels in zip(layers, filters, strict=True):
+                self._add_stage(count, channels, batch_norm)
+            for _ in range(2):
+                self.features.add(
+                    Dense(4096, activation="relu", weight_initializer="normal"), Dropout(0.5)
+                )
+            self.output = Dense(classes, weight_initializer="normal")
+
+    def _add_stage(self, count: int, channels: int, batch_norm: bool) -> None:
+        for _ in range(count):
+            init = Xavier(rnd_type="gaussian", factor_type="out", magnitude=2)
+            self.features.add(Conv2D(channels, 3, padding=1, weight_initializer=init))
+            if batch_norm:
+                self.features.add(BatchNorm())
+            self.features.add(Activation("relu"))
+        self.features.add(MaxPool2D(strides=2))
+
+
+# By number of layers with weights: convolutions and channels of each stage.
+vgg_spec: dict[int, tuple[list[int], list[int]]] = {
+    11: ([1, 1, 2, 2, 2], [64, 128, 256, 512, 512]),
+    13: ([2, 2, 2, 2, 2], [64, 128, 256, 512, 512]),
+    16: ([2, 2, 3, 3, 3], [64, 128, 256, 512, 512]),
+    19: ([2, 2, 4, 4, 4], [64, 128, 256, 512, 512]),
+}
+
+
+def get_vgg(
+    num_layers: int,
+    pretrained: bool = False,
+    ctx: Context | Sequence[Context] = _CPU,
+    root: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> VGG:
+    """Return a VGG network of the published sizes.
+
+    Args:
+        num_layers: 11, 13, 16 or 19.
+        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        ctx: Device or devices for pretrained weights.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
+        **kwargs: Arguments of `VGG`, such as ``classes`` and ``batch_norm``.
+
+    Raises:
+        ArgumentError: if there is no such number of layers.
+        DownloadError: if the weights could not be fetched.
+    """
+    if num_layers not in vgg_spec:
+        raise ArgumentError(f"get_vgg: expected num_layers in {list(vgg_spec)}, got {num_layers}")
+    layers, filters = vgg_spec[num_layers]
+    network = VGG(layers, filters, **kwargs)
+    if pretrained:
+        suffix = "_bn" if kwargs.get("batch_norm") else ""
+        load_published(network, f"vgg{num_layers}{suffix}", ctx, root)
+    return network
+
+
+@register_model("vgg11")
+def vgg11(**kwargs: Any) -> VGG:
+    """Return VGG-11; see `get_vgg` for the arguments."""
+    return get_vgg(11, **kwargs)
+
+
+@register_model("vgg11_bn")
+def vgg11_bn(**kwargs: Any) -> VGG:
+    """Return VGG-11 with batch normalization; see `get_vgg` for the arguments."""
+    return get_vgg(11, **{**kwargs, "batch_norm": True})
+
+
+@register_model("vgg13")
+def vgg13(**kwargs: Any) -> VGG:
+    """Return VGG-13; see `get_vgg` for the arguments."""
+    return get_vgg(13, **kwargs)
+
+
+@register_model("vgg13_bn")
+def vgg13_bn(**kwargs: Any) -> VGG:
+    """Return VGG-13 with batch normalization; see `get_vgg` for the arguments."""
+    return get_vgg(13, **{**kwargs, "batch_norm": True})
+
+
+@register_model("vgg16")
+def vgg16(**kwargs: Any) -> VGG:
+    """Return VGG-16; see `get_vgg` for the arguments."""
+    return get_vgg(16, **kwargs)
+
+
+@register_model("vgg16_bn")
+def vgg16_bn(**kwargs: Any) -> VGG:
+    """Return VGG-16 with batch normalization; see `get_vgg` for the arguments."""
+    return get_vgg(16, **{**kwargs, "batch_norm": True})
+
+
+@register_model("vgg19")
+def vgg19(**kwargs: Any) -> VGG:
+    """Return VGG-19; see `get_vgg` for the arguments."""
+    return get_vgg(19, **kwargs)
+
+
+@register_model("vgg19_bn")
+def vgg19_bn(**kwargs: Any) -> VGG:
+    """Return VGG-19 with batch normalization; see `get_vgg` for the arguments."""
+    return get_vgg(19, **{**kwargs, "batch_norm": True})

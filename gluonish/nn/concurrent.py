@@ -1,0 +1,86 @@
+"""Concurrent and HybridConcurrent: layers side by side on one input, their outputs concatenated."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.hybrid_block import HybridBlock
+from gluonish.ndarray import concat
+from gluonish.nn.sequential import HybridSequential, Sequential
+from gluonish.nn.tensor import Tensor
+from gluonish.parameter import ParameterDict
+
+__all__ = ["Concurrent", "HybridConcurrent", "Identity"]
+
+
+class Concurrent(Sequential):
+    """Run every layer on the same input and concatenate what they give.
+
+    Args:
+        axis: The axis along which outputs are concatenated.
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        x: what each of the layers takes.
+
+    Outputs:
+        y: the layers' outputs beside each other, whose shapes differ along ``axis`` only.
+    """
+
+    def __init__(
+        self, axis: int = -1, prefix: str | None = None, params: ParameterDict | None = None
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self.axis = axis
+
+    def forward(self, x: Any) -> Any:
+        """Run all layers."""
+        return concat(*[block(x) for block in self._children.values()], dim=self.axis)
+
+
+class HybridConcurrent(HybridSequential):
+    """Run every HybridBlock on the same input and concatenate what they give.
+
+    Args:
+        axis: The axis along which outputs are concatenated.
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        x: what each of the layers takes.
+
+    Outputs:
+        y: the layers' outputs beside each other, whose shapes differ along ``axis`` only.
+    """
+
+    def __init__(
+        self, axis: int = -1, prefix: str | None = None, params: ParameterDict | None = None
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self.axis = axis
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Run all layers."""
+        return F.concat(*[block(x) for block in self._children.values()], dim=self.axis)
+
+
+class Identity(HybridBlock):
+    """Give back the input: a layer of `HybridConcurrent` that keeps what came in.
+
+    Args:
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        x: anything.
+
+    Outputs:
+        y: ``x`` itself.
+    """
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        super().__init__(prefix=prefix, params=params)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Return the input."""
+        return x

@@ -1,0 +1,43 @@
+"""AdaGrad: steps divided by the root of the sum of squared gradients."""
+
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import ADAGRAD, Rule
+from gluonish.optimizer.optimizer import Index, State, register, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+
+__all__ = ["AdaGrad"]
+
+
+@register
+class AdaGrad(RuleOptimizer):
+    """Gradients divided by the root of the sum of their squares so far.
+
+    With ``g = clip(rescale_grad * grad)``: ``h += g * g`` and
+    ``weight -= lr * (g / sqrt(h + eps) + wd * weight)``.
+
+    The state is ``h``.
+
+    Args:
+        eps: Keeps the division from zero.
+        **kwargs: As `Optimizer` takes them.
+
+    References:
+        J. Duchi, E. Hazan, Y. Singer, "Adaptive Subgradient Methods for Online Learning and
+        Stochastic Optimization", 2011.
+    """
+
+    def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.float_stable_eps = eps
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zeros."""
+        return zeros_like(weight)
+
+    def _rule(self) -> Rule:
+        return ADAGRAD
+
+    def _scalars(self) -> dict[str, float]:
+        return {"epsilon": self.float_stable_eps}

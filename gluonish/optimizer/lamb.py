@@ -1,0 +1,81 @@
+"""LAMB: Adam's direction, with a step as long as the weight is."""
+
+from typing import Any
+
+from gluonish.ops.optimizer_rules import LAMB as RULE
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.optimizer.adam import MomentsOptimizer
+from gluonish.optimizer.optimizer import register
+from gluonish.optimizer.weight_update import Column, each
+
+__all__ = ["LAMB"]
+
+# MXNet's own limit; the attribute stands in states files.
+_MOST_AGGREGATED = 45
+
+
+@register
+class LAMB(MomentsOptimizer):
+    """Layer-wise adaptive steps for large batches.
+
+    With ``g = clip(rescale_grad * grad)`` and t the number of the update,
+    ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
+    ``u = m' / (sqrt(v') + epsilon) + wd * weight`` with ``m' = m / (1 - beta1 ** t)`` and
+    ``v' = v / (1 - beta2 ** t)``, or m and v themselves without ``bias_correction``, and
+    ``weight -= lr * norm(weight) / norm(u) * u``. Where one of the norms is 0 their ratio is 1.
+
+    The state is ``(m, v)``.
+
+    Args:
+        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
+        beta1: Decay of the mean of gradients.
+        beta2: Decay of the mean of squares.
+        epsilon: Keeps the division from zero.
+        lower_bound: The least that the weight's norm is taken for; None for no bound.
+        upper_bound: The most that it is taken for; None for no bound.
+        bias_correction: Whether to make up for the means' start from 0.
+        **kwargs: As `Optimizer` takes them.
+
+    References:
+        Y. You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes",
+        2020.
+    """
+
+    asks_update = False
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        lower_bound: float | None = None,
+        upper_bound: float | None = None,
+        bias_correction: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
+        self.lower_bound = lower_bound
+        self.upper_bound = upper_bound
+        self.bias_correction = bias_correction
+        self.aggregate_num = min(_MOST_AGGREGATED, self.group_limit or _MOST_AGGREGATED)
+
+    def _rule(self) -> Rule:
+        return RULE
+
+    def _scalars(self) -> dict[str, float]:
+        return {
+            **super()._scalars(),
+            "lower_bound": -1.0 if self.lower_bound is None else self.lower_bound,
+            "upper_bound": -1.0 if self.upper_bound is None else self.upper_bound,
+        }
+
+    def _columns(self, lrs: Column, wds: Column, counts: Column) -> tuple[Column, ...]:
+        if not self.bias_correction:
+            return lrs, wds, 1.0, 1.0
+        return lrs, wds, _share(self.beta1, counts), _share(self.beta2, counts)
+
+
+def _share(beta: float, counts: Column) -> Column:
+    """Return what the mean of a decay is divided by against its start from 0."""
+    return each(lambda t: 1.0 - beta**t, counts)

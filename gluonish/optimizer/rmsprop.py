@@ -1,0 +1,70 @@
+"""RMSProp: steps divided by the root of a running mean of squared gradients."""
+
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import RMSPROP, RMSPROP_CENTERED, Rule
+from gluonish.optimizer.optimizer import Index, State, register, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+
+__all__ = ["RMSProp"]
+
+
+@register
+class RMSProp(RuleOptimizer):
+    """Gradients divided by the root of their running mean square.
+
+    With ``g = clip(rescale_grad * grad + wd * weight)`` and
+    ``n = gamma1 * n + (1 - gamma1) * g * g``: ``weight -= lr * g / sqrt(n + epsilon)``. Centered,
+    the mean of gradients comes in, and momentum:
+    ``c = gamma1 * c + (1 - gamma1) * g``,
+    ``d = gamma2 * d - lr * g / sqrt(n - c * c + epsilon)``, ``weight += d``. The new weight is
+    clipped to ``[-clip_weights, clip_weights]``.
+
+    The state is ``(n,)``, or ``(n, c, d)`` if centered.
+
+    Args:
+        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
+        gamma1: Decay of the running means.
+        gamma2: Momentum, if centered.
+        epsilon: Keeps the division from zero.
+        centered: Whether to take the mean of gradients off.
+        clip_weights: Limit of the weights' absolute values; None for no limit.
+        **kwargs: As `Optimizer` takes them.
+
+    References:
+        T. Tieleman, G. Hinton, "Lecture 6.5: RMSProp", 2012; centered: A. Graves, "Generating
+        Sequences With Recurrent Neural Networks", 2013.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        gamma1: float = 0.9,
+        gamma2: float = 0.9,
+        epsilon: float = 1e-8,
+        centered: bool = False,
+        clip_weights: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.centered = centered
+        self.epsilon = epsilon
+        self.clip_weights = clip_weights
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zeros for each running mean, and for the last step if centered."""
+        return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
+
+    def _rule(self) -> Rule:
+        return RMSPROP_CENTERED if self.centered else RMSPROP
+
+    def _scalars(self) -> dict[str, float]:
+        return {
+            "gamma1": self.gamma1,
+            "gamma2": self.gamma2,
+            "epsilon": self.epsilon,
+            "clip_weights": -1.0 if self.clip_weights is None else self.clip_weights,
+        }

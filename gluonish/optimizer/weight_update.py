@@ -1,0 +1,141 @@
+"""WeightUpdate: one rule's step of several weights as one engine operation, bound to their arrays.
+
+Made once for weights that stay where they are: what depends on the arrays only (checks, addresses,
+the variables that the engine orders by) is done then, and a step is one push.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from gluonish.core.device import Device
+from gluonish.core.errors import DeviceError
+from gluonish.engine import current_engine
+from gluonish.kernels.numba.optimizer import fused_step
+from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.copying import on_one_cpu
+from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
+from gluonish.ndarray.recording import RECORDING
+from gluonish.ops.optimizer_multi_update import MULTI_UPDATES
+from gluonish.ops.optimizer_rules import Rule, apply_rule
+from gluonish.ops.optimizer_update import check_arrays
+
+__all__ = ["Column", "WeightUpdate", "each"]
+
+# A number for each weight, or one for all.
+Column = float | Sequence[float]
+
+# Up to so many elements a fused kernel runs in the calling thread: 0.1 ms of work on two cores.
+_FUSED_INLINE_SIZE = 1 << 19
+
+# The plain operator of a rule stands before its preloaded one.
+_NAMES = {(multi.rule, multi.mixed): multi.name for multi in reversed(MULTI_UPDATES)}
+
+
+class WeightUpdate:
+    """A rule bound to weights, gradients and states on one device.
+
+    Args:
+        rule: The rule.
+        groups: For each weight its arrays: weight, gradient, states, and the float32 weight if
+            ``mixed``.
+        mixed: Whether the weights are 16-bit and trained through float32 ones.
+
+    Raises:
+        OperatorError: Shapes or dtypes do not go together.
+        DeviceError: The arrays lie on several devices.
+
+    Attributes:
+        memo: For the optimizer: what it computed last, to find out that nothing has changed.
+    """
+
+    __slots__ = (
+        "_arrays",
+        "_device",
+        "_fused",
+        "_groups",
+        "_inline",
+        "_mixed",
+        "_name",
+        "_reads",
+        "_rule",
+        "_writes",
+        "memo",
+    )
+
+    def __init__(self, rule: Rule, groups: Sequence[Sequence[NDArray]], mixed: bool) -> None:
+        self._name = _NAMES[rule, mixed]
+        self._rule = rule
+        self._mixed = mixed
+        self._device = device = groups[0][0]._device
+        self._groups = [_on_device(self._name, group, device) for group in groups]
+        for group in self._groups:
+            check_arrays(self._name, [array._spec for array in group], mixed)
+        self._arrays = [[array._data for array in group] for group in self._groups]
+        self._reads = tuple(array._var for group in self._groups for array in group)
+        written = (array for group in self._groups for array in (group[0], *group[2:]))
+        self._writes = tuple(array._var for array in written)
+        # What stands twice is updated twice, one after the other.
+        self._fused = None
+        if len(set(self._writes)) == len(self._writes):
+            outs = [arrays[0] for arrays in self._arrays]
+            self._fused = fused_step(rule, outs, self._arrays, mixed)
+        limit = LIGHT_INLINE_SIZE if self._fused is None else _FUSED_INLINE_SIZE
+        self._inline = sum(group[0].size for group in self._groups) <= limit
+        self.memo: Any = None
+
+    def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        """Let the engine update the weights.
+
+        Args:
+            columns: For each of the rule's rates the numbers of the weights. What is given here is
+                never changed afterwards; the same object again means the same numbers.
+            scalars: The rule's, with rescale_grad and clip_gradient.
+
+        Raises:
+            AutogradError: A weight belongs to a graph that is being recorded.
+        """
+        if recording.mode.get() & RECORDING:
+            for group in self._groups:
+                group[0]._check_writable(self._name)
+        run = self._run_reference if self._fused is None else self._fused.run
+        current_engine().push(
+            partial(run, columns, scalars),
+            self._reads,
+            self._writes,
+            self._device.lane,
+            0,
+            self._name,
+            self._inline,
+        )
+
+    def _run_reference(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        xp, rule, mixed = self._device.xp, self._rule, self._mixed
+        for i, arrays in enumerate(self._arrays):
+            rates = [column[i] if isinstance(column, Sequence) else column for column in columns]
+            apply_rule(xp, rule, arrays[0], arrays, mixed, rates, scalars)
+
+
+def each(function: Callable[..., float], *columns: Column) -> Column:
+    """Return a function's values for each weight; one for all where all arguments are."""
+    lists = [column for column in columns if isinstance(column, Sequence)]
+    if not lists:
+        return function(*columns)
+    count = len(lists[0])
+    full = [column if isinstance(column, Sequence) else [column] * count for column in columns]
+    return list(map(function, *full))
+
+
+def _on_device(name: str, group: Sequence[NDArray], device: Device) -> Sequence[NDArray]:
+    """Return the arrays of a weight on one device; a gradient may come from other host memory."""
+    if all(array._device is device for array in group):
+        return group
+    moved = on_one_cpu(group)
+    if moved is None or any(
+        new is not old for i, (new, old) in enumerate(zip(moved, group, strict=True)) if i != 1
+    ):
+        devices = ", ".join(str(array.context) for array in group)
+        raise DeviceError(
+            f"{name}: expected arrays on one device, got {devices}; move them with as_in_context"
+        )
+    return moved

@@ -1,0 +1,97 @@
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gluonish.core.config import MXNET_USE_FUSION
+from gluonish.core.spec import Spec
+from gluonish.kernels.numba import eager, register  # noqa: F401  # hangs the kernels on
+from gluonish.kernels.numba.eager import LARGE, SLOW, LargeKernel
+from gluonish.ops.registry import find_operator
+
+FLOAT = np.dtype(np.float32)
+SIGMOID = find_operator("sigmoid")
+X = np.random.default_rng(0).standard_normal(LARGE).astype(np.float32)
+
+
+def warm(name: str) -> LargeKernel:
+    """A kernel whose operator has been used a lot."""
+    kernel = LargeKernel(find_operator(name))
+    kernel._spent_s = 1.0
+    return kernel
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_kernels_stand_behind_those_of_libraries(name: str) -> None:
+    names = [fast.name for fast in find_operator(name).fast_kernels]
+    behind = names[names.index(f"numba.{name}") :]
+    assert not any(other.startswith("onednn.") for other in behind)
+
+
+def test_small_arrays_are_not_taken() -> None:
+    kernel = LargeKernel(SIGMOID)
+    assert kernel.takes(Spec((LARGE,), FLOAT))
+    assert not kernel.takes(Spec((LARGE - 1,), FLOAT))
+
+
+def test_the_switch_turns_them_off() -> None:
+    with MXNET_USE_FUSION.override(False):
+        assert not LargeKernel(SIGMOID).takes(Spec((LARGE,), FLOAT))
+
+
+def test_whole_numbers_are_not_taken() -> None:
+    assert not LargeKernel(SIGMOID).takes(Spec((LARGE,), np.dtype(np.int32)))
+
+
+def test_nothing_is_compiled_before_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([0.0, 0.15, 1.0, 1.15])
+    monkeypatch.setattr(eager, "perf_counter", lambda: next(times))
+    kernel = LargeKernel(SIGMOID)
+    out = np.empty_like(X)
+    for pays in (False, False, True):
+        assert kernel.compiles == pays
+        if not pays:
+            kernel(np, out, X)
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, np.dtype(ml_dtypes.bfloat16)])
+@pytest.mark.parametrize("name", ["sigmoid", "sign"])
+def test_results_are_those_of_the_operator(name: str, dtype: Any) -> None:
+    x = X.astype(dtype)
+    out, wanted = np.empty_like(x), np.empty_like(x)
+    warm(name)(np, out, x)
+    find_operator(name).kernel(np, wanted, x)
+    tolerance = 1e-6 if dtype == FLOAT else 8e-3
+    np.testing.assert_allclose(
+        out.astype(np.float32), wanted.astype(np.float32), rtol=tolerance, atol=1e-7
+    )
+
+
+def test_dropout_gets_the_key_of_the_call() -> None:
+    op = find_operator("Dropout")
+    kernel = warm("Dropout")
+    for key in ((1, 2), (3, 4)):
+        attrs = {**op.schema.parse("Dropout", {"p": 0.4}), "train": True, "key": key}
+        assert kernel.takes(Spec(X.shape, FLOAT), **attrs)
+        got, wanted = ((np.empty_like(X), np.empty_like(X)) for _ in range(2))
+        kernel(np, got, X, **attrs)
+        op.kernel(np, wanted, X, **attrs)
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_attributes_make_programs_of_their_own() -> None:
+    kernel = warm("clip")
+    out = np.empty_like(X)
+    for bound in (0.5, 1.0):
+        kernel(np, out, X, a_min=-bound, a_max=bound)
+        np.testing.assert_array_equal(out, X.clip(-bound, bound))
+
+
+def test_arrays_that_the_kernel_cannot_address_go_to_the_reference() -> None:
+    raw = np.zeros(4 * LARGE + 1, np.uint8)
+    x = raw[1:].view(np.float32)
+    x[...] = X
+    out = np.empty_like(X)
+    warm("sign")(np, out, x)
+    np.testing.assert_array_equal(out, np.sign(X))

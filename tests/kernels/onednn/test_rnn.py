@@ -1,0 +1,130 @@
+"""The kernels of recurrent layers against the reference."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish.core.spec import Spec
+from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.onednn import rnn
+from gluonish.ops.registry import Operator
+from gluonish.ops.rnn import RNN, RNN_BACKWARD
+from gluonish.ops.rnn_layout import dims_of, parameter_count
+from gluonish.testing.values import run_kernel, spec_of
+
+RUNTIME = {"train": True, "key": (3, 7)}
+
+pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+
+
+def call(
+    mode: str, shape: tuple[int, int, int], units: int, layers: int, both: bool, p: float = 0.0
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arrays and attributes of a call."""
+    attrs = RNN.schema.parse(
+        "RNN",
+        {
+            "mode": mode,
+            "state_size": units,
+            "num_layers": layers,
+            "bidirectional": both,
+            "p": p,
+            "state_outputs": True,
+        },
+    )
+    random = np.random.default_rng(units)
+    states = (layers * (1 + both), shape[1], units)
+    shapes = [shape, (parameter_count(dims_of(shape, attrs)),), states]
+    if mode == "lstm":
+        shapes.append(states)
+    scale = np.float32(units**-0.5)
+    return [random.standard_normal(s).astype(np.float32) * scale for s in shapes], attrs
+
+
+def both_kernels(
+    op: Operator, fast: Any, arrays: list[Any], attrs: Any, runtime: Any
+) -> list[tuple[Any, Any]]:
+    kernels = (op.kernel, fast)
+    found = [run_kernel(op, kernel, arrays, attrs, {**attrs, **runtime}) for kernel in kernels]
+    return list(zip(*found, strict=True))
+
+
+def compare(arrays: list[Any], attrs: dict[str, Any], heads: tuple[int, ...] = (0, 1, 2)) -> None:
+    """Hold forward to 1e-5 and gradients to 1e-4 of the largest element."""
+    forward = both_kernels(RNN, rnn.rnn, arrays, attrs, RUNTIME)
+    for want, got in forward:
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+    outputs = [want for want, _ in forward]
+    heads = tuple(i for i in heads if i < len(outputs) - 1)
+    random = np.random.default_rng(1)
+    tops = [random.standard_normal(outputs[i].shape).astype(np.float32) for i in heads]
+    given = [*tops, *arrays, outputs[-1]]
+    named = {**attrs, "heads": heads}
+    for want, got in both_kernels(RNN_BACKWARD, rnn.rnn_backward, given, named, {}):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh", "rnn_relu"])
+def test_results_are_those_of_the_reference(mode: str, layers: int, both: bool) -> None:
+    compare(*call(mode, (4, 3, 5), 6, layers, both, p=0.3))
+
+
+@pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh"])
+def test_sizes_that_fill_several_threads(mode: str) -> None:
+    compare(*call(mode, (6, 33, 70), 130, 2, False))
+
+
+@pytest.mark.parametrize("heads", [(0,), (1,), (2,), (1, 2)])
+def test_gradients_of_some_outputs(heads: tuple[int, ...]) -> None:
+    compare(*call("lstm", (3, 2, 4), 5, 2, True), heads)
+
+
+@pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_relu"])
+def test_a_single_step_of_a_single_unit(mode: str) -> None:
+    compare(*call(mode, (1, 1, 1), 1, 1, True))
+
+
+def test_strided_arrays_are_taken() -> None:
+    arrays, attrs = call("gru", (3, 4, 6), 8, 2, False)
+    views = [np.repeat(x, 2, axis=-1)[..., ::2] for x in arrays]
+    want = run_kernel(RNN, rnn.rnn, arrays, attrs, {**attrs, **RUNTIME})
+    got = run_kernel(RNN, rnn.rnn, views, attrs, {**attrs, **RUNTIME})
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_calls_leave_nothing_behind_for_the_next_one() -> None:
+    large, small = call("lstm", (5, 8, 9), 16, 2, False), call("lstm", (2, 3, 4), 5, 1, True)
+    first = run_kernel(RNN, rnn.rnn, small[0], small[1], {**small[1], **RUNTIME})
+    compare(*large)
+    second = run_kernel(RNN, rnn.rnn, small[0], small[1], {**small[1], **RUNTIME})
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"use_sequence_length": True},
+        {"projection_size": 3},
+        {"lstm_state_clip_min": -1.0, "lstm_state_clip_max": 1.0},
+    ],
+    ids=str,
+)
+def test_rarer_options_are_left_to_the_reference(change: dict[str, Any]) -> None:
+    arrays, attrs = call("lstm", (3, 2, 4), 5, 1, False)
+    specs = list(map(spec_of, arrays))
+    assert rnn.takes(*specs, **attrs)
+    assert not rnn.takes(*specs, **{**attrs, **change})
+
+
+def test_other_dtypes_and_empty_arrays_are_left_to_the_reference() -> None:
+    arrays, attrs = call("lstm", (3, 2, 4), 5, 1, False)
+    specs = list(map(spec_of, arrays))
+    double = [Spec(spec.shape, np.dtype(np.float64)) for spec in specs]
+    assert not rnn.takes(*double, **attrs)
+    assert not rnn.takes(Spec((0, 2, 4), specs[0].dtype), *specs[1:], **attrs)
+    assert rnn.takes_backward(specs[0], *specs, heads=(0,), **attrs)

@@ -1,0 +1,55 @@
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish import nn
+from gluonish.hybrid_block import HybridBlock
+from gluonish.ndarray import array
+from gluonish.nn.concurrent import Concurrent, HybridConcurrent, Identity
+
+X = array([[1.0, -2.0], [3.0, -4.0]])
+
+
+class Twice(HybridBlock):
+    def hybrid_forward(self, F: ModuleType, x: Any) -> Any:
+        return x * 2
+
+
+@pytest.mark.parametrize("kind", [Concurrent, HybridConcurrent])
+@pytest.mark.parametrize(
+    ("axis", "expected"),
+    [
+        (-1, [[1, -2, 2, -4], [3, -4, 6, -8]]),
+        (0, [[1, -2], [3, -4], [2, -4], [6, -8]]),
+    ],
+)
+def test_outputs_are_concatenated_in_order(kind: Any, axis: int, expected: Any) -> None:
+    net = kind(axis=axis)
+    net.add(Identity(), Twice())
+    assert net(X).asnumpy().tolist() == expected
+
+
+def test_hybridized_equals_imperative() -> None:
+    net = HybridConcurrent(axis=1)
+    net.add(Identity(), nn.Dense(3, in_units=2), Twice())
+    net.initialize()
+    expected = net(X).asnumpy()
+    net.hybridize()
+    np.testing.assert_allclose(net(X).asnumpy(), expected, rtol=1e-6)
+
+
+def test_containers_are_lists_of_layers_named_as_in_mxnet() -> None:
+    net = HybridConcurrent()
+    net.add(Identity(), Identity())
+    assert len(net) == 2
+    assert net.axis == -1
+    assert net.prefix.startswith("hybridconcurrent")
+    assert Concurrent().prefix.startswith("concurrent")
+    assert Identity().prefix.startswith("identity")
+    assert repr(HybridConcurrent(axis=1)) == "HybridConcurrent(\n\n)"
+
+
+def test_identity_gives_its_input() -> None:
+    assert Identity()(X) is X
