@@ -5,13 +5,13 @@ import sys
 from collections.abc import Sequence
 
 from gluonish.core.errors import GluonishError
-from gluonish.tools import demo, env
+from gluonish.tools import demo, env, score
 
 __all__ = ["main", "make_parser"]
 
 # A subcommand is a module here with add_parser(parsers), which sets `run` to a function from the
 # parsed arguments to the exit status. Such a module imports what is heavy only when it runs.
-_COMMANDS = (demo, env)
+_COMMANDS = (demo, env, score)
 
 
 def make_parser() -> argparse.ArgumentParser:

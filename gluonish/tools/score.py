@@ -1,0 +1,233 @@
+"""``gluonish score``: images a second of the model zoo's networks, by network and batch size."""
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import gluonish.autograd as autograd
+import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
+import gluonish.ndarray as nd
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError, GluonishError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.initializer import Xavier
+from gluonish.loss import SoftmaxCrossEntropyLoss
+from gluonish.model_zoo.registry import get_model, model_names
+from gluonish.tools.demo import parse_contexts
+from gluonish.trainer import Trainer
+
+__all__ = ["Cell", "add_parser", "measure", "run", "score_table"]
+
+# The names of the reference documentation's table; a name of the model zoo stands for itself.
+_ZOO_NAMES = {
+    "inception-bn": "inception_bn",
+    "inception-v3": "inceptionv3",
+    "resnet-50": "resnet50_v1",
+    "resnet-152": "resnet152_v1",
+}
+_NETWORKS = "alexnet,vgg16,inception-bn,inception-v3,resnet-50,resnet-152"
+_BATCH_SIZES = "1,2,4,8,16,32"
+_CLASSES = 1000
+_WARM_UPS = 2
+_LEARNING_RATE = 1e-3
+# Writing 5 there sets the process's peak of resident memory to what it has now.
+_CLEAR_PEAK = Path("/proc/self/clear_refs")
+_STATUS = Path("/proc/self/status")
+
+
+class Cell(NamedTuple):
+    """One measurement.
+
+    Attributes:
+        images_per_s: Images a second; NaN after an error.
+        peak_mb: Peak resident memory of the process, in MB of 10^6 bytes; NaN where the system
+            does not tell.
+        error: What went wrong, or empty.
+    """
+
+    images_per_s: float
+    peak_mb: float
+    error: str = ""
+
+
+def measure(
+    network: str, batch_size: int, mode: str, dtype: str, context: Context, seconds: float
+) -> Cell:
+    """Measure one network with synthetic images.
+
+    Args:
+        network: A name of the documentation's table or of the model zoo.
+        batch_size: Images in a call.
+        mode: ``inference`` or ``training``: forward, cross entropy, backward, SGD with momentum.
+        dtype: ``float32`` or ``bfloat16``.
+        context: The device.
+        seconds: How long to repeat the call, about; it is made at least once after the warm-up.
+
+    Returns:
+        The rate and the memory; with the error, where there was one.
+    """
+    _clear_peak()
+    try:
+        step = _inference if mode == "inference" else _training
+        call_s = _seconds_of(step(network, batch_size, dtype, context), seconds)
+    except (GluonishError, MemoryError) as error:
+        message = f"{type(error).__name__}: {error}"
+        return Cell(float("nan"), float("nan"), message.splitlines()[0])
+    return Cell(batch_size / call_s, _peak_mb())
+
+
+def score_table(
+    cells: dict[tuple[str, int], str], networks: Sequence[str], batch_sizes: Sequence[int]
+) -> str:
+    """The texts of cells as aligned columns, a network each, a line for each batch size."""
+    rows = [["batch size", *networks]]
+    rows += [
+        [str(size), *(cells.get((name, size), "-") for name in networks)] for size in batch_sizes
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``score`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "score",
+        help="measure images per second of the model zoo's networks",
+        description="Print how many images a second each network takes at each batch size: "
+        "synthetic images, hybridized with static_alloc and static_shape, after a warm-up. Exits "
+        "with 1 if a cell could not be measured.",
+    )
+    parser.add_argument("--mode", choices=("inference", "training"), default="inference")
+    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
+    parser.add_argument("--networks", default=_NETWORKS, help="(default: %(default)s)")
+    parser.add_argument("--batch-sizes", default=_BATCH_SIZES, help="(default: %(default)s)")
+    parser.add_argument("--ctx", default="cpu:0", help="the device, such as cpu:0 or gpu:0")
+    parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure a cell")
+    parser.add_argument(
+        "--memory", action="store_true", help="print the peak of resident memory, too"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure all cells and print the table; 1 if one of them failed, else 0."""
+    networks = [name.strip() for name in arguments.networks.split(",")]
+    for name in networks:
+        if _ZOO_NAMES.get(name, name) not in model_names():
+            known = ", ".join([*_ZOO_NAMES, *model_names()])
+            raise ArgumentError(f"--networks: expected some of {known}, got {name!r}")
+    batch_sizes = _parse_batch_sizes(arguments.batch_sizes)
+    contexts = parse_contexts(arguments.ctx)
+    if len(contexts) != 1:
+        raise ArgumentError(f"--ctx: expected one device, got {arguments.ctx!r}")
+
+    cells: dict[tuple[str, int], Cell] = {}
+    for name, size in _progress([(name, size) for name in networks for size in batch_sizes]):
+        cells[name, size] = measure(
+            name, size, arguments.mode, arguments.dtype, contexts[0], arguments.seconds
+        )
+    print(f"images/s, {arguments.mode}, {arguments.dtype}, {contexts[0]}")
+    rates = {key: "error" if cell.error else _rate(cell) for key, cell in cells.items()}
+    print(score_table(rates, networks, batch_sizes))
+    if arguments.memory:
+        print("\npeak resident memory of the process, MB")
+        peaks = {key: f"{cell.peak_mb:.0f}" for key, cell in cells.items()}
+        print(score_table(peaks, networks, batch_sizes))
+    failed = {key: cell.error for key, cell in cells.items() if cell.error}
+    for (name, size), error in failed.items():
+        print(f"{name}, batch {size}: {error}")
+    return 1 if failed else 0
+
+
+def _parse_batch_sizes(text: str) -> list[int]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise ArgumentError(f"--batch-sizes: expected positive integers, got {text!r}")
+    return [int(word) for word in words]
+
+
+def _rate(cell: Cell) -> str:
+    return f"{cell.images_per_s:.{1 if cell.images_per_s < 1000 else 0}f}"
+
+
+def _progress(work: list[tuple[str, int]]) -> Iterable[tuple[str, int]]:
+    from tqdm import tqdm
+
+    return tqdm(work, desc="score", unit="cell", leave=False)
+
+
+def _network(name: str, batch_size: int, dtype: str, context: Context) -> tuple[HybridBlock, Any]:
+    """The network, initialized, and a batch for it."""
+    zoo_name = _ZOO_NAMES.get(name, name)
+    net = get_model(zoo_name, classes=_CLASSES)
+    net.initialize(Xavier(), ctx=context)
+    net.cast(dtype)
+    net.hybridize(static_alloc=True, static_shape=True)
+    side = 299 if zoo_name == "inceptionv3" else 224
+    shape = (batch_size, 3, side, side)
+    images = np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32)
+    return net, nd.array(images, ctx=context).astype(dtype)
+
+
+def _inference(name: str, batch_size: int, dtype: str, context: Context) -> Callable[[int], None]:
+    net, images = _network(name, batch_size, dtype, context)
+
+    def calls(count: int) -> None:
+        for _ in range(count):
+            net(images).wait_to_read()
+
+    return calls
+
+
+def _training(name: str, batch_size: int, dtype: str, context: Context) -> Callable[[int], None]:
+    net, images = _network(name, batch_size, dtype, context)
+    labels = nd.array(np.arange(batch_size) % _CLASSES, ctx=context)
+    loss_of = SoftmaxCrossEntropyLoss()
+    loss_of.hybridize(static_alloc=True, static_shape=True)
+    settings = {
+        "learning_rate": _LEARNING_RATE,
+        "momentum": 0.9,
+        "multi_precision": dtype != "float32",
+    }
+    trainer = Trainer(net.collect_params(), "sgd", settings)
+
+    def steps(count: int) -> None:
+        for _ in range(count):
+            with autograd.record():
+                loss = loss_of(net(images).astype("float32", copy=False), labels)
+            loss.backward()
+            trainer.step(batch_size)
+        nd.waitall()
+
+    return steps
+
+
+def _seconds_of(calls: Callable[[int], None], seconds: float) -> float:
+    """Seconds of one call, the mean over about ``seconds`` of them after the warm-up."""
+    calls(_WARM_UPS - 1)
+    start = perf_counter()
+    calls(1)
+    count = max(1, round(seconds / (perf_counter() - start)))
+    start = perf_counter()
+    calls(count)
+    return (perf_counter() - start) / count
+
+
+def _clear_peak() -> None:
+    try:
+        _CLEAR_PEAK.write_text("5", encoding="ascii")
+    except OSError:
+        return  # not Linux, or not allowed: the peak is then that of all cells so far
+
+
+def _peak_mb() -> float:
+    try:
+        lines = _STATUS.read_text(encoding="ascii").splitlines()
+    except OSError:
+        return float("nan")
+    kilobytes = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
+    return kilobytes[0] * 1024 / 1e6 if kilobytes else float("nan")

@@ -1,0 +1,50 @@
+import pytest
+
+from gluonish.graph.ir import Value
+from gluonish.graph.lint import lint
+from gluonish.graph.passes import fuse_log_softmax_pick
+from tests.graph.builders import call, graph, inputs, text
+
+
+def _fused(variables: list[Value], *outputs: Value) -> str:
+    return str(lint(fuse_log_softmax_pick(graph(variables, *outputs))))
+
+
+def test_a_pick_of_log_softmax_is_one_operator() -> None:
+    x, index = inputs((4, 5), (4,))
+    y = call("pick", call("log_softmax", x), index, keepdims=True)
+    assert _fused([x, index], call("negative", y)) == text(
+        """
+        %0: float32(4, 5) = variable a
+        %1: float32(4,) = variable b
+        %2: float32(4, 1), float32(4, 1), float32(4, 1) = _log_softmax_pick(%0, %1, keepdims=True)
+        %3: float32(4, 1) = negative(%2)
+        return %3
+        """
+    )
+
+
+def test_axes_may_be_counted_from_either_end() -> None:
+    x, index = inputs((4, 5), (4,))
+    y = call("pick", call("log_softmax", x, axis=1), index, axis=-1)
+    assert "log_softmax(" not in _fused([x, index], y)
+
+
+@pytest.mark.parametrize(
+    ("options", "axis"), [({"axis": 0}, 1), ({"temperature": 2.0}, -1), ({"dtype": "float64"}, -1)]
+)
+def test_other_axes_and_options_stay(options: dict[str, object], axis: int) -> None:
+    x, index = inputs((4, 4), (4,))
+    y = call("pick", call("log_softmax", x, **options), index, axis=axis)
+    assert "_log_softmax_pick" not in _fused([x, index], y)
+
+
+def test_a_log_softmax_that_is_read_elsewhere_stays() -> None:
+    x, index = inputs((4, 5), (4,))
+    logs = call("log_softmax", x)
+    assert "_log_softmax_pick" not in _fused([x, index], call("pick", logs, index), logs)
+
+
+def test_a_pick_of_something_else_stays() -> None:
+    x, index = inputs((4, 5), (4,))
+    assert "_log_softmax_pick" not in _fused([x, index], call("pick", call("softmax", x), index))
