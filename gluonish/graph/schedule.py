@@ -15,7 +15,7 @@ __all__ = ["low_memory_order"]
 Key = tuple[int, int]
 
 # A gradient that needs more copies than this waits until others have asked for them.
-_MAX_COPIES = 8
+_MAX_COPIES = 16
 
 
 def low_memory_order(
@@ -47,14 +47,16 @@ class _Scheduler:
         self._done: set[int] = set()
         self._root: dict[Key, Key] = {}  # of a value that is another's shape, that other
         self._readers: dict[Key, set[int]] = {}  # nodes that still will read a value or its shapes
+        self._before: dict[int, list[Node]] = {}
         self._consumers: dict[int, list[Node]] = {id(node): [] for node in nodes}
         self._missing: dict[int, int] = {}  # gradients that must run before
         for node in nodes:
             self._note(node)
 
     def _note(self, node: Node) -> None:
-        before = {id(v.node) for v in node.inputs if id(v.node) in self._own}
-        self._missing[id(node)] = len(before & self._depths.keys())
+        before = {id(v.node): v.node for v in node.inputs if id(v.node) in self._own}
+        self._before[id(node)] = list(before.values())
+        self._missing[id(node)] = len(before.keys() & self._depths.keys())
         for other in before:
             self._consumers[other].append(node)
         if node.op is not None and node.op.identity and node.op.single:
@@ -81,26 +83,29 @@ class _Scheduler:
         """Return the nodes depth first from the results, those furthest from the heads first."""
         ends = [node for node in self._nodes if not self._consumers[id(node)]]
         ends.sort(key=lambda node: -self._depths.get(id(node), 0))
-        return post_order(ends, self._before)
-
-    def _before(self, node: Node) -> list[Node]:
-        return [value.node for value in node.inputs if id(value.node) in self._own]
+        return post_order(ends, lambda node: self._before[id(node)])
 
     def _best_cluster(self, ready: Sequence[Node]) -> list[Node] | None:
         """Return a gradient that ends as much as it makes, behind the copies that it needs."""
         best, least = None, 1
         for node in ready:
-            cluster = self._cluster(node)
-            if len(cluster) <= _MAX_COPIES + 1 and (growth := self._growth(cluster)) < least:
-                best, least = cluster, growth
+            if self._needs_few_copies(node):
+                cluster = post_order([node], self._missing_before)
+                if (growth := self._growth(cluster)) < least:
+                    best, least = cluster, growth
         return best
 
-    def _cluster(self, node: Node) -> list[Node]:
-        """Return a gradient behind the copies that it needs and that are not made yet."""
-        return post_order(
-            [node],
-            lambda n: [other for other in self._before(n) if id(other) not in self._done],
-        )
+    def _missing_before(self, node: Node) -> list[Node]:
+        return [other for other in self._before[id(node)] if id(other) not in self._done]
+
+    def _needs_few_copies(self, node: Node) -> bool:
+        copies: dict[int, Node] = {}
+        waiting = [node]
+        while waiting and len(copies) <= _MAX_COPIES:
+            missing = self._missing_before(waiting.pop())
+            waiting += [other for other in missing if id(other) not in copies]
+            copies |= {id(other): other for other in missing}
+        return len(copies) <= _MAX_COPIES
 
     def _growth(self, cluster: Sequence[Node]) -> int:
         """Return how many more bytes live after some nodes than before them."""

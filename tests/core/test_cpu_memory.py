@@ -11,7 +11,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's
 
 TIMEOUT_S = 60
 
-# Prints page faults of 20 times four fresh arrays of 8 MiB, and resident MiB before and after the
+# Prints page faults of 20 times 16 fresh arrays of 2 MiB, and resident MiB before and after the
 # cache is emptied, above what it was at the start.
 PROGRAM = """
 import resource
@@ -26,7 +26,7 @@ def resident():
         return int(file.read().split()[1]) * resource.getpagesize() >> 20
 
 def touch():
-    arrays = [device.empty((1 << 21,), np.dtype(np.float32)) for _ in range(4)]
+    arrays = [device.empty((1 << 19,), np.dtype(np.float32)) for _ in range(16)]
     for array in arrays:
         array.fill(1)
 

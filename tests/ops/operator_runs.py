@@ -185,6 +185,27 @@ def _fused_layers() -> Iterator[tuple[str, Case]]:
     yield "_fold_batch_norm", Case(folded, {"fix_gamma": False}, options={"half": False})
 
 
+def _recurrent() -> Iterator[tuple[str, Case]]:
+    """The same of operators on sequences: 3 steps of 2 samples of 2 features, 3 units."""
+    data, length = normal(3, 2, 2), np.array([3, 1], np.int32)
+    for mode, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
+        attrs = {"mode": mode, "state_size": 3, "num_layers": 2, "state_outputs": True}
+        one_way = 3 * gates * (2 + 3 + 2) + 3 * gates * (3 + 3 + 2)
+        states = [normal(2, 2, 3) for _ in range(1 + (mode == "lstm"))]
+        yield "RNN", Case([data, normal(one_way), *states], {**attrs, "p": 0.4})
+        both_ways = 2 * 3 * gates * (2 + 3 + 2) + 2 * 3 * gates * (6 + 3 + 2)
+        states = [normal(4, 2, 3) for _ in range(1 + (mode == "lstm"))]
+        options = {"bidirectional": True, "use_sequence_length": True}
+        yield "RNN", Case([data, normal(both_ways), *states, length], {**attrs, **options})
+    attrs = {"mode": "lstm", "state_size": 3, "num_layers": 1, "projection_size": 2}
+    limits = {"lstm_state_clip_min": -0.1, "lstm_state_clip_max": 0.1}
+    arrays = [data, normal(3 * 4 * (2 + 2 + 2) + 6), normal(1, 2, 2), normal(1, 2, 3)]
+    yield "RNN", Case(arrays, {**attrs, **limits})
+    yield "_rnn_param_concat", Case([normal(3), normal(4)], {"dim": 0})
+    yield "_log_softmax_pick", Case([normal(3, 4), index(1, 0, 3)])
+    yield "_log_softmax_pick", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], {"axis": 1})
+
+
 def _branches() -> Iterator[tuple[str, Case]]:
     """Further branches of operators that are in the table of cases."""
     table = distinct(2, 3, 4) / 5
@@ -256,7 +277,15 @@ def calls() -> dict[str, list[Call]]:
     """Return calls of every operator by its name."""
     found: dict[str, list[Call]] = {}
     seen: set[str] = set()
-    cases = [*CASES.items(), *_layers(), *_batch_norm_parts(), *_small_layers(), *_fused_layers(), *_branches()]
+    cases = [
+        *CASES.items(),
+        *_layers(),
+        *_batch_norm_parts(),
+        *_small_layers(),
+        *_fused_layers(),
+        *_recurrent(),
+        *_branches(),
+    ]
     for name, case in cases:
         first = _call(name, case.inputs, case.attrs)
         made = [first, *_gradient_calls(first)]

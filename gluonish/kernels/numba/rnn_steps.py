@@ -5,7 +5,15 @@ A step's extent is the batch. Gates lie side by side in a row, as `gluonish.ops.
 
 from gluonish.kernels.numba.compiler import CompiledKernel, compile_kernel
 
-__all__ = ["COLUMN_GRAIN", "ROW_ELEMENTS", "column_sums", "step_backward", "step_forward"]
+__all__ = [
+    "COLUMN_GRAIN",
+    "MASK_TILE",
+    "ROW_ELEMENTS",
+    "column_sums",
+    "dropout_mask",
+    "step_backward",
+    "step_forward",
+]
 
 ROW_ELEMENTS = 2048  # elements of a state whose step is worth a thread
 COLUMN_GRAIN = 64  # columns of a sum that are worth a thread
@@ -156,6 +164,27 @@ _BACKWARD = {
     "rnn_relu": _PLAIN_BACKWARD.format(value="h * (one if y > zero else zero)"),
 }
 
+MASK_TILE = 1024  # elements of a mask that are made at a time; they stay in the first-level cache
+
+# Words: mask, elements, seed and offset of the draw, bits of the probability of 0 and of what the
+# other elements are. The extent is tiles. To the bit what `gluonish.ops.rnn.dropout_factors` gives.
+_MASK = """
+def body(begin, end, words):
+    mask, count, seed, offset = f32(words[0]), words[1], words[2], words[3]
+    p, scale = float32(as_float(words[4])), float32(as_float(words[5]))
+    unit = float32(2.0 ** -24)
+    drawn = scratch()
+    for tile in range(begin, end):
+        at = 1024 * tile
+        for block in range(256):
+            independent()
+            philox_fill(drawn, 4 * block, 256 * tile + block, seed, offset)
+        for i in range(min(1024, count - at)):
+            independent()
+            kept = float32(int32(drawn[i] >> 8)) * unit >= p
+            mask[at + i] = scale if kept else float32(0)
+"""
+
 # Words: matrix, rows, columns, sums of its columns.
 _COLUMN_SUMS = """
 def body(begin, end, words):
@@ -178,6 +207,11 @@ def step_forward(mode: str) -> CompiledKernel:
 def step_backward(mode: str) -> CompiledKernel:
     """Return the kernel of a cell's backward step; the words stand beside its source."""
     return compile_kernel(_BACKWARD[mode])
+
+
+def dropout_mask() -> CompiledKernel:
+    """Return the kernel that draws the factors of dropout; its extent is tiles of `MASK_TILE`."""
+    return compile_kernel(_MASK)
 
 
 def column_sums() -> CompiledKernel:

@@ -17,8 +17,10 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.rnn_steps import (
     COLUMN_GRAIN,
+    MASK_TILE,
     ROW_ELEMENTS,
     column_sums,
+    dropout_mask,
     step_backward,
     step_forward,
 )
@@ -30,6 +32,9 @@ from gluonish.ops.rnn_layout import Dims, Reserve, Weights, dims_of, split_param
 from gluonish.ops.rnn_reference import time_order
 
 __all__ = ["rnn", "rnn_backward", "takes", "takes_backward"]
+
+
+_MASK_GRAIN = 4  # tiles of a mask that are worth a thread
 
 
 class _Scratch(threading.local):
@@ -88,7 +93,7 @@ def rnn(
     reserve = Reserve(outputs[-1], dims)
     mask = reserve.get("mask")
     if mask is not None:
-        mask[...] = dropout_factors(np, key, mask.shape, p=attrs["p"], train=train)
+        _draw(mask, key, attrs["p"], train=train)
     x = inputs.data
     for layer in range(dims.layers):
         for run in range(layer * dims.directions, (layer + 1) * dims.directions):
@@ -106,6 +111,17 @@ def rnn(
                 np.multiply(x, mask[layer], out=x)
         else:
             x = reserve.get("hidden", layer)
+
+
+def _draw(mask: Array, key: tuple[int, int], p: float, *, train: bool) -> None:
+    """Fill a mask with the factors of dropout."""
+    if not train or p >= 1:
+        mask[...] = dropout_factors(np, key, (), p=p, train=train)
+        return
+    numbers = np.array([np.float32(p), np.float32(1 / (1 - p))], np.float64).view(np.int64)
+    draw = np.array(key, np.uint64).view(np.int64)
+    words = np.array([address(mask), mask.size, *draw, *numbers], np.int64)
+    dropout_mask()(-(-mask.size // MASK_TILE), words, _MASK_GRAIN)
 
 
 def _join(dims: Dims, layer: int, reserve: Reserve, out: Array) -> None:

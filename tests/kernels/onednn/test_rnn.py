@@ -10,7 +10,7 @@ from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.onednn import rnn
 from gluonish.ops.registry import Operator
 from gluonish.ops.rnn import RNN, RNN_BACKWARD
-from gluonish.ops.rnn_layout import dims_of, parameter_count
+from gluonish.ops.rnn_layout import dims_of, parameter_count, segments
 from gluonish.testing.values import run_kernel, spec_of
 
 RUNTIME = {"train": True, "key": (3, 7)}
@@ -85,6 +85,19 @@ def test_gradients_of_some_outputs(heads: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_relu"])
 def test_a_single_step_of_a_single_unit(mode: str) -> None:
     compare(*call(mode, (1, 1, 1), 1, 1, True))
+
+
+@pytest.mark.parametrize("key", [(3, 7), (2**64 - 1, 2**63 + 5)])
+@pytest.mark.parametrize(("p", "train"), [(0.3, True), (0.3, False), (1.0, True), (1e-9, True)])
+def test_dropout_draws_what_the_reference_draws(
+    key: tuple[int, int], p: float, train: bool
+) -> None:
+    arrays, attrs = call("rnn_tanh", (5, 17, 3), 31, 2, True, p=p)
+    runtime = {"train": train, "key": key}
+    at, shape = segments(dims_of((5, 17, 3), attrs))["mask", 0]
+    ((want, got),) = both_kernels(RNN, rnn.rnn, arrays, attrs, runtime)[-1:]
+    end = at + int(np.prod(shape))
+    np.testing.assert_array_equal(got[at:end], want[at:end])
 
 
 def test_strided_arrays_are_taken() -> None:
