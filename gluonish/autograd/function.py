@@ -1,7 +1,7 @@
 """Function: a computation with a gradient of the user's own."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from gluonish.autograd.scopes import is_recording, is_training, pause
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError, NotSupportedError
@@ -108,6 +108,8 @@ class _FunctionNode:
 
     __slots__ = ("function", "input_shapes", "output_count", "output_kinds", "parents")
 
+    writes_gradients: ClassVar[bool] = False
+
     def __init__(
         self, function: Function, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
     ) -> None:
@@ -117,7 +119,9 @@ class _FunctionNode:
         self.output_kinds = [(y.shape, y.context, y.dtype) for y in outputs]
         self.output_count = len(outputs)
 
-    def backward(self, grads: Sequence[NDArray | None]) -> Sequence[NDArray | None]:
+    def backward(
+        self, grads: Sequence[NDArray | None], targets: Sequence[NDArray | None] = ()
+    ) -> Sequence[NDArray | None]:
         """Return what the user's ``backward`` gives."""
         if self.function is None:
             raise AutogradError(

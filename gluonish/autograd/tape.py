@@ -1,5 +1,6 @@
 """The backward walk: from the heads, through the tape, to the arrays that asked for gradients."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from gluonish.core.errors import AutogradError
 from gluonish.core.order import post_order
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import NDArray, assign, empty_like_spec
+from gluonish.ndarray.ndarray import Link, NDArray, assign, empty_like_spec
 from gluonish.ndarray.recording import Leaf, Node
 
 __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
@@ -23,7 +24,7 @@ def run_backward(heads: Heads, head_grads: Sequence[NDArray | None], *, retain_g
         AutogradError: if a head was not recorded, its graph was already freed, or no array behind
             it asked for a gradient.
     """
-    leaves, grads = _walk(heads, head_grads, retain_graph=retain_graph)
+    leaves, grads = _walk(heads, head_grads, retain_graph=retain_graph, in_place=True)
     if all(leaf.req == "null" for leaf in leaves):
         raise AutogradError(
             "backward: expected heads computed from arrays that ask for a gradient, got none; "
@@ -66,6 +67,8 @@ def store(leaf: Leaf, gradient: NDArray | None) -> None:
     if leaf.req == "null":
         return
     leaf.fresh = True
+    if gradient is grad:
+        return
     if gradient is None:
         if leaf.req == "write":
             grad._write(lambda out: out.fill(0), name="_grad_zero")
@@ -87,9 +90,16 @@ def filled_like(array: NDArray, value: float) -> NDArray:
 
 
 def _walk(
-    heads: Heads, head_grads: Sequence[NDArray | None], *, retain_graph: bool
+    heads: Heads,
+    head_grads: Sequence[NDArray | None],
+    *,
+    retain_graph: bool,
+    in_place: bool = False,
 ) -> tuple[list[Leaf], Grads]:
-    """Return the leaves behind the heads, and the gradients of those that got any."""
+    """Return the leaves behind the heads, and the gradients of those that got any.
+
+    With ``in_place``, a graph's call may compute gradients where the leaves keep them.
+    """
     grads: Grads = {}
     starts = []
     for head, given in zip(heads, head_grads, strict=True):
@@ -103,15 +113,39 @@ def _walk(
         _add(grads, (id(node), index), filled_like(head, 1) if given is None else given)
         starts.append(node)
     order, leaves = topological(starts)
+    sole = _read_once(order) if in_place else {}
     for node in reversed(order):
         received = [grads.pop((id(node), i), None) for i in range(node.output_count)]
         if any(gradient is not None for gradient in received):
-            for parent, gradient in zip(node.parents, node.backward(received), strict=True):
+            targets = sole.get(id(node))
+            found = node.backward(received) if targets is None else node.backward(received, targets)
+            for parent, gradient in zip(node.parents, found, strict=True):
                 if parent is not None and gradient is not None:
                     _add(grads, (id(parent[0]), parent[1]), gradient)
         if not retain_graph:
             node.free()
     return leaves, grads
+
+
+def _read_once(order: Sequence[Node]) -> dict[int, list[NDArray | None]]:
+    """Return where nodes that can may write the gradients of their inputs.
+
+    By the node's id, an array for each input: that of a leaf that nobody else reads, and whose
+    gradient is to be overwritten; else None.
+    """
+    ready = [node for node in order if node.writes_gradients]
+    if not ready:
+        return {}
+    reads = Counter(
+        id(parent[0]) for node in order for parent in node.parents if parent is not None
+    )
+
+    def target(parent: Link | None) -> NDArray | None:
+        if parent is None or not isinstance(parent[0], Leaf) or reads[id(parent[0])] > 1:
+            return None
+        return parent[0].grad if parent[0].req == "write" else None
+
+    return {id(node): [target(parent) for parent in node.parents] for node in ready}
 
 
 def _add(grads: Grads, key: tuple[int, int], gradient: NDArray) -> None:

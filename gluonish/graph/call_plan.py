@@ -5,6 +5,7 @@ that goes back to a pool when the tape node is freed.
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
@@ -179,6 +180,8 @@ class GraphNode:
 
     __slots__ = ("inputs", "key", "output_count", "outputs", "parents", "plan", "state")
 
+    writes_gradients: ClassVar[bool] = True
+
     def __init__(
         self,
         plan: CallPlan,
@@ -199,8 +202,10 @@ class GraphNode:
         for i, output in enumerate(outputs):
             output._link = (self, i)
 
-    def backward(self, grads: Sequence[NDArray | None]) -> Sequence[NDArray | None]:
-        """Return the gradient of every input.
+    def backward(
+        self, grads: Sequence[NDArray | None], targets: Sequence[NDArray | None] = ()
+    ) -> Sequence[NDArray | None]:
+        """Return the gradient of every input, in the arrays of ``targets`` where there are some.
 
         By the planned backward graph; or, to differentiate again, operator by operator.
         """
@@ -214,13 +219,35 @@ class GraphNode:
         if recording.mode.get() & RECORDING:
             inputs = [x.connected(link) for x, link in zip(self.inputs, self.parents, strict=True)]
             return interpreter.gradients(plan.graph, inputs, heads, plan.wanted_positions, self.key)
-        results = [empty_like_spec(spec, plan.device) for spec in plan.gradient_specs]
         inputs = [self.inputs[i] for i in plan.parts.read_inputs]
-        plan.backward([*heads, *inputs, *self.outputs, *self.state], results)
+        given = [*heads, *inputs, *self.outputs, *self.state]
+        results = self._results(targets, given)
+        plan.backward(given, results)
         found: list[NDArray | None] = [None] * len(self.inputs)
         for position, result in zip(plan.parts.gradient_positions, results, strict=True):
             found[position] = result
         return found
+
+    def _results(
+        self, targets: Sequence[NDArray | None], given: Sequence[NDArray]
+    ) -> list[NDArray]:
+        """Return arrays for the gradients: targets that fit, and that nothing is read from."""
+        plan = self.plan
+        if not targets:
+            return [empty_like_spec(spec, plan.device) for spec in plan.gradient_specs]
+        read = {x._var for x in given}
+        results = []
+        for position, spec in zip(plan.parts.gradient_positions, plan.gradient_specs, strict=True):
+            target = targets[position]
+            if (
+                target is None
+                or target._spec != spec
+                or target._device is not plan.device
+                or target._var in read
+            ):
+                target = empty_like_spec(spec, plan.device)
+            results.append(target)
+        return results
 
     def _head(self, index: int, gradient: NDArray | None) -> NDArray:
         spec = self.plan.output_specs[index]

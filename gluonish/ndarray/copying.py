@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import ClassVar
 
 from gluonish.core.context import Context
 from gluonish.core.device import device_of
@@ -19,13 +20,17 @@ class _CopyNode:
 
     __slots__ = ("context", "dtype", "output_count", "parents")
 
+    writes_gradients: ClassVar[bool] = False
+
     def __init__(self, source: NDArray) -> None:
         self.context = source.context
         self.dtype = source.dtype
         self.parents: Sequence[tuple[Node | Leaf, int] | None] = (source._link,)
         self.output_count = 1
 
-    def backward(self, grads: Sequence[NDArray | None]) -> Sequence[NDArray | None]:
+    def backward(
+        self, grads: Sequence[NDArray | None], targets: Sequence[NDArray | None] = ()
+    ) -> Sequence[NDArray | None]:
         """Return the gradient on the source's device and in its dtype."""
         return [
             None if g is None else as_in_context(g, self.context).astype(self.dtype, copy=False)

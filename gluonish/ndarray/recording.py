@@ -7,7 +7,7 @@ them down.
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from gluonish.core.errors import AutogradError
 from gluonish.ops.composite import input_gradients
@@ -57,13 +57,25 @@ class Node(Protocol):
         parents: For each input, the node that it came from and which of its outputs it is; None for
             a constant.
         output_count: How many outputs it has, those included that its caller did not see.
+        writes_gradients: Whether `backward` takes arrays to write the gradients of inputs to.
     """
 
     parents: Sequence[tuple["Node | Leaf", int] | None]
     output_count: int
+    writes_gradients: ClassVar[bool]
 
-    def backward(self, grads: Sequence["NDArray | None"]) -> Sequence["NDArray | None"]:
-        """Return the gradient of every input (None: none) from those of the outputs."""
+    def backward(
+        self,
+        grads: Sequence["NDArray | None"],
+        targets: Sequence["NDArray | None"] = (),
+    ) -> Sequence["NDArray | None"]:
+        """Return the gradient of every input (None: none) from those of the outputs.
+
+        Args:
+            grads: Gradients of the outputs.
+            targets: For each input an array that its gradient may be written to, or None; only
+                where ``writes_gradients``.
+        """
         raise NotImplementedError
 
     def free(self) -> None:
@@ -92,6 +104,8 @@ class OperatorNode:
 
     __slots__ = ("attrs", "inputs", "op", "output_count", "outputs", "parents", "spent")
 
+    writes_gradients: ClassVar[bool] = False
+
     def __init__(
         self,
         op: Operator,
@@ -108,7 +122,11 @@ class OperatorNode:
         self.outputs: Sequence[Any] = ()
         self.spent = False
 
-    def backward(self, grads: Sequence["NDArray | None"]) -> Sequence["NDArray | None"]:
+    def backward(
+        self,
+        grads: Sequence["NDArray | None"],
+        targets: Sequence["NDArray | None"] = (),
+    ) -> Sequence["NDArray | None"]:
         """Return the gradient of every input from those of the outputs, by the operator's rule."""
         if self.spent:
             raise AutogradError(
