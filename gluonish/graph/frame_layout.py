@@ -189,7 +189,7 @@ class FrameLayout:
         return PlannerStep(
             tuple(step.reads),
             tuple(step.writes),
-            in_place=step.op.elementwise and step.single and self._same_layout(step),
+            in_place=step.op.elementwise and self._same_layout(step),
             alias=self._is_alias(step) and step.reads[0] in self._specs,
             over=self._overwritten(step),
         )

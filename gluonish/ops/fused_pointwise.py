@@ -179,11 +179,13 @@ FUSED_POINTWISE_MANY = register(
         _infer,
         _kernel,
         None,
-        doc="Several elementwise operators, as program says, with any number of outputs.",
+        doc="Several elementwise operators, as program says, with any number of outputs.\n\n"
+        "They may overwrite inputs as the output of _fused_pointwise may.",
         inputs=("args",),
         schema=_SCHEMA,
         outputs=_num_outputs,
         variadic="num_args",
+        elementwise=True,
     )
 )
 
