@@ -110,7 +110,8 @@ def tokens_per_second(arguments: argparse.Namespace) -> float:
         start = time.perf_counter()
         step()
         times.append(time.perf_counter() - start)
-    return arguments.length * arguments.batch_size / statistics.median(times[2:])
+    words: int = arguments.length * arguments.batch_size
+    return words / statistics.median(times[2:])
 
 
 def in_process(python: str, package: str, options: list[str]) -> float:

@@ -6,7 +6,9 @@ out unless ``-m`` names them.
 
 import os
 import random
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 # Before NumPy and oneDNN start their threads: two test workers with a thread pool each for every
 # core would wait for one another. An explicit setting of the caller wins.
@@ -43,6 +45,24 @@ def _no_gpu_reason() -> str | None:
     except cupy.cuda.runtime.CUDARuntimeError as error:
         return f"no CUDA device: {error}"
     return None if count else "no CUDA device"
+
+
+def _kernel_home() -> str:
+    """Return a folder of this user's for compiled kernels, which all runs of the tests share.
+
+    A kernel is kept under a digest of what it was made from and by, so that none is ever stale.
+    """
+    if not hasattr(os, "geteuid"):  # on Windows, where everybody has a temporary folder
+        return str(Path(tempfile.gettempdir()) / "gluonish-tests")
+    home = Path(tempfile.gettempdir()) / f"gluonish-tests-{os.geteuid()}"
+    home.mkdir(mode=0o700, exist_ok=True)
+    ours = not home.is_symlink() and home.stat().st_uid == os.geteuid()
+    return str(home) if ours else tempfile.mkdtemp(prefix="gluonish-tests-")
+
+
+def pytest_configure() -> None:
+    """Leave the user's own folder alone; child processes inherit the one that is used instead."""
+    os.environ["MXNET_HOME"] = os.environ.get("MXNET_HOME") or _kernel_home()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

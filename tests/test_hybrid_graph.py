@@ -3,11 +3,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish.autograd import record
 from gluonish.core.errors import ParameterError
+from gluonish.core.random_state import seed
 from gluonish.hybrid_block import HybridBlock
 from gluonish.hybrid_graph import HybridGraph, is_symbolic
 from gluonish.ndarray import ones
-from gluonish.nn import BatchNorm, Dense, HybridSequential
+from gluonish.nn import ELU, GELU, BatchNorm, Dense, Dropout, HybridSequential, LeakyReLU
 
 
 class Forward(HybridBlock):
@@ -51,6 +53,21 @@ def test_named_parameters_tell_arguments_from_auxiliary_states() -> None:
         "aux:bn_running_mean",
         "aux:bn_running_var",
     ]
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 700)])
+def test_a_hybridized_network_draws_what_it_draws_without(shape: tuple[int, ...]) -> None:
+    net = HybridSequential()
+    net.add(GELU(), Dropout(0.5), ELU(), LeakyReLU(0.1), Dropout(0.3))
+
+    def results() -> list[Any]:
+        seed(5)
+        with record():
+            return [net(ones(shape)).asnumpy() for _ in range(2)]
+
+    eager = results()
+    net.hybridize()
+    np.testing.assert_allclose(results(), eager, rtol=1e-6)
 
 
 def test_a_shape_that_does_not_follow_from_the_inputs_is_refused() -> None:

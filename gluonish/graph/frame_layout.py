@@ -150,8 +150,9 @@ class FrameLayout:
     def _bound(self, node: Node) -> RunStep:
         op = node.op
         assert op is not None
-        random = self.random_count if op.random else None
-        self.random_count += op.random
+        draws = op.draws(node.attrs)
+        random = self.random_count if draws else None
+        self.random_count += draws
         attrs = {k: v for k, v in node.attrs.items() if k != "key"}
         kernel = op.select_kernel(self._device.xp_name, [v.spec for v in node.inputs], attrs)
         reads = [self._place(value) for value in node.inputs]

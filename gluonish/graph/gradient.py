@@ -87,7 +87,7 @@ def _step_back(
     if op is None or op.gradient is None or all(g is None for g in received):
         return
     attrs: dict[str, Any] = dict(node.attrs)
-    if op.random:
+    if op.draws(attrs):
         attrs["key"] = None  # a rule reads what was drawn from the outputs, it never draws again
     outputs = [value_of(Value(node, i)) for i in range(node.num_outputs)]
     inputs = [value_of(value) for value in node.inputs]

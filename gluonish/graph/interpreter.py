@@ -74,7 +74,7 @@ def _forward(
             for i in op.mutated_inputs(node.attrs):
                 arrays[i] = arrays[i].copy()
         attrs: dict[str, Any] = dict(node.attrs)
-        if op.random:
+        if op.draws(node.attrs):
             attrs["key"] = (
                 next_key(device.context) if repeated is None else (repeated[0], repeated[1] + drawn)
             )

@@ -14,6 +14,9 @@ Key = tuple[int, int]
 
 # What is smaller than this share of all that the backward pass reads is not worth a copy.
 _NEGLIGIBLE = 5000
+# Bytes from which one pass over memory is spent even where nothing else is: 100 MB take about as
+# many milliseconds as a thousandth of the step of a network that has such values.
+_BULKY = 64 << 20
 
 
 class Keeping(NamedTuple):
@@ -43,9 +46,12 @@ def cheapest_keeping(joint: Joint, effort: Effort, checkpoints: Collection[Key] 
     least = sum(value.spec.nbytes for value in wanted) // _NEGLIGIBLE
 
     def recipe(value: Value) -> Recipe | None:
-        if value.key in final or (effort and value.spec.nbytes < least):
+        if value.key in final:
             return None
-        return recipe_of(value, effort, moving)
+        if effort == Effort.NOTHING and value.spec.nbytes >= _BULKY:
+            found = recipe_of(value, Effort.LITTLE, moving)
+            return found if found is not None and _is_one_pass(found) else None
+        return recipe_of(value, effort if value.spec.nbytes >= least else Effort.NOTHING, moving)
 
     recipes = _recipes(wanted, recipe, given)
     # Two nodes for each value, and between them an edge that costs its bytes; what can be computed
@@ -73,6 +79,11 @@ def cheapest_keeping(joint: Joint, effort: Effort, checkpoints: Collection[Key] 
         elif leave in behind:
             keeping.kept[key] = value
     return keeping
+
+
+def _is_one_pass(recipe: Recipe) -> bool:
+    """Whether one large value is read; then a chain of such recipes is one kernel."""
+    return sum(source.spec.nbytes >= _BULKY for source in recipe.sources) <= 1
 
 
 def _recipes(

@@ -71,7 +71,7 @@ def recipe_of(value: Value, effort: Effort, overwritten: Collection[Key] = ()) -
 
 def _repeats(node: Node, op: Operator, effort: Effort) -> bool:
     """Whether a node may simply run twice, at this effort."""
-    if op.random or op.mutated_inputs(node.attrs) or not node.inputs:
+    if op.draws(node.attrs) or op.mutated_inputs(node.attrs) or not node.inputs:
         return False
     if effort == Effort.NOTHING:
         return op.identity and op.single

@@ -2,6 +2,7 @@
 
 from gluonish.kernels.cupy import register as _register_gpu  # noqa: F401  # hangs kernels on
 from gluonish.kernels.numba import batch_norm as _batch_norm  # noqa: F401  # hangs kernels on
+from gluonish.kernels.numba import column_sums as _column_sums  # noqa: F401  # the same
 from gluonish.kernels.numba import register as _register_generated  # noqa: F401  # the same
 from gluonish.kernels.numba import vocabulary as _vocabulary  # noqa: F401  # the same
 from gluonish.kernels.onednn import register as _register  # noqa: F401  # the same

@@ -143,7 +143,7 @@ def runtime_attrs(op: Operator, attrs: Attrs, flags: int, device: Device) -> dic
     extended = dict(attrs)
     if op.train_dependent:
         extended["train"] = bool(flags & TRAINING)
-    if op.random:
+    if op.draws(attrs):
         extended["key"] = next_key(device.context)
     return extended
 

@@ -64,6 +64,13 @@ def batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
 
 
 def move(moving: Any, new: Any, momentum: float) -> None:
+    """Let a moving statistic follow a new one, in place.
+
+    Args:
+        moving: (C,).
+        new: (C,), of any floating dtype.
+        momentum: What stays of the moving one.
+    """
     moving *= moving.dtype.type(momentum)
     moving += new * moving.dtype.type(1 - momentum)
 

@@ -153,9 +153,9 @@ BATCH_NORM_STATISTICS = register(
         _statistics,
         None,
         doc=(
-            "Mean, inverse standard deviation, and scale of each channel (axis 1) of data, by which "
-            "BatchNorm\nnormalizes: (data - mean) * scale + beta. It moves the moving statistics as "
-            "BatchNorm does."
+            "Mean, inverse standard deviation, and scale of each channel (axis 1) of data, by\n"
+            "which BatchNorm normalizes: (data - mean) * scale + beta. It moves the moving\n"
+            "statistics as BatchNorm does."
         ),
         inputs=("data", "gamma", "moving_mean", "moving_var"),
         schema=Schema(
@@ -182,9 +182,9 @@ BATCH_NORM_SUMS = register(
         _sums,
         None,
         doc=(
-            "Gradients of BatchNorm's gamma and beta, and what the gradient of data needs of them.\n\n"
-            "The latter is grad * scale + (data - mean) * slope + offset. relu: grad is that of the "
-            "relu of\nBatchNorm's output."
+            "Gradients of BatchNorm's gamma and beta, and what the gradient of data needs.\n\n"
+            "The latter is grad * scale + (data - mean) * slope + offset. relu: grad is that of\n"
+            "the relu of BatchNorm's output."
         ),
         inputs=("grad", "data", "mean", "var", "scale", "beta"),
         schema=Schema(relu=boolean(False), **_FLAGS),

@@ -76,8 +76,7 @@ BATCH_NORM_RELU = register(
         doc=(
             "BatchNorm with negative results replaced by 0; its inputs and attributes.\n\n"
             "A hidden output holds a bit for each element, 1 where it is positive, in the order\n"
-            "of memory. A kernel that leaves it out has to be one whose gradient does not read\n"
-            "it."
+            "of memory. A fast kernel may leave it out where its gradient does not read it."
         ),
         inputs=BATCH_NORM.inputs,
         schema=BATCH_NORM.schema,
@@ -89,6 +88,7 @@ BATCH_NORM_RELU = register(
         gradient_uses_output=True,
         train_dependent=True,
         heavy=True,
+        workspaces=(3,),
     )
 )
 

@@ -124,7 +124,7 @@ def _fill(
         # The last one may write where an input lies; whatever reads that has run.
         direct = instruction is last and op.elementwise and program.outputs == (len(values),)
         made = [outputs[0] if direct else xp.empty(s.shape, s.dtype) for s in specs]
-        runtime = {"key": key} if op.random else {}
+        runtime = {"key": key} if op.draws(instruction.attrs) else {}
         inputs = [values[i] for i in instruction.inputs]
         op.kernel(
             xp, made[0] if op.single else tuple(made), *inputs, **instruction.attrs, **runtime

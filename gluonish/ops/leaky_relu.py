@@ -195,7 +195,7 @@ LEAKY_RELU = register(
         complete=_complete,
         gradient_uses_output=True,
         train_dependent=True,
-        random=True,
+        random=lambda attrs: attrs["act_type"] == "rrelu",
     )
 )
 

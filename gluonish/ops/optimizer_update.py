@@ -204,7 +204,7 @@ def _lamb_phase2(name: str, *, mixed: bool) -> Operator:
     inputs = ("weight", "g", "r1", "r2") + (("weight32",) if mixed else ())
 
     def infer(weight: Spec, g: Spec, r1: Spec, r2: Spec, *weight32: Spec, **_: Any) -> tuple[Spec]:
-        if any(spec.shape != weight.shape for spec in (g, *weight32)) or r1.size != 1 != r2.size:
+        if any(x.shape != weight.shape for x in (g, *weight32)) or (r1.size, r2.size) != (1, 1):
             raise OperatorError(
                 f"{name}: expected g of the weight's shape {weight.shape} and norms of one "
                 f"element, got {g.shape}, {r1.shape} and {r2.shape}"

@@ -121,7 +121,8 @@ class Operator:
         gradient_uses_output: The gradient wants the outputs.
         train_dependent: The kernel behaves differently in training; it gets ``train: bool`` among
             its attributes.
-        random: The kernel draws numbers; it gets ``key``, a pair of ints, among its attributes.
+        random: The kernel draws numbers, or a function of the attributes that says whether; it then
+            gets ``key``, a pair of ints, among its attributes.
         elementwise: Output i,j,.. depends on input elements i,j,.. only, and out may be the memory
             of an input of its size.
         overwrites: ``overwrites(attrs)`` gives the position of an input whose memory out may be,
@@ -129,7 +130,8 @@ class Operator:
         identity: The output holds the same elements in the same order as input 0, so that a plan
             may share the memory.
         heavy: Costs much more per element than reading it; worth a worker thread.
-
+        workspaces: Positions of hidden outputs that a fast kernel fills in a way of its own, or not
+            at all, for a gradient that reads them so.
     """
 
     __slots__ = (
@@ -157,6 +159,7 @@ class Operator:
         "train_dependent",
         "variadic",
         "visible",
+        "workspaces",
     )
 
     def __init__(
@@ -179,11 +182,12 @@ class Operator:
         complete: Callable[[list[PartialSpec], list[PartialSpec], Attrs], None] | None = None,
         gradient_uses_output: bool = False,
         train_dependent: bool = False,
-        random: bool = False,
+        random: bool | Callable[[Attrs], bool] = False,
         elementwise: bool = False,
         overwrites: Callable[[Attrs], int | None] | None = None,
         identity: bool = False,
         heavy: bool = False,
+        workspaces: tuple[int, ...] = (),
     ) -> None:
         self.name = name
         self.infer = infer
@@ -207,6 +211,7 @@ class Operator:
         self.overwrites = overwrites
         self.identity = identity
         self.heavy = heavy
+        self.workspaces = workspaces
         self.single = outputs == 1  # the common case, tested once on the eager path
         self.fast_kernels: tuple[FastKernel, ...] = ()
 
@@ -229,6 +234,10 @@ class Operator:
     def mutated_inputs(self, attrs: Attrs) -> tuple[int, ...]:
         """Return the positions of inputs that the kernel overwrites under these attributes."""
         return self.mutates(attrs) if callable(self.mutates) else self.mutates
+
+    def draws(self, attrs: Attrs) -> bool:
+        """Return whether the kernel draws random numbers under these attributes, in some mode."""
+        return self.random(attrs) if callable(self.random) else self.random
 
     def num_visible(self, attrs: Attrs) -> int:
         """Return how many outputs a caller sees under these attributes."""

@@ -25,7 +25,7 @@ def runtime_attrs(op: Operator, attrs: Attrs, train: bool = True) -> dict[str, A
     extended = dict(attrs)
     if op.train_dependent:
         extended["train"] = train
-    if op.random:
+    if op.draws(attrs):
         extended["key"] = KEY
     return extended
 

@@ -151,6 +151,7 @@ def test_segment_sizes_follow_the_common_one_until_set(monkeypatch: pytest.Monke
 @pytest.mark.skipif(os.name == "nt", reason="the folder is another one on Windows")
 def test_home_lies_in_the_users_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/someone")
+    monkeypatch.delenv("MXNET_HOME", raising=False)
     assert config.MXNET_HOME.value == "/home/someone/.mxnet"
     assert config.MXNET_HOME.default_as_text == "~/.mxnet"
 

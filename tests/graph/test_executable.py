@@ -252,6 +252,16 @@ def test_the_key_that_a_call_started_from_is_returned() -> None:
     assert executable([ones((100,))], results) == (11, 1)
 
 
+def test_functions_that_draw_nothing_use_up_no_key() -> None:
+    (a,) = inputs((100,))
+    y = call("Dropout", call("LeakyReLU", a, act_type="gelu", train=True), train=True)
+    executable = _executable([a], [y])
+    seed(11)
+    keys = [executable([ones((100,))], [empty_like_spec(y.spec, executable.device)])]
+    keys.append(executable([ones((100,))], [empty_like_spec(y.spec, executable.device)]))
+    assert keys == [(11, 0), (11, 1)]
+
+
 def test_empty_arrays_are_planned() -> None:
     (a,) = inputs((0, 3))
     y = call("sin", call("softmax", a))

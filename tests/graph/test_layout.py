@@ -71,11 +71,11 @@ def _last(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _pictures(case: Call) -> list[np.ndarray[Any, Any]] | None:
-    """Return the inputs with four axes; None where the operator wants others."""
+    """Return the inputs with axes of channels; None where the operator wants others."""
     if any(x.ndim == 4 for x in case.inputs):
         return case.inputs
-    if case.op.name == "slice_axis":
-        return [np.resize(case.inputs[0], (2, 4, 5, 6))] if case.attrs["axis"] == 1 else None
+    if case.op.name == "slice_axis":  # whose attributes fit the shape of the case only
+        return case.inputs if case.inputs[0].ndim in (3, 5) else None
     same = case.op.name.startswith("broadcast_") or len({x.shape for x in case.inputs}) == 1
     if same and all(x.size for x in case.inputs):
         return [np.resize(x, (2, 3, 2, 4)) for x in case.inputs]
@@ -108,8 +108,8 @@ def test_reference_kernels_fill_memory_with_channels_last(op: Any) -> None:
         given = [x.copy() if i in written else x for i, x in enumerate(given)]
         attrs = {**case.attrs, **case.runtime}
         op.kernel(np, outputs[0] if op.single else tuple(outputs), *given, **attrs)
-        for got, expected in zip(outputs, wanted, strict=True):
-            if got.dtype == np.uint8:  # a mask's bits are in the order of memory
+        for i, (got, expected) in enumerate(zip(outputs, wanted, strict=True)):
+            if i in op.workspaces:  # a mask's bits are in the order of memory
                 continue
             np.testing.assert_allclose(
                 got.astype(np.float64), expected.astype(np.float64), rtol=1e-5, atol=1e-5

@@ -15,6 +15,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.ops.arithmetic import Arithmetic
 from gluonish.ops.composite import input_gradients
 from gluonish.ops.fused_activation import ACTIVATIONS
+from gluonish.ops.fused_pointwise import Instruction, Program
+from gluonish.ops.optimizer_multi_update import MULTI_UPDATES
 from gluonish.ops.registry import Attrs, Operator, find_operator
 from gluonish.testing.values import run_kernel, runtime_attrs
 from tests.ops.cases import CASES, Case, between, distinct, index, normal
@@ -206,6 +208,50 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     yield "_log_softmax_pick", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], {"axis": 1})
 
 
+def _weight_updates() -> Iterator[tuple[str, Case]]:
+    """Steps of optimizers: w and h are arrays of a weight's shape, h in 16 bits, 1 is a number."""
+    rates = {"lr": 0.1, "wd": 0.2, "clip_gradient": 0.6}
+    scalars = {"lr": 0.1, "upper_bound": 0.4}
+    for name, roles, attrs in (
+        ("_adamw_update", "wwww1", {"eta": 0.7, **rates}),
+        ("_mp_adamw_update", "hhwww1", {"eta": 0.7, **rates}),
+        ("mp_lamb_update_phase1", "hhwww", {"t": 2, "wd": 0.2}),
+        ("lamb_update_phase2", "ww11", scalars),
+        ("mp_lamb_update_phase2", "hw11w", scalars),
+        ("rmspropalex_update", "wwwww", {**rates, "clip_weights": 0.9}),
+    ):
+        yield name, Case([_of_weight(role) for role in roles], attrs)
+    columns = {"lrs": (0.1, 0.2), "wds": (0.2, 0.0), "etas": (0.7, 1.0), "step_count": (1, 3)}
+    every = {**columns, "learning_rates": columns["lrs"], "clip_gradient": 0.6}
+    for multi in MULTI_UPDATES:
+        narrow = "h" if multi.mixed else "w"
+        arrays = [_of_weight(role) for role in 2 * (2 * narrow + "w" * (len(multi.roles) - 2))]
+        shared = {0: [], 1: [_of_weight("1")], 2: [between(0.1, 0.2, 2), between(0, 0.2, 2)]}
+        known = find_operator(multi.name).schema.attributes
+        attrs = {key: value for key, value in every.items() if key in known}
+        yield multi.name, Case([*arrays, *shared[multi.shared]], {**attrs, multi.count: 2})
+
+
+def _of_weight(role: str) -> Any:
+    array = between(0.5, 1, 1 if role == "1" else 5)
+    return array.astype(np.float16) if role == "h" else array
+
+
+def _programs() -> Iterator[tuple[str, Case]]:
+    """Programs of several operators: max(x y, 0), with the product as well, and with Dropout."""
+    product = Instruction(find_operator("broadcast_mul"), (0, 1), {})
+    positive = Instruction(find_operator("relu"), (2,), {})
+    drop = find_operator("Dropout")
+    dropped = Instruction(drop, (3,), {**drop.schema.parse("Dropout", {"p": 0.4}), "train": True})
+    for name, instructions, outputs in (
+        ("_fused_pointwise", [product, positive], (3,)),
+        ("_fused_pointwise_many", [product, positive], (2, 3)),
+        ("_fused_pointwise_random", [product, positive, dropped], (4, 5)),
+    ):
+        attrs = {"program": Program(2, instructions, outputs)}
+        yield name, Case([distinct(3, 4) / 4, normal(4)], attrs)
+
+
 def _branches() -> Iterator[tuple[str, Case]]:
     """Further branches of operators that are in the table of cases."""
     table = distinct(2, 3, 4) / 5
@@ -284,6 +330,8 @@ def calls() -> dict[str, list[Call]]:
         *_small_layers(),
         *_fused_layers(),
         *_recurrent(),
+        *_weight_updates(),
+        *_programs(),
         *_branches(),
     ]
     for name, case in cases:

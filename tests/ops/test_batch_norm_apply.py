@@ -11,7 +11,9 @@ SHAPE = (2, 3, 4, 5)
 ATTRS = {"fix_gamma": False, "eps": 1e-3}
 
 
-def _normalized(dtype: str = "float32", **attrs: object) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _normalized(
+    dtype: str = "float32", **attrs: object
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
     data = (normal(*SHAPE) * 3 + 2).astype(dtype)
     channels = SHAPE[attrs.get("axis", 1)]
     inputs = [data, between(0.5, 2, channels), normal(channels)]

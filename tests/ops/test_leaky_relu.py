@@ -57,6 +57,12 @@ def test_rrelu_draws_slopes_in_training() -> None:
     np.testing.assert_array_equal(both(np.ones(3)), np.ones((2, 3)))
 
 
+def test_only_rrelu_takes_random_numbers() -> None:
+    kinds = ("elu", "gelu", "leaky", "prelu", "rrelu", "selu")
+    drawing = [kind for kind in kinds if LEAKY_RELU.draws(_attrs(act_type=kind))]
+    assert drawing == ["rrelu"]
+
+
 def test_rrelu_takes_the_mean_slope_outside_training() -> None:
     mean = (0.125 + 0.334) / 2
     out = np.empty_like(_DATA), np.empty_like(_DATA)

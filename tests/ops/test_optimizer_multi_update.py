@@ -147,6 +147,7 @@ def test_states_change_and_shared_arrays_do_not() -> None:
 
 
 def test_norms_of_lamb_have_one_element() -> None:
-    weight = np.ones(3, np.float32)
-    with pytest.raises(OperatorError, match="norms of one element"):
-        run_operator("lamb_update_phase2", weight, weight, weight, weight, lr=1)
+    weight, norm = np.ones(3, np.float32), np.ones(1, np.float32)
+    for norms in ((weight, weight), (weight, norm), (norm, weight)):
+        with pytest.raises(OperatorError, match="norms of one element"):
+            run_operator("lamb_update_phase2", weight, weight, *norms, lr=1)

@@ -198,7 +198,8 @@ def test_cells_stay_between_the_clip_limits() -> None:
 
 @pytest.mark.parametrize(("stopped", "result"), [(False, np.nan), (True, -1.0)])
 def test_nan_in_a_cell_passes_unless_it_is_to_be_clipped(stopped: bool, result: float) -> None:
-    limits = {"lstm_state_clip_min": -1, "lstm_state_clip_max": 1, "lstm_state_clip_nan": stopped}
+    limits: dict[str, Any] = {"lstm_state_clip_min": -1, "lstm_state_clip_max": 1}
+    limits["lstm_state_clip_nan"] = stopped
     arrays, attrs = call("lstm", steps=1, **limits)
     arrays[3][:] = np.nan
     np.testing.assert_array_equal(run_operator("RNN", *arrays, **attrs)[2], np.float32(result))

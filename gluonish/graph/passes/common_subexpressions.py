@@ -20,7 +20,7 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
         op = node.op
-        if op is None or op.random or op.mutates:
+        if op is None or op.draws(node.attrs) or op.mutates:
             return None
         # By their text: 0.0 equals -0.0, and 1 equals True.
         attrs = tuple(sorted((name, repr(value)) for name, value in node.attrs.items()))

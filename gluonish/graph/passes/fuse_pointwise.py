@@ -169,9 +169,9 @@ def _overwritten(graph: Graph) -> set[Key]:
 
 
 def _draws(node: Node) -> bool:
-    # By the operator, not by whether it draws this time: every such node uses one of a call's keys,
-    # and the later ones are to have the same as without fusion.
-    return node.op is not None and node.op.random
+    # In some mode, not in this one: every such node uses one of a call's keys, and the later ones
+    # are to have the same as without fusion.
+    return node.op is not None and node.op.draws(node.attrs)
 
 
 def _pays_alone(node: Node) -> bool:

@@ -31,8 +31,8 @@ __all__ = ["hang"]
 _CHUNKS = 32
 _SMALL = 1 << 14  # elements below which NumPy's calls cost less than compiling pays back
 
-# Words: 0 rows (samples) of a chunk, 1 rows in all, 2 channels, 3 elements of a run; then addresses.
-# Arrays of sums are (chunks, 2, channels) float64.
+# Words: 0 rows (samples) of a chunk, 1 rows in all, 2 channels, 3 elements of a run; then
+# addresses. Arrays of sums are (chunks, 2, channels) float64.
 _STATISTICS_LAST = """
 def body(begin, end, words):
     step, rows, channels = words[0], words[1], words[2]

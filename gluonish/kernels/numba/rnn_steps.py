@@ -6,17 +6,14 @@ A step's extent is the batch. Gates lie side by side in a row, as `gluonish.ops.
 from gluonish.kernels.numba.compiler import CompiledKernel, compile_kernel
 
 __all__ = [
-    "COLUMN_GRAIN",
     "MASK_TILE",
     "ROW_ELEMENTS",
-    "column_sums",
     "dropout_mask",
     "step_backward",
     "step_forward",
 ]
 
 ROW_ELEMENTS = 2048  # elements of a state whose step is worth a thread
-COLUMN_GRAIN = 64  # columns of a sum that are worth a thread
 
 # Words: gates, cells before, cells after, hidden state after, H. The gates' products become the
 # gates in place.
@@ -185,19 +182,6 @@ def body(begin, end, words):
             mask[at + i] = scale if kept else float32(0)
 """
 
-# Words: matrix, rows, columns, sums of its columns.
-_COLUMN_SUMS = """
-def body(begin, end, words):
-    x, rows, columns, sums = f32(words[0]), words[1], words[2], f32(words[3])
-    for j in range(begin, end):
-        sums[j] = float32(0)
-    for i in range(rows):
-        at = i * columns
-        for j in range(begin, end):
-            independent()
-            sums[j] = sums[j] + x[at + j]
-"""
-
 
 def step_forward(mode: str) -> CompiledKernel:
     """Return the kernel of a cell's forward step; the words stand beside its source."""
@@ -212,8 +196,3 @@ def step_backward(mode: str) -> CompiledKernel:
 def dropout_mask() -> CompiledKernel:
     """Return the kernel that draws the factors of dropout; its extent is tiles of `MASK_TILE`."""
     return compile_kernel(_MASK)
-
-
-def column_sums() -> CompiledKernel:
-    """Return the kernel that adds up the rows of a matrix; its extent is the columns."""
-    return compile_kernel(_COLUMN_SUMS)

@@ -14,12 +14,11 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.numba.column_sums import add_rows
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.rnn_steps import (
-    COLUMN_GRAIN,
     MASK_TILE,
     ROW_ELEMENTS,
-    column_sums,
     dropout_mask,
     step_backward,
     step_forward,
@@ -28,12 +27,13 @@ from gluonish.kernels.onednn.binding import require
 from gluonish.kernels.onednn.memory import Array, address
 from gluonish.kernels.onednn.rnn_products import PackedProduct, product
 from gluonish.ops.rnn import arguments, dropout_factors
-from gluonish.ops.rnn_layout import Dims, Reserve, Weights, dims_of, split_parameters
+from gluonish.ops.rnn_layout import GATES, Dims, Reserve, Weights, dims_of, split_parameters
 from gluonish.ops.rnn_reference import time_order
 
 __all__ = ["rnn", "rnn_backward", "takes", "takes_backward"]
 
 
+_SMALL = 1 << 14  # gates over all steps: below, NumPy's calls cost less than compiling pays back
 _MASK_GRAIN = 4  # tiles of a mask that are worth a thread
 
 
@@ -56,10 +56,12 @@ _scratch = _Scratch()
 
 
 def takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:
-    """Whether the kernels compute a call: float32, and none of the rarer options."""
+    """Whether the kernels compute a call: float32, not tiny, and none of the rarer options."""
+    gates = GATES[attrs["mode"]] * attrs["state_size"] * data.shape[0] * data.shape[1]
     return (
         data.dtype == FLOAT32
         and 0 not in data.shape
+        and gates * attrs["num_layers"] >= _SMALL
         and not attrs["use_sequence_length"]
         and not attrs["projection_size"]
         and (attrs["mode"] != "lstm" or attrs["lstm_state_clip_min"] is None)
@@ -293,9 +295,9 @@ def _backward(
     earlier = _scratch.get("earlier", hidden.shape)
     _shift(earlier, hidden, firsts[0], backward=order.step < 0)
     product(dw.h2h, _matrix(d_recurrent).T, _matrix(earlier))
-    _sum_columns(dw.i2h_bias, _matrix(d_pre))
+    add_rows(dw.i2h_bias, _matrix(d_pre))
     if dims.mode == "gru":
-        _sum_columns(dw.h2h_bias, _matrix(d_recurrent))
+        add_rows(dw.h2h_bias, _matrix(d_recurrent))
     else:
         dw.h2h_bias[...] = dw.i2h_bias
     return dh, dc
@@ -313,9 +315,3 @@ def _shift(out: Array, hidden: Array, first: Array | None, *, backward: bool) ->
         out[-1], out[:-1] = first, hidden[1:]
     else:
         out[0], out[1:] = first, hidden[:-1]
-
-
-def _sum_columns(out: Array, matrix: Array) -> None:
-    rows, columns = matrix.shape
-    words = np.array([address(matrix), rows, columns, address(out)], np.int64)
-    column_sums()(columns, words, COLUMN_GRAIN)

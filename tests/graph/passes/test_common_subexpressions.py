@@ -51,6 +51,15 @@ def test_random_draws_are_kept() -> None:
     assert str(eliminate_common_subexpressions(made)) == str(made)
 
 
+def test_of_leaky_relus_only_those_that_draw_are_kept() -> None:
+    (a,) = inputs((2,))
+    functions = [call("LeakyReLU", a, act_type="gelu", train=True) for _ in range(2)]
+    draws = [call("LeakyReLU", a, act_type="rrelu", train=True)[0] for _ in range(2)]
+    for (one, other), count in ((functions, 1), (draws, 2)):
+        made = graph([a], one + other)
+        assert str(eliminate_common_subexpressions(made)).count("= LeakyReLU") == count
+
+
 def test_operators_that_overwrite_an_input_are_kept() -> None:
     x, *rest = inputs((2, 3), (3,), (3,), (3,), (3,))
     twice = [call("BatchNorm", x, *rest, train=True) for _ in range(2)]

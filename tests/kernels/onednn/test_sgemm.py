@@ -52,5 +52,6 @@ def test_rows_with_gaps_are_refused() -> None:
 def test_large_products_of_a_plain_right_operand_are_taken(
     shapes: Any, flips: dict[str, bool], taken: bool
 ) -> None:
-    attrs = {"transpose_a": False, "transpose_b": False, **flips}
-    assert sgemm.takes_dot(*(Spec(shape, FLOAT32) for shape in shapes), **attrs) is taken
+    attrs: Any = {"transpose_a": False, "transpose_b": False, **flips}
+    lhs, rhs = (Spec(shape, FLOAT32) for shape in shapes)
+    assert sgemm.takes_dot(lhs, rhs, **attrs) is taken
