@@ -22,6 +22,7 @@ from gluonish.graph.passes import (
     fuse_log_softmax_pick,
     fuse_pointwise,
     fuse_primitives,
+    fuse_rnn,
     simplify,
     split_batch_norm,
 )
@@ -56,7 +57,7 @@ def fuse_layers(graph: Graph, device: Device, stable: Collection[Node] | None) -
         stable: Inputs that rarely change, where no gradient is wanted; None where one may be.
     """
     if _has_generated_kernels(device):
-        graph = fuse_log_softmax_pick(graph)
+        graph = fuse_rnn(fuse_log_softmax_pick(graph))
     if not _has_primitives(device):
         return graph
     if stable is None:

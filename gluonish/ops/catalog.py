@@ -26,6 +26,7 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     fused_convolution,
     fused_dense,
     fused_pointwise,
+    fused_rnn,
     gather_nd,
     group_norm,
     identity,

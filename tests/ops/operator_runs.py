@@ -199,6 +199,9 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
         states = [normal(4, 2, 3) for _ in range(1 + (mode == "lstm"))]
         options = {"bidirectional": True, "use_sequence_length": True}
         yield "RNN", Case([data, normal(both_ways), *states, length], {**attrs, **options})
+    parts = [normal(3, 2), normal(3, 3), normal(3), normal(3)]
+    alone = {"mode": "rnn_tanh", "state_size": 3, "num_layers": 1, "state_outputs": True}
+    yield "_fused_rnn", Case([data, normal(1, 2, 3), *parts], alone)
     attrs = {"mode": "lstm", "state_size": 3, "num_layers": 1, "projection_size": 2}
     limits = {"lstm_state_clip_min": -0.1, "lstm_state_clip_max": 0.1}
     arrays = [data, normal(3 * 4 * (2 + 2 + 2) + 6), normal(1, 2, 2), normal(1, 2, 3)]

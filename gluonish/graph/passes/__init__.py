@@ -7,6 +7,7 @@ from gluonish.graph.passes.fuse_batch_norm_relu import fuse_batch_norm_relu
 from gluonish.graph.passes.fuse_log_softmax_pick import fuse_log_softmax_pick
 from gluonish.graph.passes.fuse_pointwise import fuse_pointwise
 from gluonish.graph.passes.fuse_primitives import fuse_primitives
+from gluonish.graph.passes.fuse_rnn import fuse_rnn
 from gluonish.graph.passes.simplify import simplify
 from gluonish.graph.passes.split_batch_norm import split_batch_norm
 
@@ -18,6 +19,7 @@ __all__ = [
     "fuse_log_softmax_pick",
     "fuse_pointwise",
     "fuse_primitives",
+    "fuse_rnn",
     "simplify",
     "split_batch_norm",
 ]

@@ -4,6 +4,7 @@ which loop over many plans, and the library's BLAS call."""
 from collections.abc import Callable
 
 from gluonish.kernels.onednn import rnn, sgemm
+from gluonish.ops.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD
 from gluonish.ops.matmul import DOT
 from gluonish.ops.registry import Kernel, Operator
 from gluonish.ops.rnn import RNN, RNN_BACKWARD
@@ -13,6 +14,13 @@ __all__ = ["KERNELS"]
 # Operator, full name of the kernel, what it takes, and the kernel.
 KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Kernel], ...] = (
     (DOT, "onednn_blas.dot", sgemm.takes_dot, sgemm.dot),
+    (FUSED_RNN, "onednn.fused_rnn", rnn.takes, rnn.fused_rnn),
+    (
+        FUSED_RNN_BACKWARD,
+        "onednn.fused_rnn_backward",
+        rnn.takes_backward,
+        rnn.fused_rnn_backward,
+    ),
     (RNN, "onednn.rnn", rnn.takes, rnn.rnn),
     (RNN_BACKWARD, "onednn.rnn_backward", rnn.takes_backward, rnn.rnn_backward),
 )

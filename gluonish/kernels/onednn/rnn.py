@@ -6,7 +6,7 @@ for all that is left of the step.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -26,11 +26,19 @@ from gluonish.kernels.numba.rnn_steps import (
 from gluonish.kernels.onednn.binding import require
 from gluonish.kernels.onednn.memory import Array, address
 from gluonish.kernels.onednn.rnn_products import PackedProduct, product
+from gluonish.ops.fused_rnn import split, weights_of
 from gluonish.ops.rnn import arguments, dropout_factors
 from gluonish.ops.rnn_layout import GATES, Dims, Reserve, Weights, dims_of, split_parameters
-from gluonish.ops.rnn_reference import time_order
+from gluonish.ops.rnn_reference import Arguments, time_order
 
-__all__ = ["rnn", "rnn_backward", "takes", "takes_backward"]
+__all__ = [
+    "fused_rnn",
+    "fused_rnn_backward",
+    "rnn",
+    "rnn_backward",
+    "takes",
+    "takes_backward",
+]
 
 
 _SMALL = 1 << 14  # gates over all steps: below, NumPy's calls cost less than compiling pays back
@@ -74,28 +82,49 @@ def takes_backward(*specs: Spec, heads: Shape, **attrs: Any) -> bool:
     return takes(*specs[len(heads) :], **attrs)
 
 
-def rnn(
-    xp: ModuleType,
-    outputs: Sequence[Array],
-    *arrays: Array,
-    train: bool,
-    key: tuple[int, int],
-    **attrs: Any,
-) -> None:
+def rnn(xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs: Any) -> None:
     """Fill the outputs of RNN; see `gluonish.ops.rnn`.
 
     Raises:
         RefusedError: The library cannot take the arrays.
     """
-    given = [np.ascontiguousarray(x) for x in arrays]
-    require("rnn", *outputs, *given)
+    given = _addressable("rnn", outputs, arrays)
     inputs = arguments(given, attrs)
     dims = dims_of(inputs.data.shape, attrs)
-    weights = split_parameters(inputs.parameters, dims)
+    _run_layers(dims, split_parameters(inputs.parameters, dims), outputs, inputs, attrs)
+
+
+def fused_rnn(xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs: Any) -> None:
+    """Fill the outputs of _fused_rnn; see `gluonish.ops.fused_rnn`.
+
+    Raises:
+        RefusedError: The library cannot take the arrays.
+    """
+    given = split(_addressable("fused_rnn", outputs, arrays), attrs)
+    inputs = arguments(given.joined(None), attrs)
+    dims = dims_of(inputs.data.shape, attrs)
+    _run_layers(dims, weights_of(given.parts, dims), outputs, inputs, attrs)
+
+
+def _addressable(name: str, outputs: Sequence[Array], arrays: Sequence[Array]) -> list[Array]:
+    """Return contiguous inputs, after a look at what the library can take."""
+    given = [np.ascontiguousarray(x) for x in arrays]
+    require(name, *outputs, *given)
+    return given
+
+
+def _run_layers(
+    dims: Dims,
+    weights: Sequence[Weights],
+    outputs: Sequence[Array],
+    inputs: Arguments,
+    attrs: Mapping[str, Any],
+) -> None:
+    """Run all layers forward."""
     reserve = Reserve(outputs[-1], dims)
     mask = reserve.get("mask")
     if mask is not None:
-        _draw(mask, key, attrs["p"], train=train)
+        _draw(mask, attrs["key"], attrs["p"], train=attrs["train"])
     x = inputs.data
     for layer in range(dims.layers):
         for run in range(layer * dims.directions, (layer + 1) * dims.directions):
@@ -215,16 +244,56 @@ def rnn_backward(
     Raises:
         RefusedError: The library cannot take the arrays.
     """
-    given = [np.ascontiguousarray(x) for x in arrays]
-    require("rnn_backward", *outputs, *given)
+    given = _addressable("rnn_backward", outputs, arrays)
     inputs = arguments(given[len(heads) : -1], attrs)
     dims = dims_of(inputs.data.shape, attrs)
-    tops = [given[heads.index(i)] if i in heads else None for i in range(3)]
     weights = split_parameters(inputs.parameters, dims)
     d_weights = split_parameters(outputs[1], dims)
-    reserve = Reserve(given[-1], dims)
+    found = (outputs[0], *outputs[2:])
+    tops = dict(zip(heads, given, strict=False))
+    _run_layers_back(dims, weights, d_weights, found, tops, inputs, Reserve(given[-1], dims))
+
+
+def fused_rnn_backward(
+    xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs: Any
+) -> None:
+    """Fill the outputs of _fused_rnn's gradient; see `gluonish.ops.fused_rnn`.
+
+    Raises:
+        RefusedError: The library cannot take the arrays.
+    """
+    given = split(_addressable("fused_rnn_backward", outputs, arrays), attrs)
+    inputs = arguments(given.joined(None), attrs)
+    dims = dims_of(inputs.data.shape, attrs)
+    count = len(outputs) - len(given.parts)
+    weights, d_weights = weights_of(given.parts, dims), weights_of(outputs[count:], dims)
+    tops = dict(zip(attrs["heads"], given.heads, strict=True))
+    reserve = Reserve(given.reserve, dims)
+    _run_layers_back(dims, weights, d_weights, outputs[:count], tops, inputs, reserve)
+
+
+def _run_layers_back(
+    dims: Dims,
+    weights: Sequence[Weights],
+    d_weights: Sequence[Weights],
+    outputs: Sequence[Array],
+    tops: Mapping[int, Array],
+    inputs: Arguments,
+    reserve: Reserve,
+) -> None:
+    """Run all layers backward.
+
+    Args:
+        dims: Extents and options.
+        weights: The parameters.
+        d_weights: Where their gradients go.
+        outputs: Where the gradients of the data and the first states go.
+        tops: Gradients of the output (0), the last hidden states (1) and the last cells (2).
+        inputs: The data and the first states.
+        reserve: What the forward pass kept.
+    """
     mask = reserve.get("mask")
-    dy = tops[0]
+    dy = tops.get(0)
     if dy is None:
         dy = np.zeros((dims.steps, dims.batch, dims.directions * dims.units), np.float32)
     for layer in reversed(range(dims.layers)):
@@ -238,9 +307,9 @@ def rnn_backward(
             firsts = [
                 None if first is None else first[run] for first in (inputs.state, inputs.state_cell)
             ]
-            lasts = [None if top is None else top[run] for top in tops[1:]]
+            lasts = [tops[i][run] if i in tops else None for i in (1, 2)]
             ends = _backward(dims, run, weights[run], part, firsts, lasts, reserve, d_weights[run])
-            for target, end in zip(outputs[2:], ends, strict=False):
+            for target, end in zip(outputs[1:], ends, strict=False):
                 target[run] = end
             pre = _matrix(_scratch.get("d_pre", (dims.steps, dims.batch, len(weights[run].i2h))))
             product(_matrix(dx), pre, weights[run].i2h, add=direction > 0)

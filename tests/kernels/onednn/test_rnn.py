@@ -8,6 +8,7 @@ import pytest
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.onednn import rnn
+from gluonish.ops.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD, part_shapes
 from gluonish.ops.registry import Operator
 from gluonish.ops.rnn import RNN, RNN_BACKWARD
 from gluonish.ops.rnn_layout import dims_of, parameter_count, segments
@@ -70,6 +71,24 @@ def compare(arrays: list[Any], attrs: dict[str, Any], heads: tuple[int, ...] = (
 @pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh", "rnn_relu"])
 def test_results_are_those_of_the_reference(mode: str, layers: int, both: bool) -> None:
     compare(*call(mode, (4, 3, 5), 6, layers, both, p=0.3))
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh"])
+def test_separate_parameters_give_the_same(mode: str, both: bool) -> None:
+    arrays, attrs = call(mode, (4, 3, 5), 6, 2, both, p=0.3)
+    shapes = part_shapes(dims_of((4, 3, 5), attrs))
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    cut = [x.reshape(s) for x, s in zip(np.split(arrays[1], ends), shapes, strict=True)]
+    given = [arrays[0], *arrays[2:], *cut]
+    forward = both_kernels(FUSED_RNN, rnn.fused_rnn, given, attrs, RUNTIME)
+    for want, got in forward:
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+    heads = [np.ones_like(want) for want, _ in forward[:-1]]
+    back = [*heads, *given, forward[-1][0]]
+    named = {**attrs, "heads": tuple(range(len(heads)))}
+    for want, got in both_kernels(FUSED_RNN_BACKWARD, rnn.fused_rnn_backward, back, named, {}):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * np.abs(want).max())
 
 
 @pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh"])

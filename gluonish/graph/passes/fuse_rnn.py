@@ -1,0 +1,49 @@
+"""Fusion of RNN and the operators that join its parameters into one vector."""
+
+from collections.abc import Sequence
+
+from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.passes.dead_code import eliminate_dead_code
+from gluonish.graph.rewrite import rebuild
+from gluonish.ops.fused_rnn import FUSED_RNN, part_shapes
+from gluonish.ops.rnn_layout import dims_of
+
+__all__ = ["fuse_rnn"]
+
+_RESHAPES = ("Reshape", "_reshape_exact", "Flatten")
+
+
+def fuse_rnn(graph: Graph) -> Graph:
+    """Run recurrent layers on weights and biases as they are.
+
+    Requires: specs on every value, and the training mode on every node that depends on it.
+    Ensures: the outputs have the specs, values and gradients that they had. No RNN reads a
+    _rnn_param_concat of all its weights and biases.
+    """
+
+    def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if node.op is None or node.op.name != "RNN":
+            return None
+        parts = _parts(node, inputs)
+        if parts is None:
+            return None
+        arrays = (inputs[0], *inputs[2:], *parts)
+        made = Node(FUSED_RNN, node.name, arrays, node.attrs, node.specs, node.extra)
+        return [Value(made, i) for i in range(made.num_outputs)]
+
+    return eliminate_dead_code(rebuild(graph, rule))
+
+
+def _parts(node: Node, inputs: Sequence[Value]) -> list[Value] | None:
+    """Return the parameters of an RNN node in their own shapes; None if it has none such."""
+    joined = inputs[1].node
+    if joined.op is None or joined.op.name != "_rnn_param_concat":
+        return None
+    shapes = part_shapes(dims_of(inputs[0].spec.shape, node.attrs))
+    parts = []
+    for value in joined.inputs:
+        source = value.node
+        if source.op is not None and source.op.name in _RESHAPES:
+            value = source.inputs[0]
+        parts.append(value)
+    return parts if [part.spec.shape for part in parts] == shapes else None
