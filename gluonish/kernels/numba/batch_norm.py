@@ -1,8 +1,10 @@
 """BatchNorm's sums and gradient, each in one pass over memory.
 
 Two loops serve every array: channels last (rows of channels), and contiguous (for each sample and
-channel a run of elements). Sums are kept in float64, so that squares lose nothing, and per chunk of
-the batch; chunks do not depend on the number of threads, so neither do results. Float32 only.
+channel a run of elements). Few elements are added in float32, all else in float64; squares are of
+what is left when a value of the channel is taken away, so that a large mean costs nothing. Sums are
+kept per chunk of the batch; chunks do not depend on the number of threads, so neither do results.
+Float32 only.
 """
 
 import math
@@ -36,48 +38,45 @@ _SMALL = 1 << 14  # elements below which NumPy's calls cost less than compiling 
 _STATISTICS_LAST = """
 def body(begin, end, words):
     step, rows, channels = words[0], words[1], words[2]
-    x, sums = f32(words[4]), f64(words[5])
+    x, sums, part, shift = f32(words[4]), f64(words[5]), f32(words[6]), f32(words[7])
     for chunk in range(begin, end):
         first = chunk * 2 * channels
         second = first + channels
         for c in range(2 * channels):
             independent()
             sums[first + c] = 0.0
+            part[first + c] = float32(0)
         row = chunk * step
         stop = min(row + step, rows)
-        while row + 4 <= stop:
-            i = row * channels
-            for c in range(channels):
-                independent()
-                a = float64(x[i + c])
-                b = float64(x[i + channels + c])
-                d = float64(x[i + 2 * channels + c])
-                e = float64(x[i + 3 * channels + c])
-                sums[first + c] += (a + b) + (d + e)
-                sums[second + c] += (a * a + b * b) + (d * d + e * e)
-            row += 4
         while row < stop:
-            i = row * channels
-            for c in range(channels):
+            block = min(row + 16, stop)
+            while row < block:
+                i = row * channels
+                for c in range(channels):
+                    independent()
+                    a = x[i + c] - shift[c]
+                    part[first + c] += a
+                    part[second + c] += a * a
+                row += 1
+            for c in range(2 * channels):
                 independent()
-                a = float64(x[i + c])
-                sums[first + c] += a
-                sums[second + c] += a * a
-            row += 1
+                sums[first + c] += float64(part[first + c])
+                part[first + c] = float32(0)
 """
 
 _STATISTICS_RUNS = """
 def body(begin, end, words):
     step, rows, channels, run = words[0], words[1], words[2], words[3]
-    x, sums = f32(words[4]), f64(words[5])
+    x, sums, shift = f32(words[4]), f64(words[5]), f32(words[7])
     for chunk in range(begin, end):
         for c in range(channels):
             total = 0.0
             squares = 0.0
+            k = shift[c]
             for n in range(chunk * step, min(chunk * step + step, rows)):
                 i = (n * channels + c) * run
                 for j in range(run):
-                    a = float64(x[i + j])
+                    a = float64(x[i + j] - k)
                     total += a
                     squares += a * a
             sums[chunk * 2 * channels + c] = total
@@ -91,8 +90,8 @@ _MASKS = {False: "g", True: "(g if z * scale[c] + beta[c] > zero else zero)"}
 _SUMS_LAST = """
 def body(begin, end, words):
     step, rows, channels = words[0], words[1], words[2]
-    x, sums, grad = f32(words[4]), f64(words[5]), f32(words[6])
-    mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
+    x, sums, part, grad = f32(words[4]), f64(words[5]), f32(words[6]), f32(words[7])
+    mean, scale, beta = f32(words[8]), f32(words[9]), f32(words[10])
     zero = float32(0)
     for chunk in range(begin, end):
         first = chunk * 2 * channels
@@ -100,40 +99,32 @@ def body(begin, end, words):
         for c in range(2 * channels):
             independent()
             sums[first + c] = 0.0
+            part[first + c] = float32(0)
         row = chunk * step
         stop = min(row + step, rows)
-        while row + 2 <= stop:
-            i = row * channels
-            for c in range(channels):
-                independent()
-                z = x[i + c] - mean[c]
-                g = grad[i + c]
-                a = {mask}
-                p = a * z
-                z = x[i + channels + c] - mean[c]
-                g = grad[i + channels + c]
-                b = {mask}
-                q = b * z
-                sums[first + c] += float64(a) + float64(b)
-                sums[second + c] += float64(p) + float64(q)
-            row += 2
         while row < stop:
-            i = row * channels
-            for c in range(channels):
+            block = min(row + 16, stop)
+            while row < block:
+                i = row * channels
+                for c in range(channels):
+                    independent()
+                    z = x[i + c] - mean[c]
+                    g = grad[i + c]
+                    a = {mask}
+                    part[first + c] += a
+                    part[second + c] += a * z
+                row += 1
+            for c in range(2 * channels):
                 independent()
-                z = x[i + c] - mean[c]
-                g = grad[i + c]
-                a = {mask}
-                sums[first + c] += float64(a)
-                sums[second + c] += float64(a * z)
-            row += 1
+                sums[first + c] += float64(part[first + c])
+                part[first + c] = float32(0)
 """
 
 _SUMS_RUNS = """
 def body(begin, end, words):
     step, rows, channels, run = words[0], words[1], words[2], words[3]
-    x, sums, grad = f32(words[4]), f64(words[5]), f32(words[6])
-    mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
+    x, sums, grad = f32(words[4]), f64(words[5]), f32(words[7])
+    mean, scale, beta = f32(words[8]), f32(words[9]), f32(words[10])
     zero = float32(0)
     for chunk in range(begin, end):
         for c in range(channels):
@@ -212,9 +203,9 @@ def _chunk_sums(kernel: CompiledKernel, data: Array, is_last: bool, *others: Arr
     step, rows, channels, run = _sizes(data, is_last)
     count = -(-rows // step)
     sums = np.empty((count, 2, channels), np.float64)
-    words = np.array(
-        [step, rows, channels, run, address(data), address(sums), *map(address, others)], np.int64
-    )
+    part = np.empty((count, 2, channels) if is_last else 0, np.float32)
+    arrays = (data, sums, part, *others)
+    words = np.array([step, rows, channels, run, *map(address, arrays)], np.int64)
     kernel(count, words, 0 if data.size > _SMALL else count)
     return sums.sum(axis=0)
 
@@ -240,9 +231,10 @@ def _statistics(
         BATCH_NORM_STATISTICS.kernel(xp, outputs, *arrays, eps=eps, momentum=momentum, **flags)
         return
     kernel = _kernel(_STATISTICS_LAST, _STATISTICS_RUNS, is_last, False)
-    totals = _chunk_sums(kernel, data, is_last) / (data.size // data.shape[1])
+    shift = data[(0, slice(None), *(0,) * (data.ndim - 2))].copy()
+    totals = _chunk_sums(kernel, data, is_last, shift) / (data.size // data.shape[1])
     variance = np.maximum(totals[1] - totals[0] * totals[0], 0).astype(np.float32)
-    mean = totals[0].astype(np.float32)
+    mean = (totals[0] + shift).astype(np.float32)
     move(moving_mean, mean, momentum)
     move(moving_var, variance, momentum)
     finish_statistics(xp, outputs, mean, variance, gamma, eps=eps, fix_gamma=fix_gamma)
