@@ -16,6 +16,7 @@ from gluonish.core.config import (
 from gluonish.core.device import Device
 from gluonish.graph.ir import Graph, Node
 from gluonish.graph.passes import (
+    drop_bias_gradient,
     eliminate_common_subexpressions,
     eliminate_dead_code,
     fold_batch_norm,
@@ -69,7 +70,8 @@ def split_layers(graph: Graph, device: Device) -> Graph:
     """Return a graph, which may hold gradients, with layers by parts that can be fused better."""
     if not _has_generated_kernels(device):
         return graph
-    return eliminate_dead_code(eliminate_common_subexpressions(split_batch_norm(graph)))
+    split = drop_bias_gradient(split_batch_norm(graph))
+    return eliminate_dead_code(eliminate_common_subexpressions(split))
 
 
 def finish(graph: Graph, device: Device) -> Graph:

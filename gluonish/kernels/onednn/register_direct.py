@@ -3,7 +3,8 @@ which loop over many plans, and the library's BLAS call."""
 
 from collections.abc import Callable
 
-from gluonish.kernels.onednn import rnn, sgemm
+from gluonish.kernels.onednn import pointwise_convolution, rnn, sgemm
+from gluonish.ops.convolution import CONVOLUTION_BACKWARD_WEIGHT
 from gluonish.ops.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD
 from gluonish.ops.matmul import DOT
 from gluonish.ops.registry import Kernel, Operator
@@ -13,6 +14,12 @@ __all__ = ["KERNELS"]
 
 # Operator, full name of the kernel, what it takes, and the kernel.
 KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Kernel], ...] = (
+    (
+        CONVOLUTION_BACKWARD_WEIGHT,
+        "onednn_blas.convolution_backward_weight",
+        pointwise_convolution.takes,
+        pointwise_convolution.weight_gradient,
+    ),
     (DOT, "onednn_blas.dot", sgemm.takes_dot, sgemm.dot),
     (FUSED_RNN, "onednn.fused_rnn", rnn.takes, rnn.fused_rnn),
     (

@@ -1,0 +1,73 @@
+"""The weight gradient of a convolution with a window of one element: one large product.
+
+Channels last, the pixels of gradient and data are rows, and the product is the library's BLAS call.
+The convolution primitive sums narrow data into wide weights with half its usual speed: measured on
+one Zen 4 core, float32, 8 samples: 104 GFLOP/s here and 78 there for 64 to 256 channels at 56x56,
+113 and 97 for 128 to 512 at 28x28; elsewhere the primitive is as fast.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Spec
+from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.onednn.memory import Array
+from gluonish.kernels.onednn.sgemm import dot
+
+__all__ = ["takes", "weight_gradient"]
+
+_NARROW = 128  # channels of the data
+_FEW_PIXELS = 1 << 12
+
+
+def takes(
+    grad: Spec,
+    data: Spec,
+    *,
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    pad: tuple[int, ...],
+    num_group: int,
+    layout: str | None,
+    **_: Any,
+) -> bool:
+    """Whether `weight_gradient` is the fastest for these arrays, if they lie channels last."""
+    if grad.dtype != FLOAT32 or data.dtype != FLOAT32 or num_group != 1:
+        return False
+    if layout not in (None, "NCW", "NCHW", "NCDHW") or any(n > 1 for n in (*kernel, *stride)):
+        return False
+    channels, filters = data.shape[1], grad.shape[1]
+    pixels = data.size // max(1, channels)
+    narrow = 16 <= channels <= _NARROW and filters >= 4 * channels
+    return not any(pad) and narrow and pixels >= _FEW_PIXELS
+
+
+def weight_gradient(xp: ModuleType, out: Array, grad: Array, data: Array, **_: Any) -> None:
+    """Fill ``out`` with the gradient of the weight.
+
+    Args:
+        xp: NumPy.
+        out: (O, C, 1, ..).
+        grad: Gradient of the convolution's output, (N, O, *spatial).
+        data: (N, C, *spatial).
+        **_: Attributes.
+
+    Raises:
+        RefusedError: An array lies otherwise than channels last.
+    """
+    rows = [_rows(array) for array in (grad, data)]
+    matrix = out.reshape(out.shape[:2])
+    dot(xp, matrix, *rows, transpose_a=True, transpose_b=False)
+
+
+def _rows(array: Array) -> Array:
+    last = np.moveaxis(array, 1, -1)
+    if not last.flags.c_contiguous:
+        raise RefusedError(
+            "pointwise convolution: expected channels last in memory, got strides "
+            f"{array.strides} for {array.shape}"
+        )
+    return last.reshape(-1, array.shape[1])
