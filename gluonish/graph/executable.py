@@ -21,13 +21,12 @@ from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.steps import Frame, Step
-from gluonish.ndarray.eager import HEAVY_INLINE_SIZE
-from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray
+from gluonish.graph.work import is_light
+from gluonish.ndarray.ndarray import NDArray
 from gluonish_engine import Var
 
 __all__ = ["Executable"]
 
-_MAX_INLINE_STEPS = 32
 
 Key = tuple[int, int]
 Steps = Sequence[Step]
@@ -72,7 +71,7 @@ class Executable:
         # The versions that the prologue's values are of; without a prologue, those of no variables.
         self._prepared: Versions | None = None if has_prologue else []
         self._lock = threading.Lock()  # guards the prologue's values and `_prepared`
-        self.inline = _is_light(nodes)
+        self.inline = is_light(nodes)
         self._arenas = arenas
         self._number = arenas.join(self.layout.arena_nbytes)
         steps = self.layout.steps
@@ -187,19 +186,3 @@ class Executable:
         if tail is None:
             tail = arena.tails[self._number] = self.layout.new_tail(arena.raw)
         return tail
-
-
-def _is_light(nodes: Sequence[Node]) -> bool:
-    """Whether the whole call is too little work for a hand-over to another thread."""
-    light = heavy = 0
-    for node in nodes:
-        size = sum(spec.size for spec in node.specs)
-        if node.op is not None and node.op.heavy:
-            heavy += size
-        else:
-            light += size
-    return (
-        light <= LIGHT_INLINE_SIZE
-        and heavy <= HEAVY_INLINE_SIZE
-        and len(nodes) <= _MAX_INLINE_STEPS
-    )

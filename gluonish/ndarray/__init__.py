@@ -5,6 +5,7 @@ from gluonish.kernels.numba import batch_norm as _batch_norm  # noqa: F401  # ha
 from gluonish.kernels.numba import column_sums as _column_sums  # noqa: F401  # the same
 from gluonish.kernels.numba import register as _register_generated  # noqa: F401  # the same
 from gluonish.kernels.numba import vocabulary as _vocabulary  # noqa: F401  # the same
+from gluonish.kernels.numpy import dense as _dense  # noqa: F401  # the same
 from gluonish.kernels.onednn import register as _register  # noqa: F401  # the same
 from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class
 from gluonish.ndarray import random

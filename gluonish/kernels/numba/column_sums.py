@@ -15,7 +15,7 @@ from gluonish.ops.registry import FastKernel
 
 __all__ = ["add_rows", "hang"]
 
-_SMALL = 1 << 16  # elements below which NumPy is as fast
+_SMALL = 1 << 12  # elements below which NumPy is as fast
 _COLUMNS = 64  # that are worth a thread
 
 # Words: matrix, rows, columns, sums. The extent is the columns.

@@ -17,7 +17,7 @@ from gluonish.ops.take import whole_positions
 
 __all__ = ["hang"]
 
-_SMALL = 1 << 14  # elements below which NumPy's calls cost less than compiling pays back
+_SMALL = 1 << 9  # elements below which NumPy's calls cost less than compiling pays back
 _GRAIN = 1 << 14  # elements that are worth a thread
 _COLUMNS = 64  # of an embedding's gradient that are worth a thread
 

@@ -1,0 +1,74 @@
+"""How much work a graph is, from shapes: whether handing it to another thread pays."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from gluonish.graph.ir import Node
+
+__all__ = ["is_light"]
+
+# A hand-over to a worker costs tens of microseconds: as much as these. But more is never done by the
+# caller, since kernels then use a team of threads. libgomp gives every thread that asks for one a
+# team of its own, and lets all of them sleep sooner once they are more than the cores: a second team
+# beside the worker's made the steps of a small network 1.4 times longer.
+_MAX_STEPS = 32
+_MAX_ELEMENTS = 1 << 16  # that are written by operators that cost little each
+_MAX_PRODUCTS = 96**3  # multiplications with an addition
+_HEAVY = 64  # what an element counts of other operators that do much for each
+
+
+def is_light(nodes: Sequence[Node]) -> bool:
+    """Whether the nodes together are too little work for a hand-over to another thread."""
+    if len(nodes) > _MAX_STEPS:
+        return False
+    elements = products = 0
+    for node in nodes:
+        op = node.op
+        size = sum(spec.size for spec in node.specs)
+        if op is None or not op.heavy:
+            elements += size
+        else:
+            count = _PRODUCTS.get(op.name)
+            products += _HEAVY * size if count is None else count(node)
+    return elements <= _MAX_ELEMENTS and products <= _MAX_PRODUCTS
+
+
+def _by_weight(node: Node) -> int:
+    """Each element of the output is a product with one filter."""
+    return node.specs[0].size * math.prod(node.inputs[1].shape[1:])
+
+
+def _by_data(node: Node) -> int:
+    """The gradient of data: each element of the output's gradient meets one filter."""
+    return node.inputs[0].size * math.prod(node.inputs[1].shape[1:])
+
+
+def _by_shape(node: Node) -> int:
+    """The gradient of a weight, whose shape is an attribute."""
+    return node.inputs[0].size * math.prod(node.attrs["weight_shape"][1:])
+
+
+def _dot(node: Node) -> int:
+    lhs, rhs = node.inputs[0].spec, node.inputs[1].spec
+    return lhs.size * rhs.size // max(1, rhs.shape[-1 if node.attrs["transpose_b"] else 0])
+
+
+def _whole_sequence(node: Node) -> int:
+    """Recurrent layers are long whatever their sizes."""
+    return _MAX_PRODUCTS + 1
+
+
+_PRODUCTS: Mapping[str, Callable[[Node], int]] = {
+    "Convolution": _by_weight,
+    "_fused_convolution": _by_weight,
+    "FullyConnected": _by_weight,
+    "_fused_dense": _by_weight,
+    "_convolution_backward_data": _by_data,
+    "_convolution_backward_weight": _by_shape,
+    "_convolution_backward_weight_bias": _by_shape,
+    "dot": _dot,
+    "RNN": _whole_sequence,
+    "_fused_rnn": _whole_sequence,
+    "_fused_rnn_backward": _whole_sequence,
+    "_rnn_backward": _whole_sequence,
+}

@@ -1,0 +1,130 @@
+"""Small dense layers: what a call needs is looked up once, and NumPy multiplies.
+
+Below some size the product takes less time than finding out how to compute it.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.spec import Spec
+from gluonish.ops.dense import FULLY_CONNECTED
+from gluonish.ops.fused_dense import FUSED_DENSE
+from gluonish.ops.registry import Attrs, FastKernel
+
+__all__ = ["SmallDense", "hang"]
+
+_LARGEST = 96**3  # multiplications; from there on oneDNN is faster
+_TYPES = "fd"  # type codes of float32 and float64, which a BLAS multiplies
+
+
+class Bound(NamedTuple):
+    """A plan for one call.
+
+    Attributes:
+        plan: The plan.
+        operands: For each operand of the plan, which array it is: the output, then inputs.
+    """
+
+    plan: "SmallDense"
+    operands: tuple[int, ...]
+
+
+class SmallDense:
+    """``out = relu(data weight^T + bias)``, without bias and relu where there are none.
+
+    Args:
+        relu: Whether negative results become 0.
+        is_row: Whether the result has one row only.
+    """
+
+    __slots__ = ("is_row", "relu")
+
+    def __init__(self, *, relu: bool, is_row: bool) -> None:
+        self.relu = relu
+        self.is_row = is_row
+
+    def packing(self, stable: Collection[int]) -> None:
+        """Nothing is computed ahead."""
+
+    def attach(
+        self,
+        operands: Sequence[int],
+        arrays: Sequence[Any],
+        moving: Collection[int],
+        packing: None = None,
+    ) -> "_Attached":
+        """Return what runs on arrays at these places, wherever they lie."""
+        return _Attached(self, operands)
+
+    def run(self, out: Any, data: Any, weight: Any, bias: Any = None) -> None:
+        """Run on arrays."""
+        if data.ndim > 2:
+            data = data.reshape(len(out), -1)
+        data.dot(weight.T, out)
+        if bias is not None:
+            # A row is added to a row in half the time that broadcasting takes.
+            target = out[0] if self.is_row else out
+            np.add(target, bias, out=target)
+        if self.relu:
+            np.maximum(out, out.dtype.type(0), out=out)
+
+
+class _Attached:
+    """A plan and the places of its operands."""
+
+    __slots__ = ("_operands", "_run")
+
+    def __init__(self, plan: SmallDense, operands: Sequence[int]) -> None:
+        self._run: Callable[..., None] = plan.run
+        self._operands = operands
+
+    def run(self, arrays: Sequence[Any]) -> None:
+        """Run on the arrays at the places."""
+        self._run(*[arrays[place] for place in self._operands])
+
+    def pack(self, arrays: Sequence[Any]) -> None:
+        """Compute nothing."""
+
+
+_PLANS = {
+    (relu, is_row): SmallDense(relu=relu, is_row=is_row)
+    for relu in (False, True)
+    for is_row in (False, True)
+}
+
+
+def _takes(
+    data: Spec,
+    weight: Spec,
+    *rest: Spec,
+    flatten: bool,
+    activation: str | None = None,
+    with_sum: bool = False,
+    **_: Any,
+) -> bool:
+    if with_sum or activation not in (None, "relu") or not (flatten or len(data.shape) == 2):
+        return False
+    if len(data.shape) < 2 or not data.size or data.dtype.char not in _TYPES:
+        return False
+    return data.size * weight.shape[0] < _LARGEST
+
+
+def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
+    plan = _PLANS[attrs.get("activation") == "relu", len(outputs[0]) == 1]
+    return Bound(plan, tuple(range(1 + len(inputs))))
+
+
+def _kernel(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
+    _plan((out,), inputs, attrs).plan.run(out, *inputs)
+
+
+def hang() -> None:
+    """Hang the kernel on its operators, in front of those that are there."""
+    for op in (FULLY_CONNECTED, FUSED_DENSE):
+        fast = FastKernel("numpy.dense", _takes, _kernel, plan=_plan)
+        op.fast_kernels = (fast, *op.fast_kernels)
+
+
+hang()
