@@ -16,7 +16,8 @@ from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.eager import SLOW, LargeKernel
 from gluonish.kernels.numba.expressions import supports
 from gluonish.kernels.numba.machine_code import has_float16
-from gluonish.kernels.numba.pointwise import Bound, plan_pointwise
+from gluonish.kernels.numba.plan import Bound
+from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
 from gluonish.ops.fused_pointwise import (
