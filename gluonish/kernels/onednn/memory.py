@@ -61,14 +61,21 @@ def signature(array: Array) -> tuple[Any, ...]:
 def element_strides(array: Array) -> tuple[int, ...]:
     """Strides counted in elements.
 
-    An axis of length 1 gets the stride that a contiguous array would have there: NumPy leaves any
-    number in it, and the library recognizes layouts by their strides.
+    An axis of length 1 gets the stride that it would have if it were longer: NumPy leaves any
+    number in it, and the library recognizes layouts by their strides. What is not in the order of
+    the shape counts as channels last.
     """
     strides = [stride // array.itemsize for stride in array.strides]
-    for axis in reversed(range(array.ndim)):
+    if 1 not in array.shape:
+        return tuple(strides)
+    axes = list(range(array.ndim))
+    if array.ndim > 2 and not array.flags.c_contiguous:
+        axes = [0, *axes[2:], 1]
+    inner = 1  # elements from one step of the axis inside to the next block of its length
+    for axis in reversed(axes):
         if array.shape[axis] == 1:
-            inner = axis + 1
-            strides[axis] = strides[inner] * array.shape[inner] if inner < array.ndim else 1
+            strides[axis] = inner
+        inner = strides[axis] * array.shape[axis]
     return tuple(strides)
 
 

@@ -65,3 +65,12 @@ def test_descriptors_compare_by_layout(backend: Backend) -> None:
     assert not plain.same_as(engine.describe(_zeros(3, 2).T))
     assert plain.same_as(Descriptor.copied(engine.api, plain.handle))
     assert plain.nbytes == 24
+
+
+def test_an_axis_of_length_1_has_the_stride_of_its_layout() -> None:
+    last = np.zeros((1, 5, 6, 3), np.float32).transpose(0, 3, 1, 2)
+    assert element_strides(last) == (90, 1, 18, 3)
+    assert element_strides(np.zeros((1, 3, 5, 6), np.float32)) == (90, 30, 6, 1)
+    assert element_strides(np.zeros((2, 3, 1, 1), np.float32)) == (3, 1, 1, 1)
+    row = np.zeros((2, 1, 6, 3), np.float32).transpose(0, 3, 1, 2)
+    assert element_strides(row) == (18, 1, 18, 3)
