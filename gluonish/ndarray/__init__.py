@@ -3,6 +3,7 @@
 from gluonish.kernels.cupy import register as _register_gpu  # noqa: F401  # hangs kernels on
 from gluonish.kernels.numba import batch_norm as _batch_norm  # noqa: F401  # hangs kernels on
 from gluonish.kernels.numba import column_sums as _column_sums  # noqa: F401  # the same
+from gluonish.kernels.numba import columns as _columns  # noqa: F401  # the same
 from gluonish.kernels.numba import pooling as _pooling  # noqa: F401  # the same
 from gluonish.kernels.numba import register as _register_generated  # noqa: F401  # the same
 from gluonish.kernels.numba import vocabulary as _vocabulary  # noqa: F401  # the same
