@@ -7,10 +7,10 @@ from gluonish.graph.ir import Node
 
 __all__ = ["is_light"]
 
-# A hand-over to a worker costs tens of microseconds: as much as these. But more is never done by the
+# A hand-over to a worker costs tens of microseconds, as much as these. More is never done by the
 # caller, since kernels then use a team of threads. libgomp gives every thread that asks for one a
-# team of its own, and lets all of them sleep sooner once they are more than the cores: a second team
-# beside the worker's made the steps of a small network 1.4 times longer.
+# team of its own, and lets all of them sleep sooner once they are more than the cores: a second
+# team beside the worker's made the steps of a small network 1.4 times longer.
 _MAX_STEPS = 32
 _MAX_ELEMENTS = 1 << 16  # that are written by operators that cost little each
 _MAX_PRODUCTS = 96**3  # multiplications with an addition
@@ -45,7 +45,8 @@ def _by_data(node: Node) -> int:
 
 def _by_shape(node: Node) -> int:
     """The gradient of a weight, whose shape is an attribute."""
-    return node.inputs[0].size * math.prod(node.attrs["weight_shape"][1:])
+    shape: tuple[int, ...] = node.attrs["weight_shape"]
+    return node.inputs[0].size * math.prod(shape[1:])
 
 
 def _dot(node: Node) -> int:

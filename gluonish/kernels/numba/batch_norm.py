@@ -231,7 +231,7 @@ def _statistics(
         BATCH_NORM_STATISTICS.kernel(xp, outputs, *arrays, eps=eps, momentum=momentum, **flags)
         return
     kernel = _kernel(_STATISTICS_LAST, _STATISTICS_RUNS, is_last, False)
-    shift = data[(0, slice(None), *(0,) * (data.ndim - 2))].copy()
+    shift = np.moveaxis(data, 1, -1)[(0,) * (data.ndim - 1)].copy()
     totals = _chunk_sums(kernel, data, is_last, shift) / (data.size // data.shape[1])
     variance = np.maximum(totals[1] - totals[0] * totals[0], 0).astype(np.float32)
     mean = (totals[0] + shift).astype(np.float32)
