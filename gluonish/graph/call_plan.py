@@ -255,10 +255,11 @@ class GraphNode:
             zero = empty_like_spec(spec, self.plan.device)
             zero._write(lambda out: out.fill(0), name="_zeros")
             return zero
+        head: NDArray = gradient
         if gradient._spec != spec or gradient._device is not self.plan.device:
-            gradient = gradient.as_in_context(self.plan.device.context).astype(spec.dtype)
-        gradient._settle()
-        return gradient
+            head = gradient.as_in_context(self.plan.device.context).astype(spec.dtype)
+        head._settle()
+        return head
 
     def free(self) -> None:
         """Give the kept memory back."""

@@ -166,7 +166,7 @@ class RecurrentLayer(HybridBlock):
             for i, info in enumerate(self.state_info(batch_size))
         ]
 
-    def __call__(
+    def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
         self, inputs: Any, states: Any = None, sequence_length: Any = None, *others: Any
     ) -> Any:
         """Compute; without states, begin with zeros and return the output alone.

@@ -59,6 +59,7 @@ def lower(source: str, fastmath: Iterable[str]) -> Lowered:
     """
     try:
         import numba
+        from numba.core.errors import NumbaError
     except ImportError as error:
         raise KernelError(
             f"compile_kernel: expected Numba, got {error}; pip install numba"
@@ -73,7 +74,7 @@ def lower(source: str, fastmath: Iterable[str]) -> Lowered:
             scope[name] = numba.njit(**flags)(value)
     try:
         text, name, libraries = _lowered(scope["body"], fastmath)
-    except numba.core.errors.NumbaError as error:
+    except NumbaError as error:
         raise KernelError(
             f"compile_kernel: expected a source that Numba takes, got {error}"
         ) from None
@@ -113,14 +114,15 @@ def _lowered(body: Any, fastmath: Iterable[str]) -> tuple[str, str, list[Any]]:
 
     texts: list[str] = []
     libraries: list[Any] = []
-    flags = compiler.Flags()
+    flags: Any = compiler.Flags()  # its options are made at run time
     flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
     flags.nrt = False
     flags.error_model = "numpy"
     flags.fastmath = type(flags.fastmath)(set(fastmath) or False)
     arguments = (types.int64, types.int64, types.CPointer(types.int64))
     with global_compiler_lock:
-        typing, target = cpu_target.typing_context, cpu_target.target_context
+        registry: Any = cpu_target  # its contexts are made at the first look
+        typing, target = registry.typing_context, registry.target_context
         typing.refresh()
         target.refresh()
         library = Captured(target.codegen(), "kernel")

@@ -173,7 +173,7 @@ def _generated(lowered: Lowered) -> bytes:
     tuning.loop_vectorization = tuning.loop_interleaving = True
     builder = binding.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
-    _require_known(module.functions)
+    _require_known(list(module.functions))
     return bytes(machine.emit_object(module))
 
 

@@ -61,7 +61,7 @@ def _forward(
 def _plan_forward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan:
     out, data, gamma = arrays
     factor = _factor(engine, gamma, data)
-    layouts = (*(engine.describe(array) for array in (out, data)), factor)
+    layouts = (engine.describe(out), engine.describe(data), factor)
     builder = Builder(engine)
     target, source, weights = map(builder.operand, layouts)
     reads = {Argument.SRC: source, Argument.WEIGHTS: weights}
