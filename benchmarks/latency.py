@@ -54,6 +54,8 @@ def imports(place: Workplace, report: Report) -> None:
     jobs = _jobs(place, CALLERS, "DenseCall", {}, report)
     samples: dict[str, list[float]] = {job.name: [] for job in jobs}
     environment = process_environment(arguments.threads)
+    # An installed package has its bytecode; without it every import would compile again.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     for _ in range(arguments.rounds + 1):
         for job in list(jobs):
             command = [job.python, "-W", "ignore", "-c", IMPORT.format(PACKAGES[job.name])]
