@@ -20,6 +20,7 @@ from gluonish.graph.passes import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
     fold_batch_norm,
+    fuse_batch_norm_relu,
     fuse_log_softmax_pick,
     fuse_pointwise,
     fuse_primitives,
@@ -27,6 +28,7 @@ from gluonish.graph.passes import (
     simplify,
     split_batch_norm,
 )
+from gluonish.graph.passes.split_batch_norm import is_split
 from gluonish.kernels.numba import register as numba
 from gluonish.kernels.onednn import register as onednn
 
@@ -62,8 +64,14 @@ def fuse_layers(graph: Graph, device: Device, stable: Collection[Node] | None) -
     if not _has_primitives(device):
         return graph
     if stable is None:
-        return fuse_primitives(graph, train=True)
+        # What can be split is fused better by its parts.
+        leave = is_split if _has_generated_kernels(device) else _never
+        return fuse_primitives(fuse_batch_norm_relu(graph, leave), train=True)
     return fuse_primitives(fold_batch_norm(graph), stable=stable)
+
+
+def _never(node: Node) -> bool:
+    return False
 
 
 def split_layers(graph: Graph, device: Device) -> Graph:

@@ -1,6 +1,6 @@
 """Fusion of batch normalization and the rectifier behind it, for training."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Graph, Node, Value
@@ -12,12 +12,16 @@ from gluonish.ops.batch_norm_relu import BATCH_NORM_RELU
 __all__ = ["fuse_batch_norm_relu"]
 
 
-def fuse_batch_norm_relu(graph: Graph) -> Graph:
+def fuse_batch_norm_relu(graph: Graph, leave: Callable[[Node], bool] = lambda node: False) -> Graph:
     """Normalize and rectify in one operator.
+
+    Args:
+        graph: The graph.
+        leave: Called with a BatchNorm; True to leave it as it is.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
     Ensures: the outputs have the specs, values and gradients that they had. No rectifier is the
-    only reader of a BatchNorm in training whose statistics nothing reads.
+    only reader of a BatchNorm in training whose statistics nothing reads, but for those left.
     """
     reads = count_reads(graph)
 
@@ -26,6 +30,8 @@ def fuse_batch_norm_relu(graph: Graph) -> Graph:
             return None
         old, new = node.inputs[0].node, inputs[0].node
         if old.op is None or old.op.name != "BatchNorm" or not old.attrs.get("train", False):
+            return None
+        if leave(old):
             return None
         if any(reads[id(old), i] for i in range(1, old.num_outputs)):
             return None

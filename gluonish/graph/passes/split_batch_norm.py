@@ -9,7 +9,7 @@ from gluonish.graph.rewrite import rebuild
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.reshape import reshape
 
-__all__ = ["split_batch_norm"]
+__all__ = ["is_split", "split_batch_norm"]
 
 _STATISTICS = find_operator("_batch_norm_statistics")
 _SUMS = find_operator("_batch_norm_sums")
@@ -31,7 +31,7 @@ def split_batch_norm(graph: Graph) -> Graph:
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
         if node.op is None:
             return None
-        if node.op.name == "BatchNorm" and _is_split(node):
+        if is_split(node):
             return _forward(node, inputs)
         if node.op.name == "_batch_norm_backward" and inputs[3].node.op is _STATISTICS:
             return _backward(node, inputs, sole_reader=readers[node.inputs[0].key] == 1)
@@ -40,7 +40,10 @@ def split_batch_norm(graph: Graph) -> Graph:
     return rebuild(graph, rule)
 
 
-def _is_split(node: Node) -> bool:
+def is_split(node: Node) -> bool:
+    """Whether `split_batch_norm` takes a node apart."""
+    if node.op is None or node.op.name != "BatchNorm":
+        return False
     data = node.inputs[0].spec
     rank = len(data.shape)
     return rank >= 2 and node.attrs["axis"] % rank == 1 and data.dtype == FLOAT32 and data.size > 0

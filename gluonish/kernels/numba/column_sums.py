@@ -1,5 +1,5 @@
 """The sums over all axes but the last, such as the gradient of a bias: rows are added one by one,
-each thread adding its own columns. Float32 only."""
+each thread adding its own columns, in float64. Float32 only."""
 
 from types import ModuleType
 from typing import Any
@@ -21,23 +21,25 @@ _COLUMNS = 64  # that are worth a thread
 # Words: matrix, rows, columns, sums. The extent is the columns.
 _SOURCE = """
 def body(begin, end, words):
-    x, rows, columns, sums = f32(words[0]), words[1], words[2], f32(words[3])
+    x, rows, columns, sums = f32(words[0]), words[1], words[2], f64(words[3])
     for j in range(begin, end):
         independent()
-        sums[j] = float32(0)
+        sums[j] = 0.0
     for i in range(rows):
         at = i * columns
         for j in range(begin, end):
             independent()
-            sums[j] = sums[j] + x[at + j]
+            sums[j] = sums[j] + float64(x[at + j])
 """
 
 
 def add_rows(out: Array, matrix: Array) -> None:
     """Fill ``out`` (columns,) with the sum of the rows of a contiguous ``matrix``."""
     rows, columns = matrix.shape
-    words = np.array([address(matrix), rows, columns, address(out)], np.int64)
+    totals = np.empty(columns, np.float64)
+    words = np.array([address(matrix), rows, columns, address(totals)], np.int64)
     compile_kernel(_SOURCE)(columns, words, _COLUMNS)
+    out[...] = totals
 
 
 def _takes(data: Spec, *, axis: Shape | None, exclude: bool, **_: Any) -> bool:
