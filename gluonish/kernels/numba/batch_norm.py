@@ -18,6 +18,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.onednn.memory import Array, address
+from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.batch_norm import move
 from gluonish.ops.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
@@ -191,6 +192,19 @@ def _layout(*arrays: Array) -> bool | None:
     return False if all(x.flags.c_contiguous for x in arrays) else None
 
 
+def _laid_out_as(pattern: Array, array: Array) -> Array:
+    """Return the array, or a copy that lies in memory as another of its shape does."""
+    if _layout(pattern, array) is not None:
+        return array
+    copy = np.empty_like(pattern)
+    copy[...] = array
+    return copy
+
+
+def _strange(array: Array) -> str:
+    return f"expected contiguous memory or channels last, got strides {array.strides}"
+
+
 def _sizes(data: Array, is_last: bool) -> tuple[int, int, int, int]:
     """Return rows of a chunk, rows, channels, and elements of a run."""
     channels = data.shape[1]
@@ -225,6 +239,8 @@ def _statistics(
     train: bool,
 ) -> None:
     is_last = _layout(data)
+    if is_last is None:
+        note_refusal("batch_norm_statistics", _strange(data))
     if is_last is None or not train or use_global_stats:
         flags = {"use_global_stats": use_global_stats, "train": train, "fix_gamma": fix_gamma}
         arrays = (data, gamma, moving_mean, moving_var)
@@ -255,8 +271,10 @@ def _sums(
     use_global_stats: bool,
 ) -> None:
     flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
+    grad = _laid_out_as(data, grad)
     is_last = _layout(grad, data)
     if is_last is None:
+        note_refusal("batch_norm_sums", _strange(data))
         arrays = (grad, data, mean, inverse_std, scale, beta)
         BATCH_NORM_SUMS.kernel(xp, outputs, *arrays, relu=relu, **flags)
         return
@@ -270,8 +288,15 @@ def _sums(
 def _data_gradient(
     xp: ModuleType, out: Array, grad: Array, data: Array, *channels: Array, relu: bool
 ) -> None:
+    if _layout(out, data) is None and _layout(data) is not None:
+        made = np.empty_like(data)
+        _data_gradient(xp, made, grad, data, *channels, relu=relu)
+        out[...] = made
+        return
+    grad = _laid_out_as(data, grad)
     is_last = _layout(out, grad, data)
     if is_last is None:
+        note_refusal("batch_norm_data_gradient", _strange(data))
         BATCH_NORM_DATA_GRADIENT.kernel(xp, out, grad, data, *channels, relu=relu)
         return
     kernel = _kernel(_GRADIENT_LAST, _GRADIENT_RUNS, is_last, relu)

@@ -15,6 +15,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import available, compile_kernel
 from gluonish.kernels.numba.plan import Bound, KernelPlan
 from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.concat import CONCAT
 from gluonish.ops.registry import Attrs, FastKernel, Operator
 from gluonish.ops.slice import SLICE_AXIS
@@ -120,7 +121,8 @@ def _kernel_of(op: Operator, plan: Any) -> Any:
     def kernel(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
         try:
             bound = plan((out,), inputs, attrs)
-        except RefusedError:
+        except RefusedError as error:
+            note_refusal(op.name, error)
             reference(xp, out, *inputs, **attrs)
         else:
             bound.plan.run(out, *inputs)

@@ -17,6 +17,7 @@ from gluonish.kernels.numba.expressions import supports
 from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.fused_pointwise import Instruction, Program
 from gluonish.ops.registry import FastKernel, Operator
 
@@ -94,7 +95,8 @@ class LargeKernel:
         outputs = out if isinstance(out, tuple) else (out,)
         try:
             plan = plan_pointwise(outputs, inputs, self._program(len(inputs), attrs)).plan
-        except RefusedError:
+        except RefusedError as error:
+            note_refusal(self._op.name, error)
             self._op.kernel(xp, out, *inputs, **attrs)
         else:
             plan.run(*outputs, *inputs, key=attrs.get("key"))

@@ -22,6 +22,7 @@ from gluonish.kernels.numba.register import enabled
 from gluonish.kernels.onednn import register as _onednn  # noqa: F401  # hangs its kernels on
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.memory import Array, signature
+from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs, FastKernel, Operator
 from gluonish.ops.windows import channels_first, is_channels_last
@@ -244,8 +245,10 @@ def _hang_on(op: Operator, name: str, takes: Callable[..., bool], plan: _Plan) -
     def kernel(xp: ModuleType, out: Array, *inputs: Array, **attrs: Any) -> None:
         try:
             bound = plan((out,), inputs, attrs)
-        except RefusedError:
+        except RefusedError as error:
             fast = other([Spec(x.shape, x.dtype) for x in inputs], attrs)
+            if fast is None:
+                note_refusal(op.name, error)
             (op.kernel if fast is None else fast.kernel)(xp, out, *inputs, **attrs)
         else:
             arrays = (out, *inputs)

@@ -3,7 +3,6 @@
 Numba itself is imported when the first kernel has to be compiled.
 """
 
-import logging
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -19,6 +18,7 @@ from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.plan import Bound
 from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.refusals import note_refusal
 from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
 from gluonish.ops.fused_pointwise import (
     FUSED_POINTWISE,
@@ -29,8 +29,6 @@ from gluonish.ops.fused_pointwise import (
 from gluonish.ops.registry import Attrs, FastKernel, Operator, find_operator
 
 __all__ = ["enabled", "hang"]
-
-_LOG = logging.getLogger("gluonish")
 
 
 def enabled() -> bool:
@@ -66,7 +64,7 @@ def _kernel(
     try:
         plan = plan_pointwise(outputs, inputs, program).plan
     except RefusedError as error:
-        _LOG.debug("fused_pointwise goes to the reference kernel: %s", error)
+        note_refusal("fused_pointwise", error)
         runtime = {} if key is None else {"key": key}
         FUSED_POINTWISE.kernel(xp, out, *inputs, num_args=num_args, program=program, **runtime)
     else:

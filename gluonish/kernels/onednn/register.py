@@ -6,9 +6,7 @@ library refuses in spite of them, or arrays laid out in a way it does not know, 
 kernel, and `refusals` counts them.
 """
 
-import logging
 import threading
-from collections import Counter
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -29,6 +27,7 @@ from gluonish.kernels.onednn import (
 )
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.plan import Bound
+from gluonish.kernels.refusals import note_refusal, refusals
 from gluonish.ops.registry import Attrs, FastKernel, Operator
 
 __all__ = ["enabled", "hang", "refusals", "serve"]
@@ -38,11 +37,9 @@ __all__ = ["enabled", "hang", "refusals", "serve"]
 # cores, the demo's small steps took 1.5 times as long (medians of three runs each).
 _SPIN_COUNT = "30000"
 
-_LOG = logging.getLogger("gluonish")
 
-_lock = threading.Lock()  # guards loading and the counts
+_lock = threading.Lock()  # guards loading
 _loaded: list[bool] = []
-_refusals: Counter[str] = Counter()
 
 
 def enabled() -> bool:
@@ -59,12 +56,6 @@ def enabled() -> bool:
     return _loaded[0]
 
 
-def refusals() -> dict[str, int]:
-    """Return how many calls of each kernel went to the reference after all, by its name."""
-    with _lock:
-        return dict(_refusals)
-
-
 def _with_fallback(op: Operator, name: str, kernel: Callable[..., None]) -> Callable[..., None]:
     """Return a kernel that hands what the library refuses to the reference kernel, and counts it.
 
@@ -76,9 +67,7 @@ def _with_fallback(op: Operator, name: str, kernel: Callable[..., None]) -> Call
         try:
             kernel(xp, out, *inputs, **attrs)
         except RefusedError as error:
-            with _lock:
-                _refusals[name] += 1
-            _LOG.debug("%s goes to the reference kernel: %s", op.name, error)
+            note_refusal(name, error)
             reference(xp, out, *inputs, **attrs)
 
     return run
