@@ -19,6 +19,7 @@ __all__ = [
     "MXNET_BACKWARD_DO_MIRROR",
     "MXNET_CPU_PRIORITY_NTHREADS",
     "MXNET_CPU_WORKER_NTHREADS",
+    "MXNET_DISABLED_GRAPH_PASSES",
     "MXNET_ELIMINATE_COMMON_EXPR",
     "MXNET_ENGINE_TYPE",
     "MXNET_EXEC_BULK_EXEC_INFERENCE",
@@ -27,6 +28,7 @@ __all__ = [
     "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD",
     "MXNET_EXEC_BULK_EXEC_TRAIN",
     "MXNET_EXEC_ENABLE_INPLACE",
+    "MXNET_EXEC_NUM_TEMP",
     "MXNET_FUSION_VERBOSE",
     "MXNET_GLUON_REPO",
     "MXNET_HOME",
@@ -38,6 +40,7 @@ __all__ = [
     "MXNET_SUBGRAPH_BACKEND",
     "MXNET_UPDATE_ON_KVSTORE",
     "MXNET_USE_FUSION",
+    "MXNET_WINOGRAD_CONVOLUTION",
     "NNVM_EXEC_MATCH_RANGE",
     "Flag",
     "Kind",
@@ -99,6 +102,16 @@ def _choice(*names: str) -> Kind[str]:
     return Kind("choice", f"one of {', '.join(names)}", parse, str)
 
 
+def _some_of(*names: str) -> Kind[tuple[str, ...]]:
+    def parse(text: str) -> tuple[str, ...]:
+        words = tuple(word.strip() for word in text.split(",") if word.strip())
+        if not set(words) <= set(names):
+            raise ValueError(text)
+        return words
+
+    return Kind("list", f"some of {', '.join(names)}, with commas between", parse, ",".join)
+
+
 class Flag(Generic[T]):
     """One environment variable with its type, default and meaning.
 
@@ -121,7 +134,7 @@ class Flag(Generic[T]):
 
     @property
     def kind(self) -> str:
-        """One word for the type: bool, int, choice, text or path."""
+        """One word for the type: bool, int, choice, list, text or path."""
         return self._kind.name
 
     @property
@@ -312,6 +325,12 @@ NNVM_EXEC_MATCH_RANGE = Flag(
     16,
     "Blocks up to this many times larger or smaller are shared in a memory plan; 0 shares none.",
 )
+MXNET_EXEC_NUM_TEMP = Flag(
+    "MXNET_EXEC_NUM_TEMP",
+    _integer(1),
+    1,
+    "Large scratch buffers kept for each CPU device; operators beyond them allocate their own.",
+)
 MXNET_BACKWARD_DO_MIRROR = Flag(
     "MXNET_BACKWARD_DO_MIRROR",
     _boolean(),
@@ -330,11 +349,36 @@ MXNET_ELIMINATE_COMMON_EXPR = Flag(
     True,
     "Compute equal operators on equal inputs of a graph once.",
 )
+MXNET_DISABLED_GRAPH_PASSES = Flag(
+    "MXNET_DISABLED_GRAPH_PASSES",
+    _some_of(
+        "channels_last",
+        "drop_bias_gradient",
+        "eliminate_common_subexpressions",
+        "eliminate_dead_code",
+        "fold_batch_norm",
+        "fuse_batch_norm_relu",
+        "fuse_log_softmax_pick",
+        "fuse_pointwise",
+        "fuse_primitives",
+        "fuse_rnn",
+        "simplify",
+        "split_batch_norm",
+    ),
+    (),
+    "Passes that graphs of hybridized blocks do not go through, by name: to see what one does.",
+)
 MXNET_USE_FUSION = Flag(
     "MXNET_USE_FUSION",
     _boolean(),
     True,
     "Join elementwise operators of a graph into kernels that are generated and compiled for it.",
+)
+MXNET_WINOGRAD_CONVOLUTION = Flag(
+    "MXNET_WINOGRAD_CONVOLUTION",
+    _boolean(),
+    True,
+    "Compute large float32 convolutions of 3 x 3 windows by Winograd's products, on the CPU.",
 )
 MXNET_FUSION_VERBOSE = Flag(
     "MXNET_FUSION_VERBOSE",

@@ -69,7 +69,7 @@ class Device(Protocol):
     def from_peer(self, source: Any, out: Any) -> None:
         """Copy an array of this device, or one of its kind, into ``out``, converting its dtype."""
 
-    def to_host(self, source: Any) -> np.ndarray[Any, Any]:
+    def to_host(self, source: Any, /) -> np.ndarray[Any, Any]:
         """Return a copy on the host of an array here whose values the engine has waited for."""
         raise NotImplementedError
 
@@ -78,6 +78,7 @@ class Device(Protocol):
 
 
 _Empty = Callable[[Shape, np.dtype[Any]], Any]
+_Copy = Callable[[Any], np.ndarray[Any, Any]]
 
 
 class CPUDevice:
@@ -93,8 +94,9 @@ class CPUDevice:
         "xp_name",
     )
 
-    # Not a method around it: every operator's call comes here.
+    # Not methods around them: every operator's call, and every result that is read, comes here.
     empty = staticmethod(cast(_Empty, np.empty))
+    to_host = staticmethod(cast(_Copy, np.ndarray.copy))
 
     def __init__(self, context: Context) -> None:
         keep_freed_memory()
@@ -113,10 +115,6 @@ class CPUDevice:
     def from_peer(self, source: Any, out: Any) -> None:
         """Copy ``source`` into ``out``, converting its dtype."""
         out[...] = source
-
-    def to_host(self, source: Any) -> np.ndarray[Any, Any]:
-        """Return a copy of ``source``."""
-        return np.array(source, order="C")
 
     def empty_cache(self) -> None:
         """Give memory that is kept for later arrays back to the system."""

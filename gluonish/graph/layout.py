@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from gluonish.core.config import MXNET_DISABLED_GRAPH_PASSES
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value
 from gluonish.ops.memory_layout import follows_layout, has_channels, starts_layout
@@ -19,9 +20,12 @@ def channels_last_values(nodes: Sequence[Node], given: Collection[Key] = ()) -> 
         given: Values from outside that lie so already.
 
     Returns:
-        Keys of values, those of ``given`` included.
+        Keys of values, those of ``given`` included; no others where ``MXNET_DISABLED_GRAPH_PASSES``
+        has ``channels_last``.
     """
     found = set(given)
+    if "channels_last" in MXNET_DISABLED_GRAPH_PASSES.value:
+        return frozenset(found)
     for node in nodes:
         op = node.op
         if op is None:

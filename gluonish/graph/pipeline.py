@@ -2,12 +2,16 @@
 
 A graph goes through four stages. `optimize` simplifies it. `fuse_layers` makes layers of several
 operators one, before gradients are taken. `split_layers` works on outputs and gradients together.
-`finish` works on what one executable runs.
+`finish` works on what one executable runs. Besides the variables of whole stages,
+``MXNET_DISABLED_GRAPH_PASSES`` names single passes to leave out; `gluonish.graph.layout` heeds it,
+too.
 """
 
 from collections.abc import Callable, Collection
+from functools import partial
 
 from gluonish.core.config import (
+    MXNET_DISABLED_GRAPH_PASSES,
     MXNET_ELIMINATE_COMMON_EXPR,
     MXNET_SUBGRAPH_BACKEND,
     MXNET_USE_FUSION,
@@ -47,7 +51,7 @@ def optimize(graph: Graph) -> Graph:
     """Return the graph after all passes for any graph that are switched on."""
     for graph_pass, switch in PASSES:
         if switch is None or switch.value:
-            graph = graph_pass(graph)
+            graph = _run(graph, graph_pass)
     return graph
 
 
@@ -60,14 +64,15 @@ def fuse_layers(graph: Graph, device: Device, stable: Collection[Node] | None) -
         stable: Inputs that rarely change, where no gradient is wanted; None where one may be.
     """
     if _has_generated_kernels(device):
-        graph = fuse_rnn(fuse_log_softmax_pick(graph))
+        graph = _run(graph, fuse_log_softmax_pick, fuse_rnn)
     if not _has_primitives(device):
         return graph
     if stable is None:
         # What can be split is fused better by its parts.
-        leave = is_split if _has_generated_kernels(device) else _never
-        return fuse_primitives(fuse_batch_norm_relu(graph, leave), train=True)
-    return fuse_primitives(fold_batch_norm(graph), stable=stable)
+        leave = is_split if _has_generated_kernels(device) and _is_on(split_batch_norm) else _never
+        graph = _run(graph, partial(fuse_batch_norm_relu, leave=leave))
+        return _run(graph, partial(fuse_primitives, train=True))
+    return _run(graph, fold_batch_norm, partial(fuse_primitives, stable=stable))
 
 
 def _never(node: Node) -> bool:
@@ -78,13 +83,28 @@ def split_layers(graph: Graph, device: Device) -> Graph:
     """Return a graph, which may hold gradients, with layers by parts that can be fused better."""
     if not _has_generated_kernels(device):
         return graph
-    split = drop_bias_gradient(split_batch_norm(graph))
-    return eliminate_dead_code(eliminate_common_subexpressions(split))
+    graph = _run(graph, split_batch_norm, drop_bias_gradient)
+    if MXNET_ELIMINATE_COMMON_EXPR.value:
+        graph = _run(graph, eliminate_common_subexpressions)
+    return _run(graph, eliminate_dead_code)
 
 
 def finish(graph: Graph, device: Device) -> Graph:
     """Return an executable's graph after the last passes."""
-    return fuse_pointwise(graph) if _has_generated_kernels(device) else graph
+    return _run(graph, fuse_pointwise) if _has_generated_kernels(device) else graph
+
+
+def _run(graph: Graph, *passes: Callable[[Graph], Graph]) -> Graph:
+    """Return the graph after those of the passes that are on, in order."""
+    for graph_pass in passes:
+        if _is_on(graph_pass):
+            graph = graph_pass(graph)
+    return graph
+
+
+def _is_on(graph_pass: Callable[..., Graph]) -> bool:
+    function = graph_pass.func if isinstance(graph_pass, partial) else graph_pass
+    return function.__name__ not in MXNET_DISABLED_GRAPH_PASSES.value
 
 
 def _has_primitives(device: Device) -> bool:

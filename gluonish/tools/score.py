@@ -1,6 +1,8 @@
 """``gluonish score``: images a second of the model zoo's networks, by network and batch size."""
 
 import argparse
+import gc
+import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -70,6 +72,8 @@ def measure(
     Returns:
         The rate and the memory; with the error, where there was one.
     """
+    gc.collect()  # the network of the cell before, whose blocks know one another
+    context.empty_cache()
     _clear_peak()
     try:
         step = _inference if mode == "inference" else _training
@@ -125,6 +129,8 @@ def run(arguments: argparse.Namespace) -> int:
     if len(contexts) != 1:
         raise ArgumentError(f"--ctx: expected one device, got {arguments.ctx!r}")
 
+    if not 0 < arguments.seconds < math.inf:
+        raise ArgumentError(f"--seconds: expected a positive number, got {arguments.seconds}")
     cells: dict[tuple[str, int], Cell] = {}
     for name, size in _progress([(name, size) for name in networks for size in batch_sizes]):
         cells[name, size] = measure(

@@ -9,6 +9,7 @@ import pytest
 from gluonish.autograd import record
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.core.errors import AutogradError, OperatorError
+from gluonish.kernels.numba import compiler
 from gluonish.lr_scheduler import FactorScheduler
 from gluonish.ndarray import NDArray, array, waitall
 from gluonish.optimizer import LAMB, NAG, SGD, Adam, Updater, create, get_updater
@@ -121,6 +122,31 @@ def test_float32_weight_stands_in_the_state_where_mxnet_has_it(name: str, order:
     master = state[order.index("w")]
     assert master.dtype == np.float32
     assert master.asnumpy()[0] == 2.0
+
+
+@optimizers
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_new_learning_rate_builds_nothing(
+    name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    optimizer = made(name, multi_precision=True)
+    updater, trained = Updater(optimizer), tuple(weights(dtype))
+    grads = tuple(array(np.ones(w.shape), dtype=dtype) for w in trained)
+    every = tuple(range(len(trained)))
+    updater(every, grads, trained)
+    before = [w.asnumpy().astype(np.float32) for w in trained]
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("expected what was built for the first step")
+
+    monkeypatch.setattr(WeightUpdate, "__init__", refuse)
+    monkeypatch.setattr(compiler, "_new_kernel", refuse)
+    for rate in (0.5, 0.25):
+        optimizer.set_learning_rate(rate)
+        optimizer.wd = rate / 10
+        optimizer.rescale_grad = rate
+        updater(every, grads, trained)
+    assert all((w.asnumpy() != old).any() for w, old in zip(trained, before, strict=True))
 
 
 def test_settings_of_a_moment_hold_in_the_next_step() -> None:

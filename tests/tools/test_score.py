@@ -1,5 +1,6 @@
 """The score command on a tiny network in place of the model zoo's: what it measures and prints."""
 
+import weakref
 from typing import Any
 
 import pytest
@@ -72,6 +73,21 @@ def test_memory_is_a_second_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows_of(table)[1][0] == "1"
 
 
+def test_a_cell_holds_nothing_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[weakref.ref[HybridBlock]] = []
+
+    def watched(name: str, classes: int) -> HybridBlock:
+        assert not [net for net in made if net() is not None]
+        net = tiny_network(name, classes)
+        made.append(weakref.ref(net))
+        return net
+
+    monkeypatch.setattr(score, "get_model", watched)
+    options = ("--mode", "training", "--networks", "alexnet,resnet-50", "--batch-sizes", "1,2")
+    assert run(*options) == 0
+    assert len(made) == 4
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -79,6 +95,8 @@ def test_memory_is_a_second_table(capsys: pytest.CaptureFixture[str]) -> None:
         (("--batch-sizes", "1,0"), "--batch-sizes: expected positive integers, got '1,0'"),
         (("--batch-sizes", "x"), "--batch-sizes: expected positive integers, got 'x'"),
         (("--ctx", "cpu:0,cpu:1"), "--ctx: expected one device"),
+        (("--seconds", "nan"), "--seconds: expected a positive number, got nan"),
+        (("--seconds", "0"), "--seconds: expected a positive number, got 0"),
     ],
 )
 def test_bad_option_is_refused(options: tuple[str, ...], message: str) -> None:

@@ -194,6 +194,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "dnnl_primitive_desc_destroy": (_H,),
     "dnnl_primitive_create": (_HP, _H),
     "dnnl_primitive_destroy": (_H,),
+    "dnnl_set_primitive_cache_capacity": (_I,),
     "dnnl_reorder_primitive_desc_create": (_HP, _H, _H, _H, _H, _H),
     "dnnl_convolution_forward_primitive_desc_create": (
         *(_HP, _H, _I, _I, _H, _H, _H, _H, _D, _D, _D, _D, _H),
@@ -242,6 +243,10 @@ class Api:
     Args:
         path: The shared library's file.
 
+    Attributes:
+        execute: ``dnnl_primitive_execute``.
+        execute_address: Where it starts, for generated code.
+
     Raises:
         OneDNNError: It cannot be loaded, is not oneDNN, or is not version 3.
     """
@@ -269,7 +274,9 @@ class Api:
         self._descriptor_equal = self._library.dnnl_memory_desc_equal
         self._descriptor_equal.argtypes = (_H, _H)
         execute_types = (_H, _H, _I, ctypes.POINTER(ExecArgument))
-        self.execute: Callable[..., int] = self._bind("dnnl_primitive_execute", execute_types)
+        execute = self._bind("dnnl_primitive_execute", execute_types)
+        self.execute: Callable[..., int] = execute
+        self.execute_address = ctypes.cast(execute, ctypes.c_void_p).value or 0
         self.wait: Callable[..., int] = self._bind("dnnl_stream_wait", (_H,))
         self.set_data_handle: Callable[..., int] = quick.dnnl_memory_set_data_handle
         quick.dnnl_memory_set_data_handle.argtypes = (_H, _H)
@@ -350,6 +357,13 @@ class Api:
         printer = getattr(self._library, function)
         printer.restype = ctypes.c_char_p
         return str(printer(value).decode())
+
+    def limit_primitives(self, count: int) -> None:
+        """Set how many primitives the library keeps of those that were freed, to make them again.
+
+        It holds for all that use the library in this process.
+        """
+        self.call("dnnl_set_primitive_cache_capacity", count)
 
     def max_threads(self) -> int:
         """Threads that a primitive called from this thread uses; 1 without OpenMP."""

@@ -46,20 +46,26 @@ class _State:
 
 
 def load(
-    path: str | None = None, *, cache_capacity: int = DEFAULT_CACHE_CAPACITY, threads: int = 0
+    path: str | None = None,
+    *,
+    cache_capacity: int = DEFAULT_CACHE_CAPACITY,
+    threads: int = 0,
+    workspaces: int = 1,
 ) -> Loaded:
     """Load the library, and make the kernels of this package use it.
 
     Args:
         path: The shared library's file; None takes the one of the installed wheel.
-        cache_capacity: How many plans to keep; negative for no limit.
+        cache_capacity: How many plans to keep, and how many primitives the library itself keeps for
+            plans that are made again; negative for no limit of ours.
         threads: How many threads each primitive uses; 0 for what OpenMP would take, which is
             ``OMP_NUM_THREADS`` as it was when the library was loaded, else all cores.
+        workspaces: How many large scratch buffers are kept for each device.
 
     Returns:
         The back-end; or None with the reason, in which case no kernel of this package is available.
     """
-    install(_open(path, cache_capacity, threads))
+    install(_open(path, cache_capacity, threads, workspaces))
     if not _State.fork_handler_registered:
         os.register_at_fork(after_in_child=_forget_workers)
         _State.fork_handler_registered = True
@@ -77,12 +83,14 @@ def status() -> Loaded:
     return _State.loaded
 
 
-def _open(path: str | None, cache_capacity: int, threads: int) -> Loaded:
+def _open(path: str | None, cache_capacity: int, threads: int, workspaces: int) -> Loaded:
     location = locate(path)
     if location.path is None:
         return Loaded(None, f"oneDNN: expected a library, got none: {location.reason}")
     try:
-        engine = Engine(Api(location.path), threads)
+        engine = Engine(Api(location.path), threads, workspaces)
+        if cache_capacity >= 0:
+            engine.api.limit_primitives(min(cache_capacity, DEFAULT_CACHE_CAPACITY))
     except OneDNNError as error:
         return Loaded(None, str(error))
     return Loaded(Backend(engine, PlanCache(engine, cache_capacity)), "")

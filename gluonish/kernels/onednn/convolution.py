@@ -164,12 +164,18 @@ def _choices(engine: Engine, data: Array, out: Array, *, pointwise: bool) -> lis
     """Return layouts to try, best first: the arrays' own where they are fast, else undecided."""
     # Without a window, channels first is a plain product of matrices: no reorder pays.
     plain = pointwise and data.flags.c_contiguous and out.flags.c_contiguous
+    undecided = _Layouts(engine.undecided(data), engine.undecided(out), False)
+    odd = data.shape[1] % 2 or out.shape[1] % 2
+    if pointwise and not plain and odd and data.dtype != np.float32:
+        # oneDNN 3.2 computes wrong sums over an odd number of bfloat16 channels that are last in
+        # memory, for some extents.
+        return [undecided]
     is_own_out = plain or _is_channels_last(out)
     source = engine.describe if plain or _is_channels_last(data) else engine.undecided
     target = engine.describe if is_own_out else engine.undecided
     return [
         _Layouts(source(data), target(out), is_own_out),
-        _Layouts(engine.undecided(data), engine.undecided(out), False),
+        undecided,
     ]
 
 

@@ -1,10 +1,11 @@
-"""The engine: one loaded library, and a stream and a scratch buffer for each thread.
+"""The engine: one loaded library, and a stream and scratch memory for each thread.
 
 Invariants. `Engine` is shared by all threads and does not change once made. The library fixes the
 number of threads in a primitive when it is made, and plans are shared: so the number is the
 engine's, and each thread sets it before it makes its first primitive. `ThreadState` belongs
-to one thread: its scratch buffer is never used by two runs at once, because a thread runs one
-primitive at a time.
+to one thread: its scratch memory is never used by two runs at once, because a thread runs one
+plan at a time. A little is the thread's own; more is taken from what all threads share, from
+`ThreadState.reserve` to the end of `ThreadState.run`.
 """
 
 import threading
@@ -22,33 +23,36 @@ from gluonish.kernels.onednn.memory import (
     element_strides,
 )
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.workspaces import Workspace, Workspaces
 
 __all__ = ["Engine", "ThreadState"]
 
-_PAGE = 4096  # bytes
+_OWN = 1 << 20  # bytes of scratch that each thread may have to itself
 
 _FLOAT32 = np.dtype(np.float32)
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
 
 class ThreadState:
-    """One thread's stream and scratch buffer.
+    """One thread's stream and scratch memory.
 
     Args:
         api: The library.
         engine: Handle of the engine.
+        workspaces: Where large scratch buffers come from.
         threads: How many threads primitives use that are made in this thread; 0 for what OpenMP
             would take.
     """
 
-    __slots__ = ("_address", "_api", "_buffer", "_threads", "stream")
+    __slots__ = ("_api", "_own", "_taken", "_threads", "_workspaces", "stream")
 
-    def __init__(self, api: Api, engine: int, threads: int) -> None:
+    def __init__(self, api: Api, engine: int, workspaces: Workspaces, threads: int) -> None:
         if threads:
             api.limit_threads(threads)
         self._api = api
-        self._buffer = np.empty(0, np.uint8)
-        self._address = 0
+        self._workspaces = workspaces
+        self._own = Workspace(0)
+        self._taken: Workspace | None = None
         self._threads = api.max_threads()
         self.stream = api.create_stream(engine)
 
@@ -57,11 +61,11 @@ class ThreadState:
 
     @property
     def nbytes(self) -> int:
-        """Size of the scratch buffer: the most that a plan has needed in this thread."""
-        return self._buffer.nbytes
+        """Size of the thread's own scratch buffer."""
+        return self._own.nbytes
 
     def run(self, steps: Iterable[tuple[int, int, Any, int]]) -> None:
-        """Run primitives.
+        """Run primitives, and give back what `reserve` took for them.
 
         Args:
             steps: For each the handle, how many arguments, the arguments, and how many threads it
@@ -80,17 +84,30 @@ class ThreadState:
                 status = api.execute(handle, stream, count, arguments)
                 if status:
                     api.check(status, "dnnl_primitive_execute")
+            api.wait(stream)
         finally:
             if active != usual:
                 api.limit_threads(usual)
-        api.wait(stream)
+            taken = self._taken
+            if taken is not None:
+                self._taken = None
+                self._workspaces.give(taken)
 
     def reserve(self, nbytes: int) -> int:
-        """Address of ``nbytes`` or more of scratch, aligned to a page and used again."""
-        if nbytes + _PAGE > self._buffer.nbytes:
-            self._buffer = np.empty(nbytes + _PAGE, np.uint8)
-            self._address = -(-self._buffer.ctypes.data // _PAGE) * _PAGE
-        return self._address
+        """Address of ``nbytes`` or more of scratch, aligned to a page, for the next `run`."""
+        if nbytes > _OWN:
+            return self._take(nbytes).address
+        if nbytes > self._own.nbytes:
+            self._own = Workspace(nbytes)
+        return self._own.address
+
+    def _take(self, nbytes: int) -> Workspace:
+        """Return a large buffer; one is here already where no run came after a `reserve`."""
+        taken, self._taken = self._taken, None
+        if taken is None or taken.nbytes < nbytes:
+            taken = self._workspaces.take(nbytes)
+        self._taken = taken
+        return taken
 
 
 class Engine:
@@ -100,10 +117,12 @@ class Engine:
         api: The library.
         threads: How many threads each primitive uses; 0 for what OpenMP would take, which is
             ``OMP_NUM_THREADS`` as it was when the library was loaded, else all cores.
+        workspaces: How many large scratch buffers are kept for each device.
     """
 
-    def __init__(self, api: Api, threads: int = 0) -> None:
+    def __init__(self, api: Api, threads: int = 0, workspaces: int = 1) -> None:
         self.api = api
+        self.workspaces = Workspaces(workspaces)
         self._threads = threads
         self.handle = api.create_engine()
         self.attributes = api.create_attributes()
@@ -113,11 +132,13 @@ class Engine:
             self.data_types[_BFLOAT16] = DataType.BF16
 
     def thread(self) -> ThreadState:
-        """The calling thread's stream and scratch buffer."""
+        """The calling thread's stream and scratch memory."""
         try:
             state: ThreadState = self._local.state
         except AttributeError:
-            state = self._local.state = ThreadState(self.api, self.handle, self._threads)
+            state = self._local.state = ThreadState(
+                self.api, self.handle, self.workspaces, self._threads
+            )
         return state
 
     def begin_small(self) -> int:

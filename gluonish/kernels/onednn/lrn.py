@@ -5,6 +5,9 @@ again into scratch.
 """
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from gluonish.kernels.onednn.api import (
     AlgorithmKind,
@@ -19,9 +22,10 @@ from gluonish.kernels.onednn.plan import Bound, Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.registry import Attrs
 
-__all__ = ["lrn", "lrn_backward"]
+__all__ = ["has_exact_backward", "lrn", "lrn_backward"]
 
 _BLOCK = 16  # channels
+_LONGEST = 6  # channels of a window, for `has_exact_backward`
 _LEAST = 3  # for a window of one channel, oneDNN 3.2 crashes
 _Numbers = tuple[int, float, float, float]  # size of the window, alpha, beta, what is added
 
@@ -62,7 +66,24 @@ def lrn_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs
     """
     arrays = (*outputs, *inputs)
     _require("lrn_backward", arrays, attrs)
+    if not has_exact_backward(inputs[1].dtype, inputs[1].shape[1], attrs["nsize"]):
+        raise RefusedError(
+            f"lrn_backward: expected another window or number of channels, got {attrs['nsize']} "
+            f"and {inputs[1].shape[1]} in {inputs[1].dtype}, for which oneDNN is wrong"
+        )
     return bind("lrn_backward", _plan_backward, arrays, _numbers(attrs))
+
+
+def has_exact_backward(dtype: np.dtype[Any], channels: int, nsize: int) -> bool:
+    """Whether the gradient of oneDNN 3.2 is right.
+
+    Where a window reaches from one block of channels into the next it is wrong: in float32 for long
+    windows if the last block is not full, in bfloat16 for long windows or if it is not full.
+    """
+    if channels <= _BLOCK:
+        return True
+    full, short = channels % _BLOCK == 0, nsize <= _LONGEST
+    return (full or short) if dtype == np.float32 else (full and short)
 
 
 def _require(name: str, arrays: Sequence[Array], attrs: Attrs) -> None:
@@ -79,7 +100,8 @@ def _layouts(
     engine: Engine, training: bool, arrays: Sequence[Array], nsize: int
 ) -> list[Descriptor]:
     """Channels last, for which alone there are fast implementations; but one, of the forward."""
-    plain = not training and nsize == 5 and arrays[0].shape[1] % _BLOCK == 0
+    single = all(array.dtype == np.float32 for array in arrays)
+    plain = not training and single and nsize == 5 and arrays[0].shape[1] % _BLOCK == 0
     if plain and all(array.flags.c_contiguous for array in arrays):
         return [engine.describe(array) for array in arrays]
     return [spread(engine, array) for array in arrays]

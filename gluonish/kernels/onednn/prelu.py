@@ -1,7 +1,7 @@
 """PReLU: data where it is positive, else data times a factor; forward and backward."""
 
 from gluonish.kernels.onednn.api import Argument, PropagationKind
-from gluonish.kernels.onednn.binding import bind, flat, require
+from gluonish.kernels.onednn.binding import bind, flat, require, require_fast
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Array, Descriptor
 from gluonish.kernels.onednn.plan import Bound, Builder, Plan
@@ -16,7 +16,7 @@ def prelu(out: Array, data: Array, gamma: Array) -> Bound:
     Args:
         out: (N, C, ...), to be filled.
         data: The shape of ``out``.
-        gamma: Contiguous, (C,) or (1,).
+        gamma: Contiguous, (C,).
 
     Raises:
         RefusedError: The library does not take these arrays.
@@ -62,10 +62,12 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan:
     out, data, gamma = arrays
     factor = _factor(engine, gamma, data)
     layouts = (engine.describe(out), engine.describe(data), factor)
+    descriptor = _forward(engine, *layouts)
+    require_fast(descriptor)
     builder = Builder(engine)
     target, source, weights = map(builder.operand, layouts)
     reads = {Argument.SRC: source, Argument.WEIGHTS: weights}
-    builder.step(_forward(engine, *layouts), reads, {Argument.DST: target})
+    builder.step(descriptor, reads, {Argument.DST: target})
     return builder.build()
 
 
@@ -86,6 +88,7 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], _: object) -> Plan
         "dnnl_prelu_backward_primitive_desc_create",
         *(engine.handle, *(layout.handle for layout in order), hint.handle, engine.attributes),
     )
+    require_fast(descriptor)
     builder = Builder(engine)
     slots = [builder.operand(layout) for layout in layouts]
     builder.step(

@@ -1,9 +1,9 @@
 """oneDNN's kernels on the operators that they serve: importing this module hangs them on.
 
 The library is loaded when a call or a plan first asks for a kernel, as ``MXNET_MKLDNN_ENABLED``,
-``MXNET_LIBRARY_PATH`` and ``MXNET_MKLDNN_CACHE_NUM`` then say. Predicates see specs only; what the
-library refuses in spite of them, or arrays laid out in a way it does not know, go to the reference
-kernel, and `refusals` counts them.
+``MXNET_LIBRARY_PATH``, ``MXNET_MKLDNN_CACHE_NUM`` and ``MXNET_EXEC_NUM_TEMP`` then say. Predicates
+see specs only; what the library refuses in spite of them, or arrays laid out in a way it does not
+know, go to the reference kernel, and `refusals` counts them.
 """
 
 import threading
@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.config import (
+    MXNET_EXEC_NUM_TEMP,
     MXNET_LIBRARY_PATH,
     MXNET_MKLDNN_CACHE_NUM,
     MXNET_MKLDNN_ENABLED,
@@ -49,9 +50,12 @@ def enabled() -> bool:
     if not _loaded:
         with _lock:
             if not _loaded:
-                path = MXNET_LIBRARY_PATH.value or None
                 with LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=_SPIN_COUNT):
-                    found = onednn.load(path, cache_capacity=MXNET_MKLDNN_CACHE_NUM.value)
+                    found = onednn.load(
+                        MXNET_LIBRARY_PATH.value or None,
+                        cache_capacity=MXNET_MKLDNN_CACHE_NUM.value,
+                        workspaces=MXNET_EXEC_NUM_TEMP.value,
+                    )
                 _loaded.append(found.backend is not None)
     return _loaded[0]
 

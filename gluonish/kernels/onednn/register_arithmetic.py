@@ -1,24 +1,28 @@
 """oneDNN's kernels on single elements and whole arrays, for `gluonish.kernels.onednn.register`.
 
-Few are hung on operators: NumPy reduces and copies as fast, and the generated kernels compute
-elementwise functions faster. For NaN the library's relu gives 0 and its exp infinity.
+Few are hung on operators: the generated kernels compute elementwise functions faster, and the
+library reduces fast along the axes that are last in memory only. For NaN its relu gives 0, its exp
+infinity, and its maximum the largest of the other numbers.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.onednn.api import AlgorithmKind, RefusedError
 from gluonish.kernels.onednn.binding import plain
 from gluonish.kernels.onednn.concat import concat
 from gluonish.kernels.onednn.memory import Array
 from gluonish.kernels.onednn.plan import Bound
 from gluonish.kernels.onednn.prelu import prelu
+from gluonish.kernels.onednn.reduction import reduction
 from gluonish.kernels.onednn.sum import weighted_sum
 from gluonish.ops.add_n import ADD_N
 from gluonish.ops.concat import CONCAT
 from gluonish.ops.leaky_relu import LEAKY_RELU
+from gluonish.ops.reduction import MEAN, SUM, reduced_axes
 from gluonish.ops.registry import Attrs, Operator
 
 __all__ = ["KERNELS"]
@@ -28,12 +32,16 @@ _SMALL_PRELU = 1 << 12
 _SMALL_SUM = 1 << 22
 _SMALL_NARROW_SUM = 1 << 14  # in bfloat16
 _SMALL_CONCAT = 1 << 21
+_SMALL_REDUCTION = 1 << 15
+# Numbers of one sum: the library adds them one by one, NumPy in pairs, which is more exact.
+_LONG_SUM = 1 << 12
 
 
 def _takes_prelu(data: Spec, *rest: Spec, act_type: str, **_: Any) -> bool:
     if act_type != "prelu" or data.size < _SMALL_PRELU or not 2 <= len(data.shape) <= 5:
         return False
-    return rest[0].shape in ((1,), data.shape[1:2]) and plain(data, *rest)
+    # One factor for all channels is beyond the library's optimized implementations.
+    return 1 < data.shape[1] == rest[0].size and len(rest[0].shape) == 1 and plain(data, *rest)
 
 
 def _prelu(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
@@ -60,9 +68,31 @@ def _concat(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
     return concat(outputs, inputs, attrs)
 
 
+def _takes_reduction(data: Spec, *, axis: tuple[int, ...] | None, exclude: bool, **_: Any) -> bool:
+    if data.size < _SMALL_REDUCTION or not plain(data):
+        return False
+    rank = len(data.shape)
+    axes = reduced_axes("reduction", rank, axis, exclude)
+    is_last = axes == tuple(range(rank - len(axes), rank))
+    return is_last and 1 < math.prod(data.shape[i] for i in axes) <= _LONG_SUM
+
+
+def _reduction(kind: AlgorithmKind) -> Callable[[Sequence[Array], Sequence[Array], Attrs], Bound]:
+    def plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+        (data,) = inputs
+        if not data.flags.c_contiguous:
+            raise RefusedError("reduction: expected a contiguous array, got another layout")
+        axes = reduced_axes("reduction", data.ndim, attrs["axis"], attrs["exclude"])
+        return reduction(outputs[0], data, axes, kind)
+
+    return plan
+
+
 # Operator, name of the kernel, what it takes, and its plan.
 KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., Bound]], ...] = (
     (LEAKY_RELU, "prelu", _takes_prelu, _prelu),
     (ADD_N, "sum", _takes_sum, _sum),
     (CONCAT, "concat", _takes_concat, _concat),
+    (SUM, "reduced_sum", _takes_reduction, _reduction(AlgorithmKind.REDUCTION_SUM)),
+    (MEAN, "mean", _takes_reduction, _reduction(AlgorithmKind.REDUCTION_MEAN)),
 )

@@ -7,7 +7,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.binding import channels_last, plain
 from gluonish.kernels.onednn.deconvolution import deconvolution
-from gluonish.kernels.onednn.lrn import lrn, lrn_backward
+from gluonish.kernels.onednn.lrn import has_exact_backward, lrn, lrn_backward
 from gluonish.kernels.onednn.memory import Array
 from gluonish.kernels.onednn.plan import Bound
 from gluonish.kernels.onednn.pooling import pooling, pooling_backward
@@ -36,6 +36,12 @@ def _takes_pooling(*specs: Spec, **attrs: Any) -> bool:
 def _takes_lrn(*specs: Spec, nsize: int, **_: Any) -> bool:
     data = specs[0]
     return nsize >= 3 and len(data.shape) == 4 and data.size >= _SMALL_LRN and plain(*specs)
+
+
+def _takes_lrn_backward(grad: Spec, data: Spec, *, nsize: int, **attrs: Any) -> bool:
+    return _takes_lrn(grad, data, nsize=nsize, **attrs) and has_exact_backward(
+        data.dtype, data.shape[1], nsize
+    )
 
 
 def _takes_deconvolution(*specs: Spec, **_: Any) -> bool:
@@ -72,7 +78,7 @@ KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., Bound]], 
     (POOLING, "pooling", _takes_pooling, pooling),
     (POOLING_BACKWARD, "pooling_backward", _takes_pooling, pooling_backward),
     (LRN, "lrn", _takes_lrn, lrn),
-    (LRN_BACKWARD, "lrn_backward", _takes_lrn, lrn_backward),
+    (LRN_BACKWARD, "lrn_backward", _takes_lrn_backward, lrn_backward),
     (UPSAMPLING, "nearest", _takes_nearest, _nearest),
     (UPSAMPLING_BACKWARD, "nearest_backward", _takes_nearest, _nearest_backward),
     (DECONVOLUTION, "deconvolution", _takes_deconvolution, deconvolution),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn.memory import Array
+from tests.kernels.onednn.planned import channels_last
 from tests.kernels.onednn.products import (
     convolution,
     convolution_backward_data,
@@ -215,3 +216,22 @@ def test_empty_arrays_are_refused() -> None:
     array = np.ones((0, 2, 5, 5), np.float32)
     with pytest.raises(RefusedError, match="convolution: expected arrays"):
         convolution(array, array, np.ones((2, 2, 1, 1), np.float32), kernel=(1, 1))
+
+
+@pytest.mark.parametrize("extents", [(10, 9), (9, 10), (7, 6)])
+@pytest.mark.parametrize(("channels", "filters"), [(3, 8), (8, 1), (1, 3), (7, 5)])
+def test_an_odd_number_of_channels_without_a_window(
+    channels: int, filters: int, extents: tuple[int, int], dtype: Any, close: Close
+) -> None:
+    rng = np.random.default_rng(0)
+    data, grad = (
+        channels_last(rng.standard_normal((2, n, *extents)).astype(dtype))
+        for n in (channels, filters)
+    )
+    weight = rng.standard_normal((filters, channels, 1, 1)).astype(dtype)
+    reference = Reference(data, weight, {})
+    out, back = np.empty_like(grad), np.empty_like(data)
+    convolution(out, data, weight, kernel=(1, 1))
+    close(out, reference.forward(None))
+    convolution_backward_data(back, grad, weight, kernel=(1, 1))
+    close(back, reference.backward_data(grad))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.onednn import RefusedError
-from gluonish.kernels.onednn.lrn import lrn, lrn_backward
+from gluonish.kernels.onednn.lrn import has_exact_backward, lrn, lrn_backward
 from gluonish.kernels.onednn.memory import Array
 from gluonish.ops.lrn import LRN, LRN_BACKWARD
 from tests.kernels.onednn.planned import (
@@ -37,6 +37,22 @@ def test_forward_and_backward(
     (back,) = blank(LRN_BACKWARD, [grad, data], layout, attrs)
     run(lrn_backward, [back], [grad, data], attrs)
     close(back, reference(LRN_BACKWARD, [grad, data], attrs)[0].astype(np.float64))
+
+
+@pytest.mark.parametrize("nsize", [3, 5, 6, 7, 9])
+@pytest.mark.parametrize("channels", [7, 16, 20, 31, 32, 40, 64])
+def test_a_gradient_that_is_given_is_right(
+    channels: int, nsize: int, dtype: Any, close: Close
+) -> None:
+    data, grad = (channels_last(random(2, channels, 3, 3, dtype=dtype, seed=s)) for s in (0, 1))
+    attrs = parsed(LRN, nsize=nsize, alpha=0.3, beta=0.75, knorm=1.5)
+    (back,) = blank(LRN_BACKWARD, [grad, data], channels_last, attrs)
+    if has_exact_backward(dtype, channels, nsize):
+        run(lrn_backward, [back], [grad, data], attrs)
+        close(back, reference(LRN_BACKWARD, [grad, data], attrs)[0].astype(np.float64))
+    else:
+        with pytest.raises(RefusedError, match=f"got {nsize} and {channels} in .* is wrong"):
+            run(lrn_backward, [back], [grad, data], attrs)
 
 
 def test_channels_last_is_one_step() -> None:

@@ -143,6 +143,29 @@ def test_each_thread_has_its_own_scratch_buffer(backend: Backend) -> None:
     assert found[0] is not backend.engine.thread()
 
 
+LARGE = 1 << 21  # bytes: more than a thread has of its own
+
+
+def test_a_large_buffer_goes_from_thread_to_thread(backend: Backend) -> None:
+    thread = backend.engine.thread()
+    first = thread.reserve(LARGE)
+    assert thread.reserve(LARGE - 1) == first
+    assert backend.engine.workspaces.nbytes == 0
+    thread.run(())
+    assert backend.engine.workspaces.nbytes == LARGE
+    found = []
+    _run_together([lambda: found.append(backend.engine.thread().reserve(LARGE))])
+    assert found == [first]
+
+
+def test_a_run_that_fails_gives_its_buffer_back(backend: Backend) -> None:
+    thread = backend.engine.thread()
+    thread.reserve(LARGE)
+    with pytest.raises(OneDNNError):
+        thread.run([(0, 0, None, 1)])
+    assert backend.engine.workspaces.nbytes == LARGE
+
+
 def test_a_plan_names_its_implementations_reorders_included(backend: Backend) -> None:
     _convolution(0)
     (plan,) = backend.plans._plans.values()

@@ -6,7 +6,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gluonish.core.config import MXNET_MKLDNN_ENABLED
+from gluonish.core.config import (
+    MXNET_EXEC_NUM_TEMP,
+    MXNET_MKLDNN_CACHE_NUM,
+    MXNET_MKLDNN_ENABLED,
+)
 from gluonish.core.spec import Spec
 from gluonish.kernels import onednn
 from gluonish.kernels.onednn import register
@@ -162,6 +166,9 @@ CASES: dict[str, tuple[str, list[Any], dict[str, Any]]] = {
         [_values(2, 9, 8, 16)],
         {"kernel": (3, 2), "stride": (2, 2), "pool_type": "avg", "layout": "NHWC"},
     ),
+    "sum of rows": ("sum", [_values(64, 8, 80)], {"axis": (-1,)}),
+    "sum of images": ("sum", [_values(40, 5, 16, 16)], {"axis": (0, 1), "exclude": True}),
+    "mean of rows": ("mean", [_values(64, 8, 80)], {"axis": (1, 2), "keepdims": True}),
     "prelu": ("LeakyReLU", [_values(4, 16, 8, 9), _values(16)], {"act_type": "prelu"}),
 }
 
@@ -312,6 +319,23 @@ def test_the_environment_switches_the_library_off() -> None:
         assert op.select_kernel("numpy", specs, attrs) is op.kernel
 
 
+def test_the_environment_bounds_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(register, "_loaded", [])
+    with MXNET_MKLDNN_CACHE_NUM.override(5), MXNET_EXEC_NUM_TEMP.override(3):
+        assert register.enabled()
+    backend = onednn.current()
+    assert backend.engine.workspaces.per_device == 3
+    op = find_operator("Convolution")
+    attrs = _attrs(op, {"kernel": (3, 3), "num_filter": 3, "no_bias": True})
+    weight = _values(3, 2, 3, 3)
+    for i in range(40):
+        data = _values(1, 2, 4 + i % 8, 4 + i // 8)
+        (got,) = run_kernel(op, _fast(op).kernel, [data, weight], attrs, attrs)
+        (want,) = run_kernel(op, op.kernel, [data, weight], attrs, attrs)
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+    assert len(backend.plans) == 5
+
+
 def test_arrays_that_the_library_cannot_describe_go_to_the_reference() -> None:
     op = find_operator("dot")
     wide = _values(100, 240)[:, ::2]
@@ -376,6 +400,50 @@ def test_softmax_with_a_temperature_or_lengths_goes_to_the_reference() -> None:
     assert not _fast(op).takes(spec, **_attrs(op, {"dtype": "float64"}))
     lengths = Spec((64,), np.dtype(np.int32))
     assert not _fast(op).takes(spec, lengths, **_attrs(op, {"use_length": True}))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean"])
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((256, 256), (0,)), ((8, 64, 64), (1,)), ((16, 65536), (1,)), ((9, 9), (1,))],
+)
+def test_other_reductions_go_to_the_reference(
+    name: str, shape: tuple[int, ...], axis: tuple[int, ...]
+) -> None:
+    op = find_operator(name)
+    spec = Spec(shape, np.dtype(np.float32))
+    assert not _fast(op).takes(spec, **_attrs(op, {"axis": axis}))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_reductions_keep_what_is_not_a_number(name: str) -> None:
+    op = find_operator(name)
+    data = _values(64, 1024)
+    data[3, 5], data[4, 7], data[5, 8] = np.nan, np.inf, -np.inf
+    attrs = _attrs(op, {"axis": (1,)})
+    got, want = (
+        run_kernel(op, kernel, [data], attrs, attrs)[0] for kernel in (_fast(op).kernel, op.kernel)
+    )
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+def test_reductions_of_channels_that_are_last_in_memory_go_to_the_reference() -> None:
+    op = find_operator("mean")
+    data = _values(8, 16, 16, 32).transpose(0, 3, 1, 2)
+    attrs = _attrs(op, {"axis": (2, 3)})
+    assert _fast(op).takes(spec_of(data), **attrs)
+    before = register.refusals().get("mean", 0)
+    (got,) = run_kernel(op, _fast(op).kernel, [data], attrs, attrs)
+    np.testing.assert_allclose(got, data.mean((2, 3)), rtol=1e-4, atol=1e-6)
+    assert register.refusals()["mean"] == before + 1
+
+
+def test_one_slope_for_all_channels_is_left_to_others() -> None:
+    op = find_operator("LeakyReLU")
+    attrs = _attrs(op, {"act_type": "prelu"})
+    data = Spec((8, 32, 28, 28), np.dtype(np.float32))
+    taken = [_fast(op).takes(data, Spec((n,), data.dtype), **attrs) for n in (32, 1)]
+    assert taken == [True, False]
 
 
 def test_sums_are_taken_sooner_in_bfloat16() -> None:
