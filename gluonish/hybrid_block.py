@@ -31,6 +31,7 @@ from gluonish.hybrid_graph import (
     is_symbolic,
 )
 from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.recording import tracer
 from gluonish.symbol import Symbol
 
 __all__ = ["HybridBlock"]
@@ -209,10 +210,16 @@ class HybridBlock(Block):
 
     def __call__(self, *args: Any) -> Any:
         """Compute, as a graph if hybridized, with the hooks around it."""
-        forward = self._call_graph if self._active else self._call_forward
         if self._hooks:
+            forward = self._call_graph if self._active else self._call_forward
             return self._call_with_hooks(args, forward)
-        return forward(*args)
+        if not self._active:
+            return self._call_forward(*args)
+        if len(args) == 1 and isinstance(args[0], NDArray) and tracer.get() is None:
+            graph = self._graphs.get(_ONE_ARRAY)  # what `_call_graph` would find, with less ado
+            if graph is not None:
+                return graph.run(args, self._op_hook)
+        return self._call_graph(*args)
 
     def _call_graph(self, *args: Any) -> Any:
         """Run the graph of a call, tracing it if it is the first of its kind."""
@@ -223,7 +230,7 @@ class HybridBlock(Block):
         else:
             arrays, structure = flatten(args, _is_array)
         for x in arrays:
-            if not isinstance(x, NDArray) or recording.tracer.get() is not None:
+            if not isinstance(x, NDArray) or tracer.get() is not None:
                 return self._call_forward(*args)  # here this block is a part of a larger graph
         if not arrays:
             kinds = ", ".join(type(arg).__name__ for arg in args)
@@ -242,7 +249,7 @@ class HybridBlock(Block):
             ) from None
         if graph is None:
             graph = self._trace(key, structure, arrays)
-        return graph(arrays, self._op_hook)
+        return graph.run(arrays, self._op_hook)
 
     def _find_symbolic(self) -> bool:
         if self._is_symbolic is None:

@@ -1,7 +1,6 @@
 """What stands between a HybridBlock and its graph: tracing, and the parameters a graph reads."""
 
 from collections.abc import Iterator, Sequence
-from operator import attrgetter, is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gluonish.core.device import Device
@@ -13,6 +12,7 @@ from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.inference import infer, specialize
 from gluonish.graph.interpreter import Monitor
 from gluonish.graph.ir import Node, Value
+from gluonish.graph.repeated_call import RepeatedCall
 from gluonish.graph.structure import Constant, Structure, flatten, regroup
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray, recording
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["HybridGraph", "HybridOptions", "describe", "infer_parameters", "is_symbolic"]
 
-_stored = attrgetter("_data")
-
 
 class HybridOptions(NamedTuple):
     """What `HybridBlock.hybridize` was told."""
@@ -36,15 +34,21 @@ class HybridOptions(NamedTuple):
     backward_bulk_size: int | None = None
 
 
-class _Bound(NamedTuple):
-    """The parameters' arrays on one device, and the dicts they were found in.
+class _Bound:
+    """The parameters' arrays on one device.
 
-    A Parameter makes a new dict whenever it makes new arrays, so the same dicts mean the same
-    arrays.
+    Attributes:
+        moves: How often parameters had got other arrays by then; see `Parameter.moves`.
+        arrays: The arrays.
+        repeated: The last call on them, to be done again; None where that cannot be.
     """
 
-    stored: list[Any]
-    arrays: list[NDArray]
+    __slots__ = ("arrays", "moves", "repeated")
+
+    def __init__(self, moves: int, arrays: list[NDArray]) -> None:
+        self.moves = moves
+        self.arrays = arrays
+        self.repeated: RepeatedCall | None = None
 
 
 class _Traced(NamedTuple):
@@ -124,18 +128,31 @@ class HybridGraph:
             name=block.name,
         )
 
-    def __call__(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
+    def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
         """Run the graph on a call's arrays and the parameters on their device."""
-        inputs = [*arrays, *self._parameter_arrays(arrays[0]._device)]
-        results = self._cached(inputs) if hook is None else self._monitored(inputs, hook)
+        device = arrays[0]._device
+        bound = self._bound.get(device)
+        if bound is None or bound.moves != Parameter.moves:
+            bound = self._bind(device)
+        repeated = bound.repeated  # once: another thread may put another one there
+        results = None
+        if repeated is not None and hook is None:
+            results = repeated.run(arrays)
+        if results is None:
+            inputs = [*arrays, *bound.arrays]
+            if hook is not None:
+                results = self._monitored(inputs, hook)
+            else:
+                results = self._cached(inputs)
+                bound.repeated = self._cached.repeated(inputs)
         return results[0] if self._structure is None else regroup(results, self._structure)
 
-    def _parameter_arrays(self, device: Device) -> list[NDArray]:
-        bound = self._bound.get(device)
-        if bound is None or not all(map(is_, bound.stored, map(_stored, self._parameters))):
-            arrays = [parameter.data(device.context) for parameter in self._parameters]
-            bound = self._bound[device] = _Bound(list(map(_stored, self._parameters)), arrays)
-        return bound.arrays
+    def _bind(self, device: Device) -> _Bound:
+        """Gather the parameters' arrays on a device, which stay until a Parameter gets others."""
+        moves = Parameter.moves
+        arrays = [parameter.data(device.context) for parameter in self._parameters]
+        bound = self._bound[device] = _Bound(moves, arrays)
+        return bound
 
     def _monitored(self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool]) -> list[NDArray]:
         train = bool(recording.mode.get() & recording.TRAINING)

@@ -58,6 +58,7 @@ class Trainables:
         "_data",
         "_leaves",
         "_links",
+        "_moves",
         "_params",
         "_selected",
         "_watched",
@@ -65,6 +66,7 @@ class Trainables:
 
     def __init__(self, params: Sequence[Parameter]) -> None:
         self._params = params
+        self._moves = -1
         self._data: list[Any] = []  # what each parameter held when the rest was gathered
         self._arrays: list[NDArray] = []
         self._watched: list[NDArray] = []
@@ -82,14 +84,20 @@ class Trainables:
         """
         # A parameter's dictionary of arrays is replaced, never changed, and the link of an array
         # tells where its gradient goes, or that it has none.
-        known = (
-            len(self._data) == len(self._params)
-            and all(map(is_, map(_data_of, self._params), self._data))
+        moves = Parameter.moves
+        if not (
+            (moves == self._moves or self._holds_the_same())
             and all(map(is_, map(_link_of, self._watched), self._links))
-        )
-        if not known:
+        ):
             self._gather()
+        self._moves = moves
         return self._all
+
+    def _holds_the_same(self) -> bool:
+        """Whether no parameter got other arrays since the last time."""
+        return len(self._data) == len(self._params) and all(
+            map(is_, map(_data_of, self._params), self._data)
+        )
 
     def _gather(self) -> None:
         members = [(i, param) for i, param in enumerate(self._params) if param.grad_req != "null"]

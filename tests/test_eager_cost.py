@@ -1,41 +1,65 @@
 import sys
+from collections.abc import Callable
 from types import FrameType
+
+import pytest
 
 from gluonish import autograd
 from gluonish import ndarray as nd
 from gluonish.engine import use_engine
+from gluonish.nn import Dense
 
-LIMIT = 20  # the style guide's budget for one recorded eager call
+# The style guide's budget for one recorded eager call; and that of a small hybridized layer's call
+# together with its result, which took 39 once. Each costs 30 to 80 ns.
+LIMIT = 20
 
 
-def python_calls_of_a_recorded_add() -> list[str]:
-    x = nd.ones((4, 4))
-    x.attach_grad()
+def python_calls(function: Callable[[], object]) -> list[str]:
     names: list[str] = []
 
     def count(frame: FrameType, event: str, _argument: object) -> None:
         if event == "call":
             names.append(frame.f_code.co_qualname)
 
+    previous = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        function()
+    finally:
+        sys.setprofile(previous)
+    return names
+
+
+def python_calls_of_a_recorded_add() -> list[str]:
+    x = nd.ones((4, 4))
+    x.attach_grad()
     with autograd.record():
         x + x
-        previous = sys.getprofile()
-        sys.setprofile(count)
-        try:
-            x + x
-        finally:
-            sys.setprofile(previous)
-    return names
+        return python_calls(lambda: x + x)
 
 
 def test_recorded_add_makes_few_python_calls_on_the_naive_engine() -> None:
     with use_engine("NaiveEngine"):
         names = python_calls_of_a_recorded_add()
     assert "invoke" in names
-    assert len(names) <= LIMIT, names
+    assert len(names) - 1 <= LIMIT, names  # without the lambda
 
 
 def test_recorded_add_makes_few_python_calls_on_the_threaded_engine() -> None:
     with use_engine("ThreadedEnginePerDevice"):
         names = python_calls_of_a_recorded_add()
-    assert len(names) <= LIMIT, names
+    assert len(names) - 1 <= LIMIT, names
+
+
+@pytest.mark.parametrize("kind", ["NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"])
+def test_small_hybridized_layer_and_its_result_make_few_python_calls(kind: str) -> None:
+    net = Dense(16, in_units=16)
+    net.initialize()
+    net.hybridize(static_alloc=True, static_shape=True)
+    x = nd.ones((1, 16))
+    with use_engine(kind):
+        for _ in range(3):
+            net(x).asnumpy()
+        names = python_calls(lambda: net(x).asnumpy())
+    assert "RepeatedCall.run" in names
+    assert len(names) - 1 <= LIMIT, names  # without the lambda

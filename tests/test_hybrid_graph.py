@@ -1,9 +1,11 @@
+import sys
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gluonish.autograd import record
+from gluonish.autograd import pause, record
 from gluonish.core.errors import ParameterError
 from gluonish.core.random_state import seed
 from gluonish.hybrid_block import HybridBlock
@@ -36,12 +38,47 @@ def test_parameters_are_looked_up_again_only_when_their_arrays_are_new() -> None
     net = Dense(2, in_units=3)
     net.initialize()
     graph = _graph(net)
-    device = ones((1,))._device
-    arrays = graph._parameter_arrays(device)
+    x = ones((1, 3))
+    graph.run([x])
+    bound = graph._bound[x._device]
     net.weight.set_data(ones((2, 3)))
-    assert graph._parameter_arrays(device) is arrays
+    graph.run([x])
+    assert graph._bound[x._device] is bound
     net.cast("float64")
-    assert graph._parameter_arrays(device)[0].dtype == np.float64
+    graph.run([x.astype("float64")])
+    assert graph._bound[x._device].arrays[0].dtype == np.float64
+
+
+def test_threads_in_different_modes_share_a_graph() -> None:
+    net = Dense(2, in_units=3)
+    net.initialize()
+    net.hybridize()
+    x = ones((1, 3))
+    expected = net(x).asnumpy()
+    wrong: list[object] = []
+
+    def work(train: bool) -> None:
+        try:
+            for _ in range(300):
+                with record() if train else pause():
+                    y = net(x)
+                if (y.asnumpy() != expected).any() or (y._link is not None) != train:
+                    wrong.append(y)
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(bool(i % 2),), daemon=True) for i in range(4)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        sys.setswitchinterval(before)
+    assert not any(thread.is_alive() for thread in threads)
+    assert wrong == []
 
 
 def test_named_parameters_tell_arguments_from_auxiliary_states() -> None:

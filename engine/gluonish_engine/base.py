@@ -45,18 +45,33 @@ EventHook = Callable[[str, Hashable, int, int, int], None]
 _MAX_UNRAISED = 256
 
 
-class _ThreadState(threading.local):
-    """What the engine knows about the calling thread; class attributes hold for a new one."""
+class _ThreadState:
+    """What the engine knows about a thread.
 
-    bulk_size: int = 0
-    # The bulk that this thread adds to; another thread may have closed it (`Job.open`).
-    bulk: Job | None = None
-    # The operators that this thread is running now.
-    running: Frame | None = None
-    # The lane that this thread works for.
-    lane: Any = None
-    # What the operator that this thread runs for a lane came after, in raises; None outside.
-    raises: int | None = None
+    Attributes:
+        bulk_size: See `Engine.set_bulk_size`.
+        bulk: The bulk that this thread adds to; another thread may have closed it (`Job.open`).
+        running: The operators that this thread is running now.
+        lane: The lane that this thread works for.
+        raises: What the operator that this thread runs for a lane came after, in raises; None
+            outside.
+    """
+
+    __slots__ = ("bulk", "bulk_size", "lane", "raises", "running")
+
+    def __init__(self) -> None:
+        self.bulk_size = 0
+        self.bulk: Job | None = None
+        self.running: Frame | None = None
+        self.lane: Any = None
+        self.raises: int | None = None
+
+
+class _Thread(threading.local):
+    """The state of the calling thread: one look-up among threads finds all of it."""
+
+    def __init__(self) -> None:
+        self.state = _ThreadState()
 
 
 class Engine(ABC):
@@ -76,7 +91,7 @@ class Engine(ABC):
         self.on_event: EventHook | None = None
         self._depth = stack_trace_depth
         self._error_type = error_type
-        self._local = _ThreadState()
+        self._thread = _Thread()
         self._lanes: dict[Hashable, Any] = {}
         self._stream_lanes: list[StreamLane] = []
         self._failures_lock = threading.Lock()
@@ -268,8 +283,8 @@ class Engine(ABC):
     def _swap_bulk_size(self, size: int) -> int:
         if not isinstance(size, int) or size < 0:
             raise ValueError(f"set_bulk_size: expected an integer of at least 0, got {size!r}")
-        previous = self._local.bulk_size
-        self._local.bulk_size = size
+        previous = self._thread.state.bulk_size
+        self._thread.state.bulk_size = size
         return previous
 
 

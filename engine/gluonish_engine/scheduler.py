@@ -15,9 +15,12 @@ Invariants:
   another lane, waits or leaves the scope, and when any thread waits or queues behind it; so it
   holds nobody up for ever.
 - ``waiters`` counts the threads in `wait_idle`; while there is one, no bulk stays open.
-- ``waits`` counts the jobs that ever had to wait at a gate. What stands in a variable's queue is
-  pending, or came to a gate; so while an inline operator is the only thing pending and ``waits`` is
-  what it was at its start, nobody stands behind it, and nobody but it holds its variables.
+- ``quiet`` holds, at key 0, the inline operator that nobody has to know of yet: it began while
+  nothing was pending, its variables are not marked, and ``pending`` does not count it. So it costs
+  the same whatever the number of its variables. Who adds to ``pending``, queues for variables or
+  waits calls `reveal` first, and then it is as any other: ``quiet`` is empty while something is
+  pending. It is put there under the lock; taking it off, which is one step of the interpreter,
+  decides whether the thread that runs it or `reveal` goes on with it.
 """
 
 import itertools
@@ -53,9 +56,9 @@ class Scheduler:
         "lock",
         "open",
         "pending",
+        "quiet",
         "sequence",
         "waiters",
-        "waits",
     )
 
     def __init__(self) -> None:
@@ -70,7 +73,7 @@ class Scheduler:
         self.pending = pending
         self.flushes = 0
         self.waiters = 0
-        self.waits = 0
+        self.quiet: dict[int, Frame] = {}
         self.open: set[Job] = set()
 
     def submit(self, job: Job) -> None:
@@ -81,6 +84,7 @@ class Scheduler:
         """
         with self.lock:
             ready: list[Job] = []
+            self.reveal()
             self._admit(job, job.calls[0])
             request(job)
             if not job.wait:
@@ -103,6 +107,7 @@ class Scheduler:
         held = call.held()
         with self.lock:
             ready: list[Job] = []
+            self.reveal()
             joins = (
                 bulk is not None
                 and bulk.open
@@ -145,6 +150,7 @@ class Scheduler:
         job.owner = frame
         with self.lock:
             ready: list[Job] = []
+            self.reveal()
             if job.calls:
                 self._admit(job, job.calls[0])
             request(job)
@@ -153,7 +159,6 @@ class Scheduler:
                 if not job.calls:
                     release(job, ready)
             else:
-                self.waits += 1
                 job.gate = threading.Lock()
                 job.gate.acquire()
                 self._close_all(ready)
@@ -189,46 +194,54 @@ class Scheduler:
         self.flushes -= job.flushes
         self.done()
 
+    def hold(self, frame: Frame) -> None:
+        """Mark what an inline operator reads and writes as held, under the lock; all of it is free.
+
+        A variable in both ends up as written.
+        """
+        for var in frame[0]:
+            var.active += 1
+        for var in frame[1]:
+            var.active = -1
+        self.pending += 1
+
+    def reveal(self) -> None:
+        """Let the quiet operator, if there is one, be seen as any other, under the lock."""
+        if self.quiet:
+            frame = self.quiet.pop(0, None)
+            if frame is not None:
+                self.hold(frame)
+
     def finish_inline(
         self,
         reads: Sequence[Var],
         writes: Sequence[Var],
-        waits: int,
         failure: Failure | None,
         interrupted: bool,
     ) -> None:
         """Let go of what an inline operator has held, and leave its failure.
 
-        ``waits`` is what it was when the operator began. An interrupt of the program counts as if
-        the operator had been skipped; see `Stale`.
+        An interrupt of the program counts as if the operator had been skipped; see `Stale`.
         """
         with self.lock:
+            self.reveal()
             if interrupted and failure is not None:
                 skip(reads, writes, failure)
             else:
                 for var in writes:
                     var.error = failure
-            if self.pending == 1 and self.waits == waits:
-                for var in reads:
-                    var.active = 0
-                for var in writes:
-                    var.active = 0
-            else:
-                self._release_inline(reads, writes)
+            for var in reads:
+                if var.active > 0:
+                    var.active -= 1
+            for var in writes:
+                var.active = 0
+            queued = [var for var in (*reads, *writes) if var.queue is not None]
+            if queued:
+                ready: list[Job] = []
+                for var in queued:
+                    grant(var, ready)
+                self.settle(ready)
             self.done()
-
-    def _release_inline(self, reads: Sequence[Var], writes: Sequence[Var]) -> None:
-        for var in reads:
-            if var.active > 0:
-                var.active -= 1
-        for var in writes:
-            var.active = 0
-        queued = [var for var in (*reads, *writes) if var.queue is not None]
-        if queued:
-            ready: list[Job] = []
-            for var in queued:
-                grant(var, ready)
-            self.settle(ready)
 
     def done(self) -> None:
         """Count one pending thing off, under the lock."""
@@ -244,6 +257,7 @@ class Scheduler:
         """
         with self.lock:
             ready: list[Job] = []
+            self.reveal()
             self._close_all(ready)
             self.settle(ready)
             self.waiters += 1

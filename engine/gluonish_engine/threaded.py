@@ -85,7 +85,16 @@ class ThreadedEngine(Engine):
 
     def wait(self, var: Var) -> None:
         """Block until ``var`` can be read; see `Engine.wait`."""
-        self._wait(var, False)
+        # `quiet` first, then the queue, then `active`: see gluonish_engine.var.
+        if (
+            self._core.quiet
+            or var.queue is not None
+            or var.active < 0
+            or var.error is not None
+            or var.stream is not None
+            or self._thread.state.bulk is not None
+        ):
+            self._wait(var, False)
 
     def wait_to_write(self, var: Var) -> None:
         """Block until ``var`` can be written; see `Engine.wait_to_write`."""
@@ -93,7 +102,7 @@ class ThreadedEngine(Engine):
 
     def wait_all(self) -> None:
         """Block until everything is done, streams included; see `Engine.wait_all`."""
-        if self._local.running is not None:
+        if self._thread.state.running is not None:
             self._refuse("wait_all: expected a call from outside operators, got one from inside")
         self._core.wait_idle()
         for lane in self._stream_lanes:
@@ -105,10 +114,11 @@ class ThreadedEngine(Engine):
 
     def shutdown(self, timeout_s: float = 10.0) -> bool:
         """Finish or fail what is pending, and end the threads; see `Engine.shutdown`."""
-        if self._local.running is not None:
+        if self._thread.state.running is not None:
             self._refuse("shutdown: expected a call from outside operators, got one from inside")
         complete = self._core.wait_idle(timeout_s)
         with self._core.lock:
+            self._core.reveal()
             self._core.closed = True
             complete = complete and not self._core.pending
         self._dropping = True
@@ -133,11 +143,12 @@ class ThreadedEngine(Engine):
         an operator itself forks, carries an error in the child.
         """
         deadline = time.monotonic() + _FORK_S
-        inside = self._local.running is not None
+        inside = self._thread.state.running is not None
         while True:
             if not inside:
                 self._core.wait_idle(max(0.0, deadline - time.monotonic()))
             self._core.lock.acquire()
+            self._core.reveal()
             if inside or not self._core.pending or time.monotonic() >= deadline:
                 self._holds_for_fork = True
                 return
@@ -154,8 +165,8 @@ class ThreadedEngine(Engine):
         super().after_fork_in_child()
         self._holds_for_fork = False
         self._pool = self._new_pool()
-        self._local.bulk = None
-        running = self._local.running
+        self._thread.state.bulk = None
+        running = self._thread.state.running
         if self._core.pending:
             failure = Failure("fork", EngineError("the value was pending at the fork"), 0)
             failure.raised = True
@@ -204,7 +215,7 @@ class ThreadedEngine(Engine):
         ).start()
 
     def _work(self, lane: WorkerLane) -> None:
-        self._local.lane = lane
+        self._thread.state.lane = lane
         while True:
             lane.tokens.get()
             with self._core.lock:
@@ -216,10 +227,10 @@ class ThreadedEngine(Engine):
 
     def _run_job(self, job: Job, lane: WorkerLane) -> bool:
         """Run a job in a worker; whether the lane has a thread too many now."""
-        self._local.running = job.frame()
+        self._thread.state.running = job.frame()
         for call in job.calls:
             self._run(call, None)
-        self._local.running = None
+        self._thread.state.running = None
         with self._core.lock:
             lane.load -= 1
             self._core.finish(job)
@@ -228,7 +239,7 @@ class ThreadedEngine(Engine):
     # Running
 
     def _push_call(self, call: Call, target: Any, priority: int) -> None:
-        local = self._local
+        local = self._thread.state
         if self._raises:
             raises = local.raises
             call.raises = self._raises if raises is None else raises
@@ -257,30 +268,25 @@ class ThreadedEngine(Engine):
     ) -> bool:
         """Run an operator in the calling thread if its variables are free; whether it ran."""
         core = self._core
+        local = self._thread.state
+        outer = local.running
+        frame = (reads, writes, outer)
         with core.lock:
+            if core.quiet:
+                core.reveal()
             # With nothing pending no variable is held or queued for, and none carries an error
             # before the first failure, so an operator of hundreds need not look at each.
-            if core.pending or Failure.happened or self._stream_lanes:
-                for var in reads:
-                    if var.active < 0 or var.queue or var.stream:
-                        return False
-                    if var.error and self._stands(var):
-                        return False
-                for var in writes:
-                    if var.active or var.queue or var.stream or (var.error and self._stands(var)):
-                        return False
-            # A variable in both ends up at -1.
-            for var in reads:
-                var.active += 1
+            looks = core.pending or Failure.happened or self._stream_lanes
+            if looks and not self._is_free(reads, writes):
+                return False
             for var in writes:
-                var.active = -1
                 var.version += 1
-            core.pending += 1
-            waits = core.waits
             sequence = next(core.sequence)
-        local = self._local
-        outer = local.running
-        local.running = (reads, writes, outer)
+            if core.pending:
+                core.hold(frame)
+            else:
+                core.quiet[0] = frame
+        local.running = frame
         hook = self.on_event
         start_ns = time.perf_counter_ns() if hook is not None else 0
         failure = None
@@ -295,14 +301,25 @@ class ThreadedEngine(Engine):
                 raise
         finally:
             local.running = outer
-            core.finish_inline(reads, writes, waits, failure, interrupted)
+            if failure is not None or core.quiet.pop(0, None) is None:
+                core.finish_inline(reads, writes, failure, interrupted)
         if hook is not None:
             self._tell(name, key, start_ns, time.perf_counter_ns())
         return True
 
+    def _is_free(self, reads: Sequence[Var], writes: Sequence[Var]) -> bool:
+        """Whether an inline operator may have these variables now, under the lock."""
+        for var in reads:
+            if var.active < 0 or var.queue or var.stream or (var.error and self._stands(var)):
+                return False
+        for var in writes:
+            if var.active or var.queue or var.stream or (var.error and self._stands(var)):
+                return False
+        return True
+
     def _raises_seen(self) -> int:
         """How many raises the pushes and waits that this thread does now come after."""
-        raises = self._local.raises
+        raises = self._thread.state.raises
         return self._raises if raises is None else raises
 
     def _stands(self, var: Var) -> bool:
@@ -319,7 +336,7 @@ class ThreadedEngine(Engine):
         """Run a call in the calling thread, after blocking until its variables are granted."""
         job = Job([call], call.held(), None, call.key, priority)
         self._await(job)
-        local = self._local
+        local = self._thread.state
         outer = local.running
         local.running = (call.inputs, call.writes, outer)
         interrupt = self._run(call, target if isinstance(target, StreamLane) else None)
@@ -340,7 +357,7 @@ class ThreadedEngine(Engine):
         if failure is not None:
             skip(call.inputs, call.writes, failure)
             return None
-        local = self._local
+        local = self._thread.state
         outer, local.raises = local.raises, call.raises
         interrupt = None
         start_ns = time.perf_counter_ns() if self.on_event is not None else 0
@@ -372,8 +389,11 @@ class ThreadedEngine(Engine):
 
     def _wait(self, var: Var, write: bool) -> None:
         self._flush_bulk()
-        frame = self._local.running
+        frame = self._thread.state.running
         if frame is None or not self._held_inside(var, write, frame):
+            if self._core.quiet:
+                with self._core.lock:
+                    self._core.reveal()
             # The queue first, then `active`: see gluonish_engine.var.
             if var.queue is not None or (var.active if write else var.active < 0):
                 self._await(Job([], {var: write}))
@@ -406,7 +426,7 @@ class ThreadedEngine(Engine):
 
     def _await(self, job: Job) -> None:
         """Block until a job is granted."""
-        local = self._local
+        local = self._thread.state
         try:
             if self._core.enter(job, local.running):
                 return
@@ -435,7 +455,7 @@ class ThreadedEngine(Engine):
                 lane.surplus += 1
 
     def _flush_bulk(self) -> None:
-        local = self._local
+        local = self._thread.state
         if local.bulk is not None:
             self._core.close(local.bulk)
             local.bulk = None

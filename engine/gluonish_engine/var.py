@@ -7,8 +7,10 @@ variable, and ``wait``, ``calls``, ``held`` and ``open`` of every job that is no
   reading, else 0.
 - ``queue`` is None or a non-empty deque of jobs in push order, and its head cannot be granted. So
   nobody overtakes: a read pushed after a waiting write waits behind it.
-- ``active`` is set before ``queue`` shrinks. A thread without the lock that sees no queue and
-  *after that* an ``active`` of at least 0 has seen a moment without pending writes.
+- A quiet operator (`gluonish_engine.scheduler`) holds its variables without a mark on them.
+- ``active`` is set before ``queue`` shrinks. A thread without the lock that sees no quiet operator,
+  *after that* no queue, and after that an ``active`` of at least 0 has seen a moment without
+  pending writes.
 - ``wait`` counts the variables whose queues the job stands in, and one more while the job is an
   open bulk. Once it is 0 the job owns all it asked for until `release`.
 - ``error`` is written only by whoever holds the variable for writing, before letting go, by a host

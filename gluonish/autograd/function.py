@@ -120,7 +120,11 @@ class _FunctionNode:
         self.output_count = len(outputs)
 
     def backward(
-        self, grads: Sequence[NDArray | None], targets: Sequence[NDArray | None] = ()
+        self,
+        grads: Sequence[NDArray | None],
+        targets: Sequence[NDArray | None] = (),
+        *,
+        last: bool = False,
     ) -> Sequence[NDArray | None]:
         """Return what the user's ``backward`` gives."""
         if self.function is None:

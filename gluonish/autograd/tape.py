@@ -1,14 +1,12 @@
 """The backward walk: from the heads, through the tape, to the arrays that asked for gradients."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from gluonish.core.errors import AutogradError
-from gluonish.core.order import post_order
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import Link, NDArray, assign, empty_like_spec
+from gluonish.ndarray.ndarray import NDArray, assign, empty_like_spec
 from gluonish.ndarray.recording import Leaf, Node
 
 __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
@@ -47,11 +45,10 @@ def gradients_of(
         AutogradError: if a head or a variable is not part of the recorded graph.
     """
     leaves, grads = _walk(heads, head_grads, retain_graph=retain_graph)
-    reached = {id(leaf) for leaf in leaves}
     result = []
     for i, variable in enumerate(variables):
         leaf = None if variable._link is None else variable._link[0]
-        if id(leaf) not in reached:
+        if leaf not in leaves:
             raise AutogradError(
                 f"grad: expected variables that the heads depend on, got variable {i} of shape "
                 f"{variable.shape} that they do not; call attach_grad before recording"
@@ -95,8 +92,8 @@ def _walk(
     *,
     retain_graph: bool,
     in_place: bool = False,
-) -> tuple[list[Leaf], Grads]:
-    """Return the leaves behind the heads, and the gradients of those that got any.
+) -> tuple[Mapping[Leaf, int], Grads]:
+    """Return the leaves behind the heads, as `topological` does, and the gradients they got.
 
     With ``in_place``, a graph's call may compute gradients where the leaves keep them.
     """
@@ -113,12 +110,18 @@ def _walk(
         _add(grads, (id(node), index), filled_like(head, 1) if given is None else given)
         starts.append(node)
     order, leaves = topological(starts)
-    sole = _read_once(order) if in_place else {}
     for node in reversed(order):
-        received = [grads.pop((id(node), i), None) for i in range(node.output_count)]
-        if any(gradient is not None for gradient in received):
-            targets = sole.get(id(node))
-            found = node.backward(received) if targets is None else node.backward(received, targets)
+        received, is_reached = [], False
+        for i in range(node.output_count):
+            gradient = grads.pop((id(node), i), None)
+            received.append(gradient)
+            is_reached = is_reached or gradient is not None
+        if is_reached:
+            if node.writes_gradients:
+                targets = _targets(node, leaves) if in_place else ()
+                found = node.backward(received, targets, last=not retain_graph)
+            else:
+                found = node.backward(received)
             for parent, gradient in zip(node.parents, found, strict=True):
                 if parent is not None and gradient is not None:
                     _add(grads, (id(parent[0]), parent[1]), gradient)
@@ -127,25 +130,20 @@ def _walk(
     return leaves, grads
 
 
-def _read_once(order: Sequence[Node]) -> dict[int, list[NDArray | None]]:
-    """Return where nodes that can may write the gradients of their inputs.
+def _targets(node: Node, leaves: Mapping[Leaf, int]) -> list[NDArray | None]:
+    """Return where a node may write the gradients of its inputs.
 
-    By the node's id, an array for each input: that of a leaf that nobody else reads, and whose
-    gradient is to be overwritten; else None.
+    For each input the array of a leaf that nobody else reads, and whose gradient is to be
+    overwritten; else None.
     """
-    ready = [node for node in order if node.writes_gradients]
-    if not ready:
-        return {}
-    reads = Counter(
-        id(parent[0]) for node in order for parent in node.parents if parent is not None
-    )
-
-    def target(parent: Link | None) -> NDArray | None:
-        if parent is None or not isinstance(parent[0], Leaf) or reads[id(parent[0])] > 1:
-            return None
-        return parent[0].grad if parent[0].req == "write" else None
-
-    return {id(node): [target(parent) for parent in node.parents] for node in ready}
+    targets: list[NDArray | None] = []
+    for parent in node.parents:
+        source = None if parent is None else parent[0]
+        if isinstance(source, Leaf) and source.req == "write" and leaves[source] == 1:
+            targets.append(source.grad)
+        else:
+            targets.append(None)
+    return targets
 
 
 def _add(grads: Grads, key: tuple[int, int], gradient: NDArray) -> None:
@@ -153,22 +151,39 @@ def _add(grads: Grads, key: tuple[int, int], gradient: NDArray) -> None:
     grads[key] = gradient if present is None else present + gradient
 
 
-def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], list[Leaf]]:
-    """Return the nodes behind ``starts``, each after its parents, and the leaves."""
+def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, int]]:
+    """Return the nodes behind ``starts``, each after its parents, and the leaves.
+
+    Depth first and without recursion, so that no chain is too long.
+
+    Returns:
+        The nodes, and the leaves with how often nodes read them.
+    """
     order: list[Node] = []
-    leaves: list[Leaf] = []
-    for found in post_order(starts, _parents):
-        if isinstance(found, Leaf):
-            leaves.append(found)
+    leaves: dict[Leaf, int] = {}
+    seen: set[Node] = set()
+    stack: list[Node | None] = []
+    for start in reversed(starts):
+        if isinstance(start, Leaf):
+            leaves[start] = 0
         else:
-            order.append(found)
+            stack.append(start)
+    while stack:
+        node = stack.pop()
+        if node is None:  # all that the one below it comes from is in order by now
+            order.append(cast(Node, stack.pop()))
+        elif node not in seen:
+            seen.add(node)
+            stack += (node, None)
+            for parent in reversed(node.parents):
+                if parent is None:
+                    continue
+                source = parent[0]
+                if isinstance(source, Leaf):
+                    leaves[source] = leaves.get(source, 0) + 1
+                else:
+                    stack.append(source)
     return order, leaves
-
-
-def _parents(start: Node | Leaf) -> list[Node | Leaf]:
-    if isinstance(start, Leaf):
-        return []
-    return [parent[0] for parent in start.parents if parent is not None]
 
 
 class GradientMode:

@@ -6,15 +6,16 @@ steps of the interpreter.
 """
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from gluonish.core.device import Device
+from gluonish.graph.memory_plan import ALIGNMENT
 from gluonish.graph.steps import Frame
 
-__all__ = ["Arena", "Arenas"]
+__all__ = ["Arena", "Arenas", "aligned_empty"]
 
-_ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 _MAX_IDLE = 8  # more calls at once than this allocate; keeps memory bounded after a burst
 
 
@@ -23,14 +24,25 @@ class Arena:
 
     Attributes:
         raw: The bytes.
-        tails: By the executable's number.
+        tails: By the executable's number, of those that use no state.
     """
 
-    __slots__ = ("raw", "tails")
+    __slots__ = ("_tails_on_states", "raw", "tails")
 
     def __init__(self, raw: Any) -> None:
         self.raw = raw
         self.tails: dict[int, Frame] = {}
+        self._tails_on_states: WeakKeyDictionary[object, dict[int, Frame]] = WeakKeyDictionary()
+
+    def tails_on(self, state: object) -> dict[int, Frame]:
+        """Return the tails on the arena and a state, by the executable's number.
+
+        They go with the state: they hold the state's bytes, but not the state.
+        """
+        tails = self._tails_on_states.get(state)
+        if tails is None:
+            tails = self._tails_on_states[state] = {}
+        return tails
 
 
 class Arenas:
@@ -61,17 +73,19 @@ class Arenas:
         try:
             return self._idle.pop()
         except IndexError:
-            return Arena(self._new())
+            return Arena(aligned_empty(self._device, self._nbytes))
 
     def give(self, arena: Arena) -> None:
         """Take an arena back after a call."""
         if self._keep and len(self._idle) < _MAX_IDLE:
             self._idle.append(arena)
 
-    def _new(self) -> Any:
-        byte = np.dtype(np.uint8)
-        if self._device.xp_name != "numpy" or not self._nbytes:
-            return self._device.empty((self._nbytes,), byte)
-        raw = self._device.empty((self._nbytes + _ALIGNMENT,), byte)
-        start = -raw.ctypes.data % _ALIGNMENT
-        return raw[start : start + self._nbytes]
+
+def aligned_empty(device: Device, nbytes: int) -> Any:
+    """Return new bytes on a device that start at a cache line."""
+    byte = np.dtype(np.uint8)
+    if device.xp_name != "numpy" or not nbytes:
+        return device.empty((nbytes,), byte)
+    raw = device.empty((nbytes + ALIGNMENT,), byte)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + nbytes]

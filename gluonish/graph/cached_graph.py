@@ -18,10 +18,10 @@ from gluonish.core.errors import DeviceError, GraphError
 from gluonish.core.spec import Spec
 from gluonish.graph.call_plan import CallPlan, Links
 from gluonish.graph.ir import Node, Value
-from gluonish.ndarray import recording
+from gluonish.graph.repeated_call import RepeatedCall
 from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.recording import RECORDING, TRAINING
+from gluonish.ndarray.recording import RECORDING, TRAINING, mode
 
 __all__ = ["CachedGraph"]
 
@@ -80,18 +80,22 @@ class CachedGraph:
             OperatorError: if an operator refuses the shapes or dtypes; the message names its node.
         """
         device = inputs[0]._device
+        specs = []
         for x in inputs:
             if x._device is not device:
                 return self(self._gathered(inputs))
+            specs.append(x._spec)
         for x in inputs[: self.data_count]:
             if not x._data.flags.c_contiguous:
                 x._settle()
-        flags = recording.mode.get()
-        specs = [x._spec for x in inputs]
-        links: Links = [x._link for x in inputs] if flags & RECORDING else ()
-        wanted = [link is not None for link in links]
-        if True not in wanted:
-            wanted = []
+        flags = mode.get()
+        links: Links = ()
+        wanted: list[bool] = []
+        if flags & RECORDING:
+            links = [x._link for x in inputs]
+            wanted = [link is not None for link in links]
+            if True not in wanted:
+                wanted = []
         # The plan of the call before is found by comparing lists: cheaper than hashing them.
         plan = self._last
         if (
@@ -103,6 +107,22 @@ class CachedGraph:
         ):
             plan = self._last = self._find_plan(specs, device, flags & TRAINING, wanted)
         return plan(inputs, links)
+
+    def repeated(self, inputs: Sequence[NDArray]) -> RepeatedCall | None:
+        """Return how to do a call once more, on other data and the same parameters.
+
+        Args:
+            inputs: Those of the call, which was the last one.
+
+        Returns:
+            None if its plan has a backward pass, or another thread's call came after it.
+        """
+        plan = self._last
+        if plan is None or plan.backward is not None:
+            return None
+        if [x._spec for x in inputs] != plan.specs or inputs[0]._device is not plan.device:
+            return None
+        return RepeatedCall(plan, inputs[self.data_count :])
 
     def _find_plan(
         self, specs: list[Spec], device: Device, training: int, wanted: list[bool]

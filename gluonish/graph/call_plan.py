@@ -1,14 +1,19 @@
 """CallPlan: what a hybridized block does for one signature, forward and backward.
 
-While recording, the forward plan also delivers what the backward plan will read, into a *state*
-that goes back to a pool when the tape node is freed.
+While recording, the forward plan also keeps what the backward plan will read, in a *state* that
+goes back to a pool when the tape node is freed. A backward pass that is the last on its state
+computes where the kept values were, as soon as nobody needs them. One that is not has a plan of its
+own, made when it is first asked for, and memory of its own for what it computes.
+
+``_lock`` guards the making of that plan.
 """
 
+import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from gluonish.core.device import Device
-from gluonish.core.dtype import UINT8
 from gluonish.core.errors import AutogradError
 from gluonish.core.spec import Spec
 from gluonish.graph import interpreter
@@ -20,15 +25,12 @@ from gluonish.graph.layout import channels_last_values
 from gluonish.graph.partition import Partition
 from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers
 from gluonish.graph.rewrite import constants, detached
+from gluonish.graph.state import State, States, StateUse, state_places
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING
-from gluonish.ops.memory_layout import array_of
-from gluonish_engine import Var
 
 __all__ = ["CallPlan", "GraphNode", "Links"]
-
-_MAX_IDLE_STATES = 2
 
 Links = Sequence[Link | None]
 
@@ -51,6 +53,7 @@ class CallPlan:
     Attributes:
         traced: ``inputs`` and ``outputs``.
         graph: The graph with specs, before anything was fused.
+        backward: The last backward pass of a recorded call; None where no gradient is wanted.
     """
 
     def __init__(
@@ -76,7 +79,6 @@ class CallPlan:
         self.graph = optimize(specialize(inputs, outputs, specs, train=bool(training)))
         self._static_alloc = static_alloc
         self._arenas = Arenas(device, keep=static_alloc)
-        self._idle: list[list[NDArray]] = []
         is_static = not (training or self.wanted_positions)
         stable = self.graph.inputs[data_count:] if is_static else None
         fused = fuse_layers(self.graph, device, stable)
@@ -96,23 +98,51 @@ class CallPlan:
         )
         last = self._channels_last(forward, [], count)
         kept = forward.outputs[count:]
-        self._kept_layouts = [(value.spec, value.key in last) for value in kept]
+        offsets, state_nbytes = state_places([value.spec for value in kept])
+        self.states = States(device, state_nbytes, keep=static_alloc)
         self.forward = Executable(
             [node for node in forward.nodes if node.op is not None],
             [Value(node) for node in forward.inputs],
-            forward.outputs,
+            forward.outputs[:count],
             device,
             arenas=self._arenas,
             segment_size=segment_sizes[0],
             name=name,
             stable=range(data_count, len(inputs)) if is_static else (),
             channels_last=last,
+            state=StateUse(kept, offsets, given=False, lasting=True) if wanted else None,
         )
         self.backward: Executable | None = None
+        self._retaining: Executable | None = None
+        self._lock = threading.Lock()
         if self.wanted_positions:
-            self.backward = self._backward(segment_sizes[1], f"{name}_backward")
+            self._make_backward = partial(
+                self._backward,
+                offsets,
+                [value.key in last for value in kept],
+                segment_sizes[1],
+                f"{name}_backward",
+            )
+            self.backward = self._make_backward(self._arenas, lasting=False)
 
-    def _backward(self, segment_size: int, name: str) -> Executable:
+    def retaining(self) -> Executable:
+        """Return the backward pass that leaves a state as it is."""
+        with self._lock:
+            if self._retaining is None:
+                arenas = Arenas(self.device, keep=self._static_alloc)
+                self._retaining = self._make_backward(arenas, lasting=True)
+            return self._retaining
+
+    def _backward(
+        self,
+        offsets: Sequence[int],
+        kept_last: Sequence[bool],
+        segment_size: int,
+        name: str,
+        arenas: Arenas,
+        *,
+        lasting: bool,
+    ) -> Executable:
         parts = self.parts
         given = [
             *parts.heads,
@@ -121,19 +151,20 @@ class CallPlan:
             *parts.kept,
         ]
         graph = finish(detached(parts.backward, given, parts.gradients), self.device)
-        kept = graph.inputs[len(given) - len(parts.kept) :]
-        lasting = [
-            (id(node), 0) for node, (_, last) in zip(kept, self._kept_layouts, strict=True) if last
-        ]
+        values = [Value(node) for node in graph.inputs]
+        first = len(given) - len(parts.kept)
+        kept = values[first:]
+        placed = [value.key for value, last in zip(kept, kept_last, strict=True) if last]
         return Executable(
             [node for node in graph.nodes if node.op is not None],
-            [Value(node) for node in graph.inputs],
+            values[:first],
             graph.outputs,
             self.device,
-            arenas=self._arenas,
+            arenas=arenas,
             segment_size=segment_size,
             name=name,
-            channels_last=self._channels_last(graph, lasting, len(graph.outputs)),
+            channels_last=self._channels_last(graph, placed, len(graph.outputs)),
+            state=StateUse(kept, offsets, given=True, lasting=lasting),
         )
 
     def _channels_last(
@@ -151,28 +182,10 @@ class CallPlan:
         if self.backward is None:
             self.forward(inputs, outputs)
             return outputs
-        state = self._take_state()
-        key = self.forward(inputs, [*outputs, *state])
+        state = self.states.take()
+        key = self.forward(inputs, outputs, state)
         GraphNode(self, inputs, outputs, state, links, key)
         return outputs
-
-    def _take_state(self) -> list[NDArray]:
-        """Return an array for each value that the backward pass needs besides the call's own."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return [self._empty(spec, last=last) for spec, last in self._kept_layouts]
-
-    def _empty(self, spec: Spec, *, last: bool) -> NDArray:
-        if not last:
-            return empty_like_spec(spec, self.device)
-        raw = empty_like_spec(Spec((spec.nbytes,), UINT8), self.device)._data
-        return NDArray(array_of(raw, spec, channels_last=True), spec, self.device, Var())
-
-    def return_state(self, state: list[NDArray]) -> None:
-        """Keep a state's memory for the next recorded call; its variables order the writes."""
-        if self._static_alloc and len(self._idle) < _MAX_IDLE_STATES:
-            self._idle.append(state)
 
 
 class GraphNode:
@@ -187,7 +200,7 @@ class GraphNode:
         plan: CallPlan,
         inputs: Sequence[NDArray],
         outputs: Sequence[NDArray],
-        state: list[NDArray],
+        state: State,
         parents: Links,
         key: tuple[int, int],
     ) -> None:
@@ -195,7 +208,7 @@ class GraphNode:
         self.inputs: Sequence[NDArray] = inputs
         # Handles of their own: the node must not keep itself alive through its outputs.
         self.outputs = [outputs[i].detach() for i in plan.parts.read_outputs]
-        self.state: list[NDArray] | None = state
+        self.state: State | None = state
         self.parents = parents
         self.key = key
         self.output_count = len(outputs)
@@ -203,14 +216,19 @@ class GraphNode:
             output._link = (self, i)
 
     def backward(
-        self, grads: Sequence[NDArray | None], targets: Sequence[NDArray | None] = ()
+        self,
+        grads: Sequence[NDArray | None],
+        targets: Sequence[NDArray | None] = (),
+        *,
+        last: bool = False,
     ) -> Sequence[NDArray | None]:
         """Return the gradient of every input, in the arrays of ``targets`` where there are some.
 
-        By the planned backward graph; or, to differentiate again, operator by operator.
+        By the planned backward graph; or, to differentiate again, operator by operator. The last
+        time, what was kept is overwritten: the node counts as freed then, even where that fails.
         """
-        plan = self.plan
-        if self.state is None or plan.backward is None:
+        plan, state = self.plan, self.state
+        if state is None or plan.backward is None:
             raise AutogradError(
                 "backward: expected a recorded graph, got one that an earlier backward freed; "
                 "pass retain_graph=True to the earlier one"
@@ -220,9 +238,14 @@ class GraphNode:
             inputs = [x.connected(link) for x, link in zip(self.inputs, self.parents, strict=True)]
             return interpreter.gradients(plan.graph, inputs, heads, plan.wanted_positions, self.key)
         inputs = [self.inputs[i] for i in plan.parts.read_inputs]
-        given = [*heads, *inputs, *self.outputs, *self.state]
+        given = [*heads, *inputs, *self.outputs]
         results = self._results(targets, given)
-        plan.backward(given, results)
+        if last:
+            self.state = None
+            plan.backward(given, results, state)
+            plan.states.give(state)
+        else:
+            plan.retaining()(given, results, state)
         found: list[NDArray | None] = [None] * len(self.inputs)
         for position, result in zip(plan.parts.gradient_positions, results, strict=True):
             found[position] = result
@@ -264,7 +287,7 @@ class GraphNode:
     def free(self) -> None:
         """Give the kept memory back."""
         if self.state is not None:
-            self.plan.return_state(self.state)
+            self.plan.states.give(self.state)
         self.inputs, self.outputs, self.state = (), [], None
 
     def __del__(self) -> None:

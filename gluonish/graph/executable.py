@@ -20,6 +20,7 @@ from gluonish.engine import current_engine
 from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
+from gluonish.graph.state import State, StateUse
 from gluonish.graph.steps import Frame, Step
 from gluonish.graph.work import is_light
 from gluonish.ndarray.ndarray import NDArray
@@ -46,6 +47,7 @@ class Executable:
         name: For engine jobs and errors.
         stable: Positions of the externals that rarely change.
         channels_last: Keys of values that lie in memory with their channels last.
+        state: What a call does with the state that it is given; None if it takes none.
     """
 
     def __init__(
@@ -60,12 +62,21 @@ class Executable:
         name: str,
         stable: Collection[int] = (),
         channels_last: Collection[tuple[int, int]] = (),
+        state: StateUse | None = None,
     ) -> None:
         self.device = device
         self.name = name
         self.layout = FrameLayout(
-            nodes, externals, outputs, device, stable=stable, channels_last=channels_last
+            nodes,
+            externals,
+            outputs,
+            device,
+            stable=stable,
+            channels_last=channels_last,
+            state=state,
         )
+        self._reads_state = state is not None and state.given
+        self._writes_state = state is not None and not (state.given and state.lasting)
         has_prologue = self.layout.prologue or self.layout.packing
         self._stable = sorted(stable) if has_prologue else []
         # The versions that the prologue's values are of; without a prologue, those of no variables.
@@ -79,47 +90,89 @@ class Executable:
             steps[i : i + segment_size] for i in range(0, len(steps), segment_size)
         ] or [()]
 
-    def __call__(self, externals: Sequence[NDArray], outputs: Sequence[NDArray]) -> Key:
+    def __call__(
+        self, externals: Sequence[NDArray], outputs: Sequence[NDArray], state: State | None = None
+    ) -> Key:
         """Push the steps to the engine.
 
         Args:
             externals: Arrays for the external values.
             outputs: Allocated arrays that receive the outputs.
+            state: For an executable that uses one.
 
         Returns:
             The key that the call's random numbers start from.
         """
-        layout, lane = self.layout, self.device.lane
+        # One loop for two lists is cheaper than two comprehensions, whatever their length.
+        frame, reads, writes = [], [], []
+        for x in externals:
+            frame.append(x._data)
+            reads.append(x._var)
+        for y in outputs:
+            frame.append(y._data)
+            writes.append(y._var)
+        return self.submit(frame, reads, writes, state)
+
+    def submit(
+        self, frame: Frame, reads: list[Var], writes: list[Var], state: State | None = None
+    ) -> Key:
+        """Push the steps to the engine; the executable keeps the lists.
+
+        Args:
+            frame: Raw arrays of the external values and of the outputs.
+            reads: Variables of the external values.
+            writes: Variables of the outputs.
+            state: For an executable that uses one.
+
+        Returns:
+            The key that the call's random numbers start from.
+        """
+        layout, device = self.layout, self.device
         key = (0, 0)
         if layout.random_count:
-            key = next_key(self.device.context, layout.random_count)
-        frame = [x._data for x in externals]
-        frame += [y._data for y in outputs]
-        reads = [x._var for x in externals]
-        writes = [y._var for y in outputs]
+            key = next_key(device.context, layout.random_count)
+        updated: list[Var] = []
         if layout.mutated:
-            writes += [reads[i] for i in layout.mutated]
-        versions = [(reads[i], reads[i].version) for i in self._stable] if self._stable else []
+            updated = [reads[i] for i in layout.mutated]
+            writes += updated
+        if state is not None:
+            if self._reads_state:
+                reads.append(state.var)
+            if self._writes_state:
+                writes.append(state.var)
+                if self._reads_state:
+                    updated.append(state.var)
+        versions: Versions = []
+        if self._stable:
+            versions = [(reads[i], reads[i].version) for i in self._stable]
         if len(self.segments) > 1:
-            self._push_segments(frame, reads, writes, writes[len(outputs) :], key, versions)
+            self._push_segments(frame, state, reads, writes, updated, key, versions)
         else:
-            job = partial(self._run_all, frame, key, versions)
-            current_engine().push(job, reads, writes, lane, 0, self.name, self.inline)
+            current_engine().push(
+                lambda: self._run_all(frame, state, key, versions),  # half the price of a `partial`
+                reads,
+                writes,
+                device.lane,
+                0,
+                self.name,
+                self.inline,
+            )
         return key
 
     def _push_segments(
         self,
         frame: Frame,
+        state: State | None,
         reads: list[Var],
         writes: list[Var],
-        mutated: list[Var],
+        updated: list[Var],
         key: Key,
         versions: Versions,
     ) -> None:
         # It orders the jobs, and an error in one keeps the later ones from running. The first and
         # the last job hold the call's arrays: whoever comes later waits for the last. If the first
         # is skipped, no raise may forgive that to the others: it does not read the frame's
-        # variable. All read what they mutate: its value outlives a call that is skipped.
+        # variable. All read what they update: its value outlives a call that is skipped.
         frame_var = Var()
         taken: list[Arena] = []
         last = len(self.segments) - 1
@@ -127,34 +180,46 @@ class Executable:
             outer = i in (0, last)
             own = [frame_var] if i else []
             current_engine().push(
-                partial(self._run_segment, i, frame, taken, key, versions),
-                [*own, *(reads if outer else mutated)],
-                [frame_var, *(writes if outer else mutated)],
+                partial(self._run_segment, i, frame, state, taken, key, versions),
+                [*own, *(reads if outer else updated)],
+                [frame_var, *(writes if outer else updated)],
                 self.device.lane,
                 0,
                 self.name,
                 self.inline,
             )
 
-    def _run_all(self, frame: Frame, key: Key, versions: Versions) -> None:
+    def _run_all(self, frame: Frame, state: State | None, key: Key, versions: Versions) -> None:
         arena = self._arenas.take()
-        frame += self._tail(arena)
+        tails = arena.tails if state is None else arena.tails_on(state)
+        frame += tails.get(self._number) or self._new_tail(arena, state)
         if versions != self._prepared:
             self._prepare(frame, versions)
         self._run(self.segments[0], frame, key)
-        self._end(frame, arena)
+        if self.layout.copies:
+            self._copy(frame)
+        self._arenas.give(arena)
 
     def _run_segment(
-        self, index: int, frame: Frame, taken: list[Arena], key: Key, versions: Versions
+        self,
+        index: int,
+        frame: Frame,
+        state: State | None,
+        taken: list[Arena],
+        key: Key,
+        versions: Versions,
     ) -> None:
         if index == 0:
-            taken.append(self._arenas.take())
-            frame += self._tail(taken[0])
+            arena = self._arenas.take()
+            taken.append(arena)
+            tails = arena.tails if state is None else arena.tails_on(state)
+            frame += tails.get(self._number) or self._new_tail(arena, state)
             if versions != self._prepared:
                 self._prepare(frame, versions)
         self._run(self.segments[index], frame, key)
         if index == len(self.segments) - 1:
-            self._end(frame, taken[0])
+            self._copy(frame)
+            self._arenas.give(taken[0])
 
     def _prepare(self, frame: Frame, versions: Versions) -> None:
         """Compute what follows from stable inputs, if they changed since the last time."""
@@ -170,19 +235,20 @@ class Executable:
         xp = self.device.xp
         for step in steps:
             try:
-                step(xp, frame, key)
+                step.run(xp, frame, key)
             except Exception as error:
                 raise OperatorError(f"{step.node.name}: {step.op.name} failed: {error}") from error
 
-    def _end(self, frame: Frame, arena: Arena) -> None:
-        """Make the copies that are left, and give the arena back."""
+    def _copy(self, frame: Frame) -> None:
+        """Make the copies that are left."""
         for source, target in self.layout.copies:
             frame[target][...] = frame[source]
-        self._arenas.give(arena)
 
-    def _tail(self, arena: Arena) -> Frame:
-        """Return the tail of a frame on an arena."""
-        tail = arena.tails.get(self._number)
-        if tail is None:
+    def _new_tail(self, arena: Arena, state: State | None) -> Frame:
+        """Return the tail of a frame on an arena and a state, and keep it there."""
+        if state is None:
             tail = arena.tails[self._number] = self.layout.new_tail(arena.raw)
+        else:
+            tail = self.layout.new_tail(arena.raw, state.raw)
+            arena.tails_on(state)[self._number] = tail
         return tail

@@ -3,8 +3,8 @@
 A *frame* is one list with the raw array of every value; a value's *place* is its index there. It
 begins with what each call gives: the *externals* (inputs, and what a backward graph reads of its
 forward graph), then the *outputs*. The rest, its *tail*, is made once and used by call after call:
-*constants*; values that lie in an *arena* at planned offsets; and room for *views*, which are other
-shapes of given values on their memory.
+*constants*; values that lie in an *arena* or a *state* at planned offsets; and room for *views*,
+which are other shapes of given values on their memory.
 
 Some externals are *stable*: their values rarely change, as parameters at inference. What follows
 from stable values only is computed by the *prologue*, into memory that all tails share.
@@ -21,6 +21,7 @@ from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.memory_plan import Step as PlannerStep
 from gluonish.graph.memory_plan import plan_memory
+from gluonish.graph.state import StateUse
 from gluonish.graph.steps import Frame, PlanStep, RunStep, Step, ViewStep
 from gluonish.ops.memory_layout import array_of
 
@@ -38,10 +39,11 @@ class FrameLayout:
         stable: Positions of the externals that rarely change.
         channels_last: Keys of values that lie in memory with their channels last, given and
             delivered ones included.
+        state: What the graph does with a state; None if it has none.
 
     Attributes:
-        copies: Pairs of places, from and to, for outputs that no step writes: those that are given
-            or delivered twice.
+        copies: Pairs of places, from and to, for outputs and kept values that no step writes: those
+            that are given or delivered twice.
         steps: In order; a step that has nothing left to do is not among them, nor is the prologue.
         prologue: Steps that depend on stable values only, in order.
         packing: Steps that compute something from stable values ahead.
@@ -59,24 +61,27 @@ class FrameLayout:
         *,
         stable: Collection[int] = (),
         channels_last: Collection[tuple[int, int]] = (),
+        state: StateUse | None = None,
     ) -> None:
         self._device = device
         self._channels_last = channels_last
         self._places = {value.key: i for i, value in enumerate(externals)}
         self._count = self._given = len(externals) + len(outputs)
         self.copies: list[tuple[int, int]] = []
+        kept = {} if state is None else self._kept_places(state)
         for i, value in enumerate(outputs, len(externals)):
             if value.key in self._places or value.node.op is None:
                 self.copies.append((self._place(value), i))
             else:
                 self._places[value.key] = i
         self._constants: dict[int, Any] = {}
-        self._bind_constants([*(value for node in nodes for value in node.inputs), *outputs])
+        read = [value for node in nodes for value in node.inputs]
+        self._bind_constants([*read, *outputs, *(() if state is None else state.values)])
         self.random_count = 0
         steps = [self._bound(node) for node in nodes]
         overwritten = {step.reads[i] for step in steps for i in _mutated_inputs(step)}
         self.mutated = [i for i in range(len(externals)) if i in overwritten]
-        delivered = range(len(externals), self._given)
+        delivered = {*range(len(externals), self._given), *kept}
         self._stable = ({*stable, *self._constants} - overwritten) if stable else set()
         self._last_places = {self._places[key] for key in channels_last if key in self._places}
         ahead = self._ahead(steps, delivered)
@@ -86,9 +91,13 @@ class FrameLayout:
             for place, spec in _planned_specs(ahead, {*views}).items()
         }
         self._specs = _planned_specs(steps, {*range(self._given), *views, *self._shared})
+        self._specs |= {place: spec for place, (spec, _) in kept.items()}
+        lasting = kept if state is None or state.lasting else {place for place, _ in self.copies}
         plan = plan_memory(
             [self._planner_step(step) for step in steps],
             {place: spec.nbytes for place, spec in self._specs.items()},
+            state={place: offset for place, (_, offset) in kept.items()},
+            lasting=[place for place in lasting if place in kept],
             match_range=NNVM_EXEC_MATCH_RANGE.value,
             in_place=MXNET_EXEC_ENABLE_INPLACE.value,
         )
@@ -102,8 +111,23 @@ class FrameLayout:
         self.packing = [
             step
             for step in self.steps
-            if isinstance(step, PlanStep) and self._stable.intersection(step.reads)
+            if isinstance(step, PlanStep)
+            and step.fast.packs
+            and self._stable.intersection(step.reads)
         ]
+
+    def _kept_places(self, state: StateUse) -> dict[int, tuple[Spec, int]]:
+        """Return the spec and the offset in the state of each kept value, by place."""
+        kept = {}
+        for value, offset in zip(state.values, state.offsets, strict=True):
+            place = self._count
+            if value.key in self._places or value.node.array is not None:
+                self._count += 1
+                self.copies.append((self._place(value), place))
+            else:
+                self._place(value)
+            kept[place] = value.spec, offset
+        return kept
 
     def _sort_steps(self, steps: Sequence[RunStep], views: Mapping[int, ViewStep]) -> None:
         """Fill the prologue and the steps of every call; views of stable values belong to both."""
@@ -118,7 +142,7 @@ class FrameLayout:
             if target in self._shared or (isinstance(made, ViewStep) and target in self._stable):
                 self.prologue.append(made)
 
-    def _ahead(self, steps: Sequence[RunStep], delivered: range) -> list[RunStep]:
+    def _ahead(self, steps: Sequence[RunStep], delivered: Collection[int]) -> list[RunStep]:
         """Return the steps that depend on stable values only; what they write is stable then."""
         ahead = []
         for step in steps:
@@ -170,7 +194,7 @@ class FrameLayout:
         return PlanStep(step, fast, index, self._calls_place, moving, self._stable)
 
     def _views(
-        self, steps: Sequence[RunStep], overwritten: set[int], delivered: range
+        self, steps: Sequence[RunStep], overwritten: set[int], delivered: Collection[int]
     ) -> dict[int, ViewStep]:
         """Return view steps, by the place they write, for other shapes of given values."""
         sources = {*range(self._given), *self._constants, *self._stable} - overwritten
@@ -231,18 +255,20 @@ class FrameLayout:
         raw = self._device.empty((spec.nbytes,), np.dtype(np.uint8))
         return array_of(raw, spec, channels_last=place in self._last_places)
 
-    def new_tail(self, arena: Any) -> Frame:
+    def new_tail(self, arena: Any, state: Any = None) -> Frame:
         """Return the part of a frame behind what a call gives.
 
         Args:
             arena: Bytes, `arena_nbytes` or more.
+            state: The state's bytes, where there is one.
         """
         tail: Frame = [None] * (self._count - self._given)
         for place, raw in (*self._constants.items(), *self._shared.items()):
             tail[place - self._given] = raw
         for place, slot in self._slots.items():
+            space = state if slot.in_state else arena
             tail[place - self._given] = array_of(
-                arena[slot.offset : slot.offset + slot.nbytes],
+                space[slot.offset : slot.offset + slot.nbytes],
                 self._specs[place],
                 channels_last=place in self._last_places,
             )

@@ -11,16 +11,17 @@ Key = tuple[int, int]
 
 
 def planner_steps(
-    nodes: Sequence[Node], given: Collection[Key]
+    nodes: Sequence[Node], given: Collection[Key], kept: Sequence[Value] = ()
 ) -> tuple[list[Step], dict[int, int]]:
     """Return nodes as the memory planner sees them, and the bytes of each value to be planned.
 
     Args:
         nodes: Operators in the order in which they run.
         given: Keys of values that have memory of their own.
+        kept: Values to be planned that other nodes make or read; they have the first numbers.
     """
-    numbers: dict[Key, int] = {}
-    sizes: dict[int, int] = {}
+    numbers = {value.key: i for i, value in enumerate(kept)}
+    sizes = {i: value.spec.nbytes for i, value in enumerate(kept)}
     steps = []
     for node in nodes:
         op = node.op

@@ -1,20 +1,27 @@
-"""The memory plan: which bytes of one arena hold which intermediate value, and when.
+"""The memory plan: which bytes hold which intermediate value, and when.
 
 Values live from the step that makes them to the last step that reads them. A *buffer* is the memory
 of one value, and of those that take it over: other shapes of it, and in-place results where an
 elementwise operator's input dies with it. Buffers that never live together may lie on the same
-bytes. They are placed in two ways, and the smaller arena is taken: step by step, each on the dead
-block that fits best, and, of all known beforehand, the largest first, each at the lowest place that
-is free while it lives. The first keeps what is used in turn in the same place, and is as good for a
-chain; the second leaves fewer gaps where sizes differ.
+bytes. There are two spaces of bytes, and no buffer lies in both.
+
+In the *state*, which lasts from a forward pass to its backward pass, what the one keeps for the
+other has fixed places. Until it is made and when nobody needs it any more, its bytes are as good as
+others. The *arena* has whatever finds no room there.
+
+Buffers are placed in two ways, and the smaller arena is taken. Step by step, each goes on the dead
+block that fits best, all in the arena. Or, all known beforehand, the largest first, each goes to
+the lowest place that is free while it lives, of the state if there is one. The first keeps what is
+used in turn in the same place, and is as good for a chain; the second leaves fewer gaps where sizes
+differ.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["ALIGNMENT", "MemoryPlan", "Slot", "Step", "plan_memory"]
+__all__ = ["ALIGNMENT", "MemoryPlan", "Slot", "Step", "padded", "plan_memory"]
 
 ALIGNMENT = 64  # bytes; a cache line, and what vector loads like
 
@@ -40,10 +47,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Bytes of the arena: ``offset`` and ``nbytes``."""
+    """Bytes of the arena or the state: ``offset`` and ``nbytes``."""
 
     offset: int
     nbytes: int
+    in_state: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +68,12 @@ class MemoryPlan:
 
 
 class _Buffer:
-    """Memory from the step ``start`` to the step ``end``, both included."""
+    """Memory from the step ``start`` to the step ``end``, both included.
 
-    __slots__ = ("end", "nbytes", "offset", "start", "users")
+    One that is ``fixed`` lies in the state at its ``offset``.
+    """
+
+    __slots__ = ("end", "fixed", "in_state", "nbytes", "offset", "start", "users")
 
     def __init__(self, nbytes: int, start: int) -> None:
         self.nbytes = nbytes
@@ -70,6 +81,12 @@ class _Buffer:
         self.end = start
         self.users = 0  # values that live in it at the step that is looked at
         self.offset = 0
+        self.in_state = self.fixed = False
+
+    def fix(self, offset: int) -> None:
+        """Give it a place in the state."""
+        self.offset = offset
+        self.in_state = self.fixed = True
 
 
 class _Block:
@@ -83,52 +100,94 @@ class _Block:
 
 
 def plan_memory(
-    steps: Sequence[Step], sizes: Mapping[int, int], *, match_range: int = 16, in_place: bool = True
+    steps: Sequence[Step],
+    sizes: Mapping[int, int],
+    *,
+    state: Mapping[int, int] | None = None,
+    lasting: Collection[int] = (),
+    match_range: int = 16,
+    in_place: bool = True,
 ) -> MemoryPlan:
     """Give every planned value its place.
 
     Args:
         steps: In order of execution.
-        sizes: Bytes of each value that is to be planned; others (inputs, outputs, what the backward
-            pass keeps) have memory of their own.
+        sizes: Bytes of each value that is to be planned; others (inputs, outputs) have memory of
+            their own.
+        state: Offsets of values that have fixed places in the state; ``sizes`` has them, too. What
+            no step writes of them is there from the start. The state ends where the last ends.
+        lasting: Those of them that must be there after the last step.
         match_range: Bytes of a dead value are taken if it was at most this many times smaller or
-            larger (``NNVM_EXEC_MATCH_RANGE``); 0 turns sharing off.
+            larger (``NNVM_EXEC_MATCH_RANGE``); 0 turns sharing off. The state is one block of
+            memory: other than 0, it lets everything in.
         in_place: Whether in-place outputs are allowed (``MXNET_EXEC_ENABLE_INPLACE``).
 
     Returns:
         The plan. Two values share bytes only if one is dead before the other is made, or by an
         in-place step or an alias.
     """
-    homes = _buffers(steps, sizes, in_place)
+    places = state or {}
+    homes = _buffers(steps, sizes, in_place, places, lasting)
+    state_nbytes = max((padded(places[v] + sizes[v]) for v in places), default=0)
     buffers = list(dict.fromkeys(homes.values()))
-    nbytes = _place_by_blocks(buffers, match_range)
+    nbytes = _place_by_blocks([b for b in buffers if not b.fixed], match_range)
     if match_range:
-        offsets, packed = _packed(buffers, match_range)
+        offsets, packed = _packed(buffers, state_nbytes, match_range)
         if packed < nbytes:
             nbytes = packed
             for buffer, offset in zip(buffers, offsets, strict=True):
-                buffer.offset = offset
-    return MemoryPlan({v: Slot(b.offset, sizes[v]) for v, b in homes.items()}, nbytes)
+                if not buffer.fixed:
+                    buffer.in_state = offset < state_nbytes
+                    buffer.offset = offset - (0 if buffer.in_state else state_nbytes + ALIGNMENT)
+    slots = {v: Slot(b.offset, sizes[v], b.in_state) for v, b in homes.items()}
+    return MemoryPlan(slots, nbytes)
 
 
-def _buffers(steps: Sequence[Step], sizes: Mapping[int, int], in_place: bool) -> dict[int, _Buffer]:
+def _buffers(
+    steps: Sequence[Step],
+    sizes: Mapping[int, int],
+    in_place: bool,
+    places: Mapping[int, int],
+    lasting: Collection[int],
+) -> dict[int, _Buffer]:
     """Return the buffer of every planned value, in the order in which they are made."""
     last_read = {v: i for i, step in enumerate(steps) for v in (*step.writes, *step.reads)}
-    homes: dict[int, _Buffer] = {}
+    last_read |= dict.fromkeys(lasting, len(steps))
+    homes = _given_buffers(steps, sizes, places, last_read)
     for i, step in enumerate(steps):
         dying = {v for v in step.reads if v in homes and last_read[v] == i}
         for value in step.writes:
             if value not in sizes:
                 continue
             buffer = _inherited(step, value, sizes, homes, dying if in_place else set())
-            if buffer is None:
+            if buffer is None or (buffer.fixed and value in places):
                 buffer = _Buffer(sizes[value], i)
+            if value in places:
+                buffer.fix(places[value])
             buffer.nbytes = max(buffer.nbytes, sizes[value])
             buffer.users += 1
             buffer.end = max(buffer.end, last_read[value])
             homes[value] = buffer
         for value in dying | {v for v in step.writes if v in homes and last_read[v] == i}:
             homes[value].users -= 1
+    return homes
+
+
+def _given_buffers(
+    steps: Sequence[Step],
+    sizes: Mapping[int, int],
+    places: Mapping[int, int],
+    last_read: Mapping[int, int],
+) -> dict[int, _Buffer]:
+    """Return buffers of what is in the state before the first step."""
+    made = {v for step in steps for v in step.writes}
+    homes = {}
+    for value, offset in places.items():
+        if value not in made:
+            buffer = homes[value] = _Buffer(sizes[value], -1)
+            buffer.fix(offset)
+            buffer.users = 1
+            buffer.end = last_read.get(value, -1)
     return homes
 
 
@@ -169,7 +228,7 @@ def _place_by_blocks(buffers: Sequence[_Buffer], match_range: int) -> int:
     end = 0
     for block in blocks:
         block.offset = end
-        end += _padded(block.nbytes)
+        end += padded(block.nbytes)
     for buffer, block in zip(buffers, homes, strict=True):
         buffer.offset = block.offset
     return end
@@ -193,25 +252,40 @@ def _size(block: _Block) -> int:
     return block.nbytes
 
 
-def _packed(buffers: Sequence[_Buffer], match_range: int) -> tuple[list[int], int]:
-    """Return an offset for each buffer, the largest placed first, and the size of the arena."""
-    sizes = np.array([_padded(buffer.nbytes) for buffer in buffers], np.int64)
-    starts = np.array([buffer.start for buffer in buffers], np.int64)
-    ends = np.array([buffer.end for buffer in buffers], np.int64)
-    offsets = np.zeros(len(buffers), np.int64)
+def _packed(
+    buffers: Sequence[_Buffer], state_nbytes: int, match_range: int
+) -> tuple[list[int], int]:
+    """Return an offset for each buffer, the largest placed first, and the size of the arena.
+
+    Offsets count on from the state into the arena; between them stands a wall of `ALIGNMENT` bytes.
+    """
+    wall = _Buffer(ALIGNMENT, -1)
+    wall.fix(state_nbytes)
+    wall.end = np.iinfo(np.int64).max
+    base = state_nbytes + ALIGNMENT
+    every = [*buffers, wall]
+    sizes = np.array([padded(buffer.nbytes) for buffer in every], np.int64)
+    starts = np.array([buffer.start for buffer in every], np.int64)
+    ends = np.array([buffer.end for buffer in every], np.int64)
+    fixed = np.array([buffer.fixed for buffer in every])
+    offsets = np.array([b.offset if b.fixed else base for b in every], np.int64)
     order = np.lexsort((starts, starts - ends, -sizes))
-    placed = np.zeros(0, np.int64)  # in the order of their offsets
-    for index in order[sizes[order] > 0]:
+    order = order[sizes[order] > 0]
+    placed = order[fixed[order]]
+    placed = placed[np.argsort(offsets[placed])]
+    for index in order[~fixed[order]]:
         together = (starts[placed] <= ends[index]) & (ends[placed] >= starts[index])
-        # Those placed before are at least as large.
-        apart = placed[together | (sizes[placed] > sizes[index] * match_range)]
+        # Those that are not fixed, and were placed before, are at least as large.
+        too_large = ~fixed[placed] & (sizes[placed] > sizes[index] * match_range)
+        apart = placed[together | too_large]
         # Gaps begin at 0 and where something ends that nothing before it reaches beyond.
         begins = np.maximum.accumulate(np.append(0, offsets[apart] + sizes[apart]))
         room = np.append(offsets[apart], np.iinfo(np.int64).max) - begins
         offsets[index] = begins[np.argmax(room >= sizes[index])]
         placed = np.insert(placed, np.searchsorted(offsets[placed], offsets[index]), index)
-    return offsets.tolist(), int((offsets + sizes).max(initial=0))
+    return offsets[:-1].tolist(), int((offsets + sizes).max() - base)
 
 
-def _padded(nbytes: int) -> int:
+def padded(nbytes: int) -> int:
+    """Return a size rounded up, so that what lies behind it starts aligned."""
     return -(-nbytes // ALIGNMENT) * ALIGNMENT

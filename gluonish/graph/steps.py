@@ -47,7 +47,7 @@ class RunStep:
         self.single = op.single
         self.random = random
 
-    def __call__(self, xp: Any, frame: Frame, key: Key) -> None:
+    def run(self, xp: Any, frame: Frame, key: Key) -> None:
         """Run the kernel; ``key`` is where the call's random numbers start."""
         out = frame[self.writes[0]] if self.single else tuple([frame[i] for i in self.writes])
         inputs = [frame[i] for i in self.reads]
@@ -70,7 +70,7 @@ class ViewStep:
         self.writes = (target,)
         self.shape = shape
 
-    def __call__(self, xp: Any, frame: Frame, key: Key) -> None:
+    def run(self, xp: Any, frame: Frame, key: Key) -> None:
         """Put the view into the frame."""
         frame[self.writes[0]] = frame[self.reads[0]].reshape(self.shape)
 
@@ -109,7 +109,7 @@ class PlanStep(RunStep):
         self.stable = stable
         self._packing: Any = None
 
-    def __call__(self, xp: Any, frame: Frame, key: Key) -> None:
+    def run(self, xp: Any, frame: Frame, key: Key) -> None:
         """Run the plan on the frame."""
         attached = frame[self.calls][self.index]
         if attached is None:
@@ -151,7 +151,7 @@ class _Unplanned:
         self._xp = xp
 
     def run(self, frame: Frame) -> None:
-        RunStep.__call__(self._step, self._xp, frame, (0, 0))
+        RunStep.run(self._step, self._xp, frame, (0, 0))
 
     def pack(self, frame: Frame) -> None:
         """Nothing is kept."""

@@ -29,7 +29,11 @@ class _CopyNode:
         self.output_count = 1
 
     def backward(
-        self, grads: Sequence[NDArray | None], targets: Sequence[NDArray | None] = ()
+        self,
+        grads: Sequence[NDArray | None],
+        targets: Sequence[NDArray | None] = (),
+        *,
+        last: bool = False,
     ) -> Sequence[NDArray | None]:
         """Return the gradient on the source's device and in its dtype."""
         return [

@@ -106,6 +106,6 @@ def from_numpy(
         )
     if not zero_copy or not ndarray.flags.writeable:
         return from_host(ndarray, None, ndarray.dtype)
-    shared = _wrap(ndarray.view(), None)
+    shared = _wrap(ndarray.view(np.ndarray), None)
     ndarray.flags.writeable = False
     return shared

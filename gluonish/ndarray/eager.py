@@ -69,7 +69,10 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         if len(out_specs[0].shape) > 2 and device.xp_name == "numpy":
             results = _new_outputs(op, inputs, attrs, out_specs, device)
         else:
-            results = [NDArray(device.empty(*spec), spec, device, Var()) for spec in out_specs]
+            results = [
+                NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var())
+                for spec in out_specs
+            ]
     else:
         results = _given_outputs(op, out, inputs, out_specs, device)
     run(op, inputs, attrs, results, device)

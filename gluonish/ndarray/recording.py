@@ -68,6 +68,8 @@ class Node(Protocol):
         self,
         grads: Sequence["NDArray | None"],
         targets: Sequence["NDArray | None"] = (),
+        *,
+        last: bool = False,
     ) -> Sequence["NDArray | None"]:
         """Return the gradient of every input (None: none) from those of the outputs.
 
@@ -75,6 +77,7 @@ class Node(Protocol):
             grads: Gradients of the outputs.
             targets: For each input an array that its gradient may be written to, or None; only
                 where ``writes_gradients``.
+            last: Whether the node is freed next: what it kept may be overwritten.
         """
         raise NotImplementedError
 
@@ -126,6 +129,8 @@ class OperatorNode:
         self,
         grads: Sequence["NDArray | None"],
         targets: Sequence["NDArray | None"] = (),
+        *,
+        last: bool = False,
     ) -> Sequence["NDArray | None"]:
         """Return the gradient of every input from those of the outputs, by the operator's rule."""
         if self.spent:

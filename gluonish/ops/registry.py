@@ -64,9 +64,10 @@ class FastKernel:
             shapes and strides only. It returns what has ``run(*outputs, *inputs)`` for arrays laid
             out like those, and may refuse with an OperatorError's kin as the kernel would. None:
             the kernel does all its work in each call.
+        packs: Whether plans may compute something ahead from inputs that rarely change.
     """
 
-    __slots__ = ("enabled", "kernel", "name", "plan", "takes")
+    __slots__ = ("enabled", "kernel", "name", "packs", "plan", "takes")
 
     def __init__(
         self,
@@ -75,9 +76,11 @@ class FastKernel:
         kernel: Kernel,
         enabled: Callable[[], bool] = lambda: True,
         plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Any] | None = None,
+        packs: bool = True,
     ) -> None:
         self.name = name
         self.takes = takes
+        self.packs = packs
         self.kernel = kernel
         self.enabled = enabled
         self.plan = plan

@@ -8,7 +8,7 @@ device). The NDArrays stay the same until `cast`, `reset_ctx`, a new ``grad_req`
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -72,7 +72,13 @@ class Parameter:
     Raises:
         ArgumentError: for an unknown ``grad_req``, ``stype`` or ``grad_stype``.
         NotSupportedError: for sparse storage.
+
+    Attributes:
+        moves: Of the class: how often any Parameter got other arrays. Whoever keeps arrays reads it
+            before it gathers them, and need not look at each as long as it stays.
     """
+
+    moves: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -183,7 +189,8 @@ class Parameter:
                 stacklevel=2,
             )
             return
-        self._data = self._grad = None
+        self._hold(None)
+        self._grad = None
         contexts = as_contexts(ctx, f"Parameter {self.name}")
         if init is None:
             init = default_init if self.init is None else self.init
@@ -224,14 +231,20 @@ class Parameter:
         copies = {ctx: zeros(source.shape, ctx, self._dtype) for ctx in contexts}
         for copy in copies.values():
             source.copyto(copy)
-        self._data = copies
+        self._hold(copies)
         self._init_grad(copies)
+
+    def _hold(self, data: dict[Context, NDArray] | None) -> None:
+        """Have these arrays from now on; the dict is never changed."""
+        self._data = data
+        # Afterwards: so nobody gathers the old arrays under the new number.
+        Parameter.moves += 1
 
     def _init_grad(self, data: dict[Context, NDArray]) -> None:
         """Attach zero gradients to the arrays, or with ``grad_req`` null take them off."""
         if self._grad_req == "null":
             self._grad = None
-            self._data = {ctx: value.detach() for ctx, value in data.items()}
+            self._hold({ctx: value.detach() for ctx, value in data.items()})
             return
         self._grad = {ctx: zeros(value.shape, ctx, self._dtype) for ctx, value in data.items()}
         mark_variables(list(data.values()), list(self._grad.values()), self._grad_req)
@@ -419,7 +432,7 @@ class Parameter:
         if self._data is None:
             return
         with pause():
-            self._data = {ctx: value.astype(dtype) for ctx, value in self._data.items()}
+            self._hold({ctx: value.astype(dtype) for ctx, value in self._data.items()})
             if self._grad is not None:
                 self._grad = {ctx: grad.astype(dtype) for ctx, grad in self._grad.items()}
                 mark_variables(self.list_data(), self.list_grad(), self._grad_req)

@@ -72,3 +72,12 @@ def test_threads_record_and_differentiate_on_their_own() -> None:
     for thread in threads:
         thread.join(30)
     assert found == {number: [2.0 * number, 4.0 * number] for number in range(4)}
+
+
+def test_leaf_that_is_a_head_and_is_read_gets_both_gradients() -> None:
+    x = nd.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = x * 3
+    autograd.backward([x, y])
+    assert x.grad.tolist() == [4.0, 4.0]

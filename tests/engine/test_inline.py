@@ -117,3 +117,90 @@ def test_first_failure_stops_what_reads_it(threaded: Engine) -> None:
         threaded.wait(out)
     assert ran == []
     assert Failure.happened
+
+
+def test_operator_alone_marks_no_variable(threaded: Engine) -> None:
+    reads, out, seen = Var(), Var(), []
+    threaded.push(
+        lambda: seen.append((reads.active, out.active)), (reads,), (out,), LANE, 0, "", True
+    )
+    assert seen == [(0, 0)]
+    assert out.version == 1
+
+
+def test_operator_alone_is_marked_as_soon_as_somebody_asks(threaded: Engine) -> None:
+    reads, out, free, seen = Var(), Var(), Var(), []
+
+    def run() -> None:
+        assert joined(started(lambda: threaded.wait(free)))
+        seen.append((reads.active, out.active))
+
+    threaded.push(run, (reads,), (out,), LANE, inline=True)
+    assert seen == [(1, -1)]
+    assert (reads.active, out.active) == (0, 0)
+
+
+def test_operator_alone_may_push_and_wait(threaded: Engine) -> None:
+    source, inner, out, order = Var(), Var(), Var(), []
+
+    def run() -> None:
+        threaded.push(lambda: order.append("inner"), (source,), (inner,), LANE, inline=True)
+        threaded.wait(inner)
+        threaded.wait(source)
+        order.append("outer")
+
+    threaded.push(run, (source,), (out,), LANE, inline=True)
+    assert order == ["inner", "outer"]
+    assert [var.active for var in (source, inner, out)] == [0, 0, 0]
+
+
+def test_operator_alone_may_not_wait_for_what_it_writes(threaded: Engine) -> None:
+    out = Var()
+    threaded.push(lambda: threaded.wait(out), (), (out,), LANE, inline=True)
+    with pytest.raises(EngineError, match="leaves alone"):
+        threaded.wait(out)
+
+
+def test_wait_all_of_another_thread_waits_for_the_operator_alone(threaded: Engine) -> None:
+    waiters, order = [], []
+
+    def wait() -> None:
+        threaded.wait_all()
+        order.append("waited")
+
+    def run() -> None:
+        waiters.append(started(wait))
+        until(lambda: threaded._core.waiters)
+        order.append("ran")
+
+    threaded.push(run, (), (Var(),), LANE, inline=True)
+    assert joined(*waiters)
+    assert order == ["ran", "waited"]
+
+
+def test_waits_of_other_threads_never_see_half_of_an_operator(
+    threaded: Engine, eager_switching: None
+) -> None:
+    pair, var, done, torn = [0, 0], Var(), threading.Event(), []
+
+    def step() -> None:
+        pair[0] += 1
+        pair[1] += 1
+
+    def compare() -> None:
+        if pair[0] != pair[1]:
+            torn.append(tuple(pair))
+
+    def look() -> None:
+        while not done.is_set():
+            threaded.push(compare, (var,), (), OTHER, inline=True)
+            threaded.wait(var)
+
+    threads = [started(look) for _ in range(3)]
+    for _ in range(2000):
+        threaded.push(step, (var,), (var,), LANE, inline=True)
+    done.set()
+    assert joined(*threads)
+    threaded.wait_all()
+    assert (torn, pair) == ([], [2000, 2000])
+    assert (var.active, var.queue) == (0, None)

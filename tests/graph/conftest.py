@@ -10,14 +10,16 @@ from gluonish.graph.ir import Graph
 from gluonish.graph.lint import lint
 
 
-def _checked(graph_pass: Callable[[Graph], Graph]) -> Callable[[Graph], Graph]:
-    return lambda graph: lint(graph_pass(lint(graph)))
-
-
 @pytest.fixture(autouse=True)
 def _lint_after_each_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    checked = tuple((_checked(graph_pass), switch) for graph_pass, switch in pipeline.PASSES)
-    monkeypatch.setattr(pipeline, "PASSES", checked)
+    run_pass = pipeline._run
+
+    def checked(graph: Graph, *passes: Callable[[Graph], Graph]) -> Graph:
+        for graph_pass in passes:
+            graph = lint(run_pass(lint(graph), graph_pass))
+        return graph
+
+    monkeypatch.setattr(pipeline, "_run", checked)
 
 
 @pytest.fixture(autouse=True)

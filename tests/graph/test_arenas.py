@@ -44,3 +44,16 @@ def test_an_arena_is_as_large_as_its_largest_member_and_starts_at_a_cache_line()
     raw = arenas.take().raw
     assert raw.nbytes == 300
     assert raw.ctypes.data % 64 == 0
+
+
+def test_tails_are_told_apart_by_state() -> None:
+    class Held:
+        pass
+
+    one, other = Held(), Held()
+    arena = _arenas().take()
+    arena.tails_on(one)[0] = [1]
+    arena.tails[0] = [2]
+    assert arena.tails_on(one) == {0: [1]}
+    assert arena.tails == {0: [2]}
+    assert arena.tails_on(other) == {}

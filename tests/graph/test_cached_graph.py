@@ -147,7 +147,7 @@ def test_kept_memory_is_taken_up_again_after_the_backward_pass() -> None:
         autograd.backward(y)
     plan = cached._last
     assert plan is not None
-    assert len(plan._idle) == 1
+    assert plan.states.idle_count == 1
 
 
 def test_a_second_backward_needs_retain_graph() -> None:

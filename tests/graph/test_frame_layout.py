@@ -5,6 +5,7 @@ from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Value, topological_order
+from gluonish.graph.state import StateUse
 from gluonish.graph.steps import ViewStep
 from tests.graph.builders import call, inputs
 
@@ -55,7 +56,7 @@ def test_another_shape_of_an_input_is_a_view() -> None:
     assert layout.arena_nbytes == 0
     given = np.zeros((2, 3), np.float32)
     frame = [given, np.zeros((3, 2), np.float32), *layout.new_tail(None)]
-    layout.steps[0](np, frame, (0, 0))
+    layout.steps[0].run(np, frame, (0, 0))
     assert np.shares_memory(frame[layout.steps[0].writes[0]], given)
 
 
@@ -89,3 +90,39 @@ def test_random_keys_are_counted() -> None:
     (a,) = inputs((2,))
     y = call("Dropout", call("Dropout", a, train=True), train=True)
     assert _layout([a], [y]).random_count == 2
+
+
+def _kept_layout(
+    externals: list[Value], outputs: list[Value], state: StateUse, *more: Value
+) -> FrameLayout:
+    nodes = [node for node in topological_order([*outputs, *more]) if node.op is not None]
+    return FrameLayout(nodes, externals, outputs, device_of(cpu()), state=state)
+
+
+def test_what_is_kept_is_made_in_the_state() -> None:
+    a, y = _chain(1)
+    layout = _kept_layout([a], [], StateUse([y], [64], given=False, lasting=True), y)
+    state = np.zeros(64 + 256, np.uint8)
+    frame = [np.ones(64, np.float32), *layout.new_tail(np.empty(0, np.uint8), state)]
+    for step in layout.steps:
+        step.run(np, frame, (0, 0))
+    assert layout.arena_nbytes == 0
+    np.testing.assert_allclose(state[64:].view(np.float32), np.sin(np.ones(64)), rtol=1e-6)
+    assert not state[:64].any()
+
+
+def test_what_is_kept_though_no_step_makes_it_is_copied() -> None:
+    a, y = _chain(1)
+    layout = _kept_layout([a], [], StateUse([a, y, y], [0, 256, 512], given=False, lasting=True), y)
+    assert layout.copies == [(0, 1), (2, 3)]
+    tail = layout.new_tail(np.empty(0, np.uint8), np.empty(768, np.uint8))
+    assert [array.nbytes for array in tail] == [256, 256, 256]
+
+
+def test_what_is_given_in_the_state_and_delivered_is_not_overwritten() -> None:
+    a, y = _chain(3)
+    state = StateUse([a], [0], given=True, lasting=False)
+    assert _kept_layout([], [y], state).arena_nbytes == 0
+    layout = _kept_layout([], [y, a], state)
+    assert layout.copies == [(2, 1)]
+    assert layout.arena_nbytes == 256

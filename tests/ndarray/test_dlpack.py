@@ -70,6 +70,16 @@ def test_from_numpy_shares_and_makes_the_source_read_only() -> None:
     assert x.dtype == np.float64
 
 
+def test_from_numpy_of_a_subclass_gives_plain_arrays_back() -> None:
+    class Named(np.ndarray):
+        """An array of a user's."""
+
+    values = np.arange(3, dtype=np.float32).view(Named)
+    x = nd.from_numpy(values)
+    assert type(x.asnumpy()) is np.ndarray
+    assert np.shares_memory(x.handle, values)
+
+
 def test_from_numpy_copies_on_request_and_what_is_read_only() -> None:
     values = np.zeros(2)
     assert not np.shares_memory(nd.from_numpy(values, zero_copy=False).handle, values)

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -216,6 +218,22 @@ def test_set_data_writes_into_the_same_arrays() -> None:
     )
     assert [x.asnumpy().tolist() for x in before] == [[1, 2], [1, 2]]
     assert parameter.data(cpu(0)).dtype == np.float32
+
+
+def test_moves_grow_with_new_arrays_and_not_with_new_values() -> None:
+    parameter = Parameter("w", shape=(2,))
+    counts = [Parameter.moves]
+
+    def moved(act: Callable[[], object]) -> bool:
+        act()
+        counts.append(Parameter.moves)
+        return counts[-1] > counts[-2]
+
+    assert moved(parameter.initialize)
+    assert not moved(lambda: parameter.set_data(np.ones(2)))
+    assert moved(lambda: parameter.cast("float64"))
+    assert moved(lambda: parameter.reset_ctx(cpu(1)))
+    assert moved(lambda: setattr(parameter, "grad_req", "null"))
 
 
 def test_set_data_of_another_shape_is_refused() -> None:

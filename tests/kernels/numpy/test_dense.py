@@ -3,11 +3,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish.core.context import cpu
+from gluonish.core.device import device_of
 from gluonish.core.spec import Spec
+from gluonish.graph.frame_layout import FrameLayout
+from gluonish.graph.steps import PlanStep
 from gluonish.kernels.numpy import dense
 from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.fused_dense import FUSED_DENSE
 from gluonish.ops.registry import Operator
+from tests.graph.builders import call, inputs
 
 
 def _attrs(op: Operator, **given: Any) -> dict[str, Any]:
@@ -65,3 +70,13 @@ def test_it_equals_the_reference_kernel(
 def test_what_others_do_better_it_leaves(data: Spec, weight: Spec, given: dict[str, Any]) -> None:
     attrs = _attrs(FUSED_DENSE, num_hidden=weight.shape[0], no_bias=True, **given)
     assert not dense._takes(data, weight, **attrs)
+
+
+def test_plans_of_it_depend_on_no_versions_of_parameters() -> None:
+    x, weight = inputs((1, 3), (4, 3))
+    y = call("FullyConnected", x, weight, num_hidden=4, no_bias=True)
+    layout = FrameLayout([y.node], [x, weight], [y], device_of(cpu()), stable=[1])
+    (step,) = layout.steps
+    assert isinstance(step, PlanStep)
+    assert step.fast.name == "numpy.dense"
+    assert layout.packing == []

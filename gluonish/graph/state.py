@@ -1,0 +1,137 @@
+"""State: what a forward pass keeps for its backward pass, in one block of memory.
+
+Each kept value has a fixed place there. They stand in the order in which the backward pass reads
+them, so that those whose lives end together are neighbours, and what it computes finds room where
+they were.
+
+Invariant: the engine's one variable of a state orders all who use its bytes; who overwrites them is
+a writer. A state belongs to one recorded call from `States.take` to `States.give`; what changes the
+lists of idle ones is a single step of the interpreter.
+
+Plans that keep no memory lend their small states to one another: the C library would have kept the
+arrays in them for others, too, but returns a large block to the system, and getting it back costs a
+page fault for every 4 KiB.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from gluonish.core.context import Context, cache_owners
+from gluonish.core.device import Device
+from gluonish.core.spec import Spec
+from gluonish.graph.arenas import aligned_empty
+from gluonish.graph.ir import Value
+from gluonish.graph.memory_plan import padded
+from gluonish_engine import Var
+
+__all__ = ["State", "StateUse", "States", "state_places"]
+
+_MAX_IDLE = 2  # states of any size
+_MAX_SMALL_IDLE = 64  # states that are small together: a cell's, of one unrolled sequence
+_SMALL_NBYTES = 32 << 20
+_MAX_LENT = 4  # small states that belong to no plan
+
+
+class State:
+    """Bytes, and the engine's variable for all of them.
+
+    Attributes:
+        raw: The bytes.
+        var: The variable.
+    """
+
+    __slots__ = ("__weakref__", "raw", "var")
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+        self.var = Var()
+
+
+class StateUse(NamedTuple):
+    """What a pass does with a state.
+
+    Attributes:
+        values: The kept values as the pass's graph has them.
+        offsets: Where each lies, in bytes.
+        given: Whether they are there when it starts; else it makes them.
+        lasting: Whether they must be there when it ends; else it may overwrite each after the last
+            step that reads it.
+    """
+
+    values: Sequence[Value]
+    offsets: Sequence[int]
+    given: bool
+    lasting: bool
+
+
+def state_places(specs: Sequence[Spec]) -> tuple[list[int], int]:
+    """Return the offset of each kept value in a state, and the state's size, in bytes."""
+    ends = list(accumulate((padded(spec.nbytes) for spec in specs), initial=0))
+    return ends[:-1], ends[-1]
+
+
+class States:
+    """The states of a plan.
+
+    Args:
+        device: Where they lie.
+        nbytes: Size of each.
+        keep: Whether to keep them between calls.
+    """
+
+    __slots__ = ("_device", "_idle", "_lends", "_most", "_nbytes")
+
+    def __init__(self, device: Device, nbytes: int, *, keep: bool) -> None:
+        self._device = device
+        self._nbytes = nbytes
+        self._idle: list[State] = []
+        small = min(_MAX_SMALL_IDLE, _SMALL_NBYTES // max(nbytes, 1))
+        self._most = max(_MAX_IDLE, small) if keep else 0
+        self._lends = not keep and nbytes <= _SMALL_NBYTES and device.xp_name == "numpy"
+
+    @property
+    def nbytes(self) -> int:
+        """Size of each, in bytes; one that another plan lent may be larger."""
+        return self._nbytes
+
+    @property
+    def idle_count(self) -> int:
+        """How many are kept for later calls."""
+        return len(self._idle)
+
+    def take(self) -> State:
+        """Return a state that no other recorded call uses."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            lent = self._borrow() if self._lends else None
+            return State(aligned_empty(self._device, self._nbytes)) if lent is None else lent
+
+    def give(self, state: State) -> None:
+        """Take a state back, for a later recorded call; its variable orders the writes."""
+        if len(self._idle) < self._most:
+            self._idle.append(state)
+        elif self._lends and len(_lent) < _MAX_LENT:
+            _lent.append(state)
+
+    def _borrow(self) -> State | None:
+        """Return a state that another plan lent and that is of about the size; None for none."""
+        for state in reversed(_lent.copy()):
+            if self._nbytes <= state.raw.nbytes <= 2 * self._nbytes:
+                try:
+                    _lent.remove(state)
+                except ValueError:  # another thread was faster
+                    continue
+                return state
+        return None
+
+
+_lent: list[State] = []
+
+
+def _forget_lent(context: Context) -> None:
+    _lent.clear()
+
+
+cache_owners.append(_forget_lent)

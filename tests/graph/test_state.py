@@ -1,0 +1,104 @@
+import gc
+import weakref
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gluonish.core.context import cpu
+from gluonish.core.device import device_of
+from gluonish.core.spec import Spec
+from gluonish.graph.arenas import Arena
+from gluonish.graph.state import States, state_places
+from tests.graph.builders import spec
+
+
+@pytest.fixture(autouse=True)
+def _nothing_lent() -> Iterator[None]:
+    cpu().empty_cache()
+    yield
+    cpu().empty_cache()
+
+
+def _states(nbytes: int = 1000, *, keep: bool = True) -> States:
+    return States(device_of(cpu()), nbytes, keep=keep)
+
+
+def test_places_are_aligned_and_apart() -> None:
+    specs: list[Spec] = [spec(1), spec(20), spec(0), spec(16)]
+    assert state_places(specs) == ([0, 64, 192, 192], 256)
+    assert state_places([]) == ([], 0)
+
+
+def test_a_state_starts_at_a_cache_line_and_has_a_variable_of_its_own() -> None:
+    states = _states()
+    one, other = states.take(), states.take()
+    assert one.raw.nbytes == 1000
+    assert one.raw.ctypes.data % 64 == 0
+    assert not np.shares_memory(one.raw, other.raw)
+    assert one.var is not other.var
+
+
+def test_a_state_is_taken_up_again() -> None:
+    states = _states()
+    state = states.take()
+    states.give(state)
+    assert states.idle_count == 1
+    assert states.take() is state
+
+
+@pytest.mark.parametrize(("nbytes", "most"), [(100, 64), (8 << 20, 4), (100 << 20, 2)])
+def test_idle_states_are_bounded_by_their_bytes(nbytes: int, most: int) -> None:
+    states = _states(nbytes)
+    for state in [states.take() for _ in range(70)]:
+        states.give(state)
+    assert states.idle_count == most
+
+
+def test_plans_that_keep_nothing_lend_small_states_to_one_another() -> None:
+    states, others = _states(keep=False), _states(900, keep=False)
+    state = states.take()
+    states.give(state)
+    assert states.idle_count == 0
+    assert others.take() is state
+    assert others.take() is not state
+
+
+@pytest.mark.parametrize("nbytes", [1001, 400])
+def test_a_state_of_another_size_is_not_borrowed(nbytes: int) -> None:
+    states, others = _states(keep=False), _states(nbytes, keep=False)
+    state = states.take()
+    states.give(state)
+    assert others.take() is not state
+
+
+def test_large_states_are_not_lent() -> None:
+    states = _states(33 << 20, keep=False)
+    state = states.take()
+    states.give(state)
+    assert states.take() is not state
+
+
+def test_what_is_lent_is_bounded_and_goes_when_the_cache_is_emptied() -> None:
+    states = _states(keep=False)
+    made = [states.take() for _ in range(9)]
+    for state in made:
+        states.give(state)
+    again = [states.take() for _ in range(9)]
+    assert sum(any(x is state for state in made) for x in again) == 4
+    for state in again:
+        states.give(state)
+    cpu().empty_cache()
+    assert not any(states.take() is state for state in again)
+
+
+def test_an_arena_holds_the_bytes_of_a_state_only_as_long_as_the_state_lives() -> None:
+    arena = Arena(np.empty(0, np.uint8))
+    state = _states().take()
+    arena.tails_on(state)[0] = [state.raw]
+    assert arena.tails == {}
+    assert arena.tails_on(_states().take()) == {}
+    raw = weakref.ref(state.raw)
+    del state
+    gc.collect()
+    assert raw() is None
