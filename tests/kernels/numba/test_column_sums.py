@@ -6,6 +6,7 @@ import pytest
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.column_sums import add_rows
 from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.onednn.api import RefusedError
 from gluonish.ops.registry import find_operator
 from gluonish.testing.values import run_kernel
 
@@ -29,6 +30,34 @@ def test_rows_are_added(rows: int, columns: int) -> None:
     x, out = values(rows, columns), np.full(columns, np.nan, np.float32)
     add_rows(out, x)
     np.testing.assert_allclose(out, x.astype(np.float64).sum(0), rtol=1e-5, atol=1e-5)
+
+
+def test_sums_may_lie_apart() -> None:
+    x, out = values(5, 70), np.full((70, 2), np.nan, np.float32)
+    add_rows(out[:, 1], x)
+    np.testing.assert_allclose(out[:, 1], x.astype(np.float64).sum(0), rtol=1e-5, atol=1e-5)
+    assert np.isnan(out[:, 0]).all()
+
+
+@pytest.mark.parametrize("shape", [(64, 128), (3, 700, 131)])
+def test_plan_gives_what_the_kernel_gives(shape: tuple[int, ...]) -> None:
+    attrs = attributes(axis=tuple(range(len(shape) - 1)))
+    x, out = values(*shape), np.full(shape[-1], np.nan, np.float32)
+    assert FAST.plan is not None
+    bound = FAST.plan((out,), (x,), attrs)
+    (want,) = run_kernel(SUM, FAST.kernel, [x], attrs, attrs)
+    bound.plan.attach((0, 1), (out, x), (0, 1)).run((out, x))
+    np.testing.assert_array_equal(out, want)
+    out[...] = np.nan
+    bound.plan.run(out, x)
+    np.testing.assert_array_equal(out, want)
+
+
+def test_plan_refuses_gaps() -> None:
+    x, out = values(70, 256)[:, ::2], np.empty(128, np.float32)
+    assert FAST.plan is not None
+    with pytest.raises(RefusedError, match="expected contiguous arrays"):
+        FAST.plan((out,), (x,), attributes(axis=0))
 
 
 @pytest.mark.parametrize("keepdims", [False, True])

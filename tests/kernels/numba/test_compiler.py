@@ -22,6 +22,12 @@ def body(begin, end, words):
         independent()
         y[i] = x[i] * factor
 """
+COUNT = """
+def body(begin, end, words):
+    count = i64(words[0])
+    for i in range(begin, end):
+        count[i] = count[i] + 1
+"""
 
 
 def words(*values: Any) -> Any:
@@ -44,6 +50,19 @@ def test_every_step_runs_once_whatever_the_grain(grain: int) -> None:
     x, y = numbers(4099), np.zeros(4099, np.float32)
     compile_kernel(SCALE)(x.size, words(x, y, 1.5), grain)
     np.testing.assert_array_equal(y, x * np.float32(1.5))
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+@pytest.mark.parametrize("extent", [2, 5, 64, 1001, 20000])
+def test_every_step_runs_once_in_a_team(
+    extent: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openmp.team(), "threads", lambda: threads)
+    count = np.zeros(extent + 1, np.int64)
+    kernel = compile_kernel(COUNT)
+    for _ in range(20):
+        kernel(extent, np.array([count.ctypes.data], np.int64), 1)
+    assert count.tolist() == [20] * extent + [0]
 
 
 def test_steps_beyond_the_extent_do_not_run() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.kernels.onednn import RefusedError
+from gluonish.kernels.onednn import RefusedError, inner_product
 from gluonish.kernels.onednn.memory import Array
 from tests.kernels.onednn.products import fully_connected
 
@@ -35,6 +35,32 @@ def test_rows_with_gaps(rows: int, close: Close) -> None:
     out = np.full((rows, 6), np.nan, np.float32)
     fully_connected(out, data, weight, bias)
     close(out, data.astype(np.float64) @ weight.T + bias)
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_large_results(with_bias: bool, close: Close, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inner_product, "_LARGE_RESULT", 31 * 53)
+    monkeypatch.setattr(inner_product, "_MANY_ROWS", 31)
+    data, weight = _random((31, 19), np.float32, 1), _random((53, 19), np.float32, 2)
+    bias = _random((53,), np.float32, 3) if with_bias else None
+    out = np.full((31, 53), np.nan, np.float32)
+    fully_connected(out, data, weight, bias)
+    expected = data.astype(np.float64) @ weight.T
+    close(out, expected if bias is None else expected + bias)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "large"),
+    [
+        ((1120, 10000), np.float32, True),
+        ((999, 10000), np.float32, False),
+        ((1120, 2048), np.float32, False),
+        ((1120, 10000), np.uint16, False),
+    ],
+    ids=str,
+)
+def test_which_results_are_large(shape: tuple[int, int], dtype: Any, large: bool) -> None:
+    assert inner_product._is_large(np.empty(shape, dtype)) is large
 
 
 def test_gaps_within_rows_and_empty_arrays_are_refused() -> None:
