@@ -46,31 +46,46 @@ In a kernel called with a row an extent step, say in ``grain`` how many rows are
 import hashlib
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from gluonish.kernels.numba import disk_cache, machine_code, openmp
-from gluonish.kernels.numba.frontend import KernelError, lower
+from gluonish.kernels.numba.frontend import KernelError, Lowered, lower
 from gluonish.kernels.onednn.memory import address
 
-__all__ = ["GRAIN", "CompiledKernel", "KernelError", "available", "compile_kernel"]
+__all__ = [
+    "GRAIN",
+    "CompiledKernel",
+    "KernelError",
+    "available",
+    "compile_assembly",
+    "compile_kernel",
+]
 
 GRAIN = 16384  # steps: about what a thread does in the time that waking it takes
 
 _FASTMATH = ("contract", "reassoc")
 
 # Whose content decides the machine code that a source becomes.
-_OWN_MODULES = ("frontend.py", "machine_code.py", "philox.py", "scope.py", "vector_math.py")
+_OWN_MODULES = (
+    "frontend.py",
+    "machine_code.py",
+    "philox.py",
+    "scope.py",
+    "vector_code.py",
+    "vector_math.py",
+    "winograd_code.py",
+)
 
 
 class CompiledKernel:
     """A kernel ready to run, from any number of threads at once.
 
     Attributes:
-        source: What it was compiled from.
+        source: What it was compiled from, or its name.
     """
 
     __slots__ = ("_code", "_launch", "_quick", "_team", "source")
@@ -102,7 +117,8 @@ class CompiledKernel:
         self._launch(extent, words, grain, threads, team.parallel if threads > 1 else 0)
 
 
-_kernels: dict[tuple[str, tuple[str, ...]], CompiledKernel | KernelError] = {}
+_Key = tuple[str, ...]  # source or name, and what LLVM may assume
+_kernels: dict[_Key, CompiledKernel | KernelError] = {}
 
 
 class _State:
@@ -134,37 +150,55 @@ def compile_kernel(source: str, fastmath: Iterable[str] = _FASTMATH) -> Compiled
     Raises:
         KernelError: Numba is missing, or cannot compile the source.
     """
-    key = (source, tuple(sorted(fastmath)))
+    allowed = tuple(sorted(fastmath))
+    return _find((source, *allowed), lambda: lower(source, allowed))
+
+
+def compile_assembly(name: str, text: Callable[[], str]) -> CompiledKernel:
+    """Return the kernel of a text in LLVM's language, as `compile_kernel` does of a source.
+
+    Args:
+        name: What the text is, of all that this package writes: the kernel's key.
+        text: Called when there is no such kernel yet; it defines ``gluonish_body``, as
+            `gluonish.kernels.numba.vector_code.Assembler` does.
+
+    Raises:
+        KernelError: Numba is missing, or LLVM refuses the text.
+    """
+    return _find((name,), lambda: Lowered(text(), []))
+
+
+def _find(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel:
     kernel = _kernels.get(key)
     if kernel is None:
         with _State.lock:
             kernel = _kernels.get(key)
             if kernel is None:
-                kernel = _kernels[key] = _new_kernel(*key)
+                kernel = _kernels[key] = _new_kernel(key, write)
     if isinstance(kernel, KernelError):
         raise kernel
     return kernel
 
 
-def _new_kernel(source: str, fastmath: tuple[str, ...]) -> CompiledKernel | KernelError:
+def _new_kernel(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel | KernelError:
     try:
-        return CompiledKernel(source, _code(source, fastmath))
+        return CompiledKernel(key[0], _code(key, write))
     except KernelError as error:
         return error  # kept, too: to find it out again takes as long as compiling
 
 
-def _code(source: str, fastmath: tuple[str, ...]) -> machine_code.Code:
-    key = hashlib.sha256(
-        "\0".join([*_toolchain(), *machine_code.host(), *fastmath, source]).encode()
-    ).digest()
-    kept = disk_cache.find(key)
+def _code(key: _Key, write: Callable[[], Lowered]) -> machine_code.Code:
+    source, *allowed = key
+    parts = (*_toolchain(), *machine_code.host(), *allowed, source)
+    digest = hashlib.sha256("\0".join(parts).encode()).digest()
+    kept = disk_cache.find(digest)
     if kept is not None:
         try:
             return machine_code.load(kept)
         except KernelError:
             pass  # cannot be linked here, whatever it is
-    made = machine_code.generate(lower(source, fastmath))
-    disk_cache.keep(key, made)
+    made = machine_code.generate(write())
+    disk_cache.keep(digest, made)
     return machine_code.load(made)
 
 

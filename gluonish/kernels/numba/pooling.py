@@ -7,7 +7,6 @@ the data: rounded sums in memory would lose digits, and oneDNN is faster forward
 """
 
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,11 @@ from gluonish.kernels.numba.compiler import KernelError, compile_kernel
 from gluonish.kernels.numba.plan import Bound, KernelPlan
 from gluonish.kernels.numba.pooling_source import MAX_UNROLLED, backward_source, forward_source
 from gluonish.kernels.numba.pooling_windows import Form
-from gluonish.kernels.numba.register import enabled
-from gluonish.kernels.onednn import register as _onednn  # noqa: F401  # hangs its kernels on
+from gluonish.kernels.numba.precedence import hang_in_front
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.memory import Array, signature
-from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD, pooling_plan
-from gluonish.ops.registry import Attrs, FastKernel, Operator
+from gluonish.ops.registry import Attrs
 from gluonish.ops.windows import channels_first, is_channels_last
 
 __all__ = ["hang", "pooling", "pooling_backward"]
@@ -35,7 +32,6 @@ _SMALL = 1 << 14  # elements below which compiling does not pay, and that are wo
 _CHANNELS, _CHANNELS_BACKWARD = 32, 17
 _SLOW_CHANNELS, _SLOW_BYTES = range(129, 384), 1 << 24
 _MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
-_Plan = Callable[[Sequence[Array], Sequence[Array], Attrs], Bound]
 
 _ITEMS = 8  # samples, or blocks of channels of them, that there are at least
 _BLOCK = 32  # channels of a block, at least
@@ -225,43 +221,10 @@ def _takes(data: Spec, channels: int, attrs: Attrs) -> bool:
     )
 
 
-def _hang_on(op: Operator, name: str, takes: Callable[..., bool], plan: _Plan) -> None:
-    """Hang a kernel on an operator, in front of those that are there and get what it refuses."""
-    others = op.fast_kernels
-
-    def other(specs: Sequence[Spec], attrs: Attrs) -> FastKernel | None:
-        kernels = (k for k in others if not k.name.startswith("cupy."))
-        return next((k for k in kernels if k.enabled() and k.takes(*specs, **attrs)), None)
-
-    def plan_or_other(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Any:
-        try:
-            return plan(outputs, inputs, attrs)
-        except RefusedError:
-            fast = other([Spec(x.shape, x.dtype) for x in inputs], attrs)
-            if fast is None or fast.plan is None:
-                raise
-            return fast.plan(outputs, inputs, attrs)
-
-    def kernel(xp: ModuleType, out: Array, *inputs: Array, **attrs: Any) -> None:
-        try:
-            bound = plan((out,), inputs, attrs)
-        except RefusedError as error:
-            fast = other([Spec(x.shape, x.dtype) for x in inputs], attrs)
-            if fast is None:
-                note_refusal(op.name, error)
-            (op.kernel if fast is None else fast.kernel)(xp, out, *inputs, **attrs)
-        else:
-            arrays = (out, *inputs)
-            bound.plan.run(*[arrays[i] for i in bound.operands])
-
-    fast = FastKernel(name, takes, kernel, enabled, plan_or_other)
-    op.fast_kernels = (fast, *op.fast_kernels)
-
-
 def hang() -> None:
     """Hang the kernels on their operators."""
-    _hang_on(POOLING, "numba.pooling", _takes_pooling, pooling)
-    _hang_on(POOLING_BACKWARD, "numba.pooling_backward", _takes_backward, pooling_backward)
+    hang_in_front(POOLING, "numba.pooling", _takes_pooling, pooling)
+    hang_in_front(POOLING_BACKWARD, "numba.pooling_backward", _takes_backward, pooling_backward)
 
 
 hang()

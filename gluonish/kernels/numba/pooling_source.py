@@ -202,14 +202,11 @@ def _backward_taps(form: Form) -> Iterator[str]:
     if not conditions:
         yield from (*direct_places(form), *_backward_channels(form, moved=False))
         return
-    yield f"if {' and '.join(conditions)}:"
-    yield from indented(1, [*direct_places(form), *_backward_channels(form, moved=False)])
-    yield "else:"
-    yield from indented(1, moved_places(form))
-    yield from indented(1, _LOST.splitlines() if form.largest else valid_masks(form))
+    yield from moved_places(form)
+    yield from _LOST.splitlines() if form.largest else valid_masks(form)
     if form.overlap is not None:
-        yield from indented(1, standing_masks(form))
-    yield from indented(1, _backward_channels(form, moved=True))
+        yield from standing_masks(form)
+    yield from _backward_channels(form, moved=True)
 
 
 def _backward_channels(form: Form, moved: bool) -> Iterator[str]:

@@ -8,17 +8,17 @@ runner holds it.
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.plan import Plan
 
 __all__ = ["PlanCache"]
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 # A primitive on arrays of no more elements than this runs in one thread. Starting a team costs more
 # than a second thread saves, and on a busy machine the team waits until all its threads get a core.
@@ -47,7 +47,7 @@ class PlanCache:
     def __init__(self, engine: Engine, capacity: int) -> None:
         self._engine = engine
         self.capacity = capacity
-        self._plans: OrderedDict[Hashable, Plan | _Refusal] = OrderedDict()
+        self._plans: OrderedDict[Hashable, Any] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._plans)
@@ -59,10 +59,10 @@ class PlanCache:
     def get(
         self,
         key: Hashable,
-        build: Callable[Concatenate[Engine, P], Plan],
+        build: Callable[Concatenate[Engine, P], T],
         *args: P.args,
         **kwargs: P.kwargs,
-    ) -> Plan:
+    ) -> T:
         """The plan kept under ``key``, or a new one from ``build(engine, *args, **kwargs)``.
 
         Args:
@@ -77,7 +77,7 @@ class PlanCache:
             OneDNNError: It failed to build it.
         """
         try:
-            plan = self._plans[key]
+            plan: T | _Refusal = self._plans[key]
             self._plans.move_to_end(key)
         except KeyError:
             plan = self._store(key, self._build_or_refuse(build, *args, **kwargs))
@@ -85,18 +85,18 @@ class PlanCache:
             raise RefusedError(plan.reason)
         return plan
 
-    def _store(self, key: Hashable, plan: Plan | _Refusal) -> Plan | _Refusal:
-        plan = self._plans.setdefault(key, plan)
+    def _store(self, key: Hashable, plan: T | _Refusal) -> T | _Refusal:
+        kept: T | _Refusal = self._plans.setdefault(key, plan)
         while 0 <= self.capacity < len(self._plans):
             try:
                 self._plans.popitem(last=False)
             except KeyError:  # another thread evicted the last one
                 break
-        return plan
+        return kept
 
     def _build_or_refuse(
-        self, build: Callable[Concatenate[Engine, P], Plan], *args: P.args, **kwargs: P.kwargs
-    ) -> Plan | _Refusal:
+        self, build: Callable[Concatenate[Engine, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T | _Refusal:
         # The thread's state has to exist by now: it sets how many threads new primitives use.
         self._engine.thread()
         small = _elements((*args, *kwargs.values())) <= _SMALL

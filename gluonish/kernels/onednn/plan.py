@@ -5,7 +5,7 @@ and *steps* (one primitive each). Where a primitive wants another layout than a 
 builder puts a reorder before the step that reads it, or after the step that writes it.
 
 Invariants. A plan never changes after it is built, and may run in several threads at once: what a
-run writes into (memory objects and their data handles) is a `_Call`, which one thread owns from its
+run writes into (memory objects and their data handles) is a `Call`, which one thread owns from its
 `pop` to its `append` on the plan's list of idle calls. Both are single bytecodes' worth of C, so no
 lock is needed. Temporaries lie in the scratch buffer of the running thread, at offsets that are
 fixed when the plan is built.
@@ -20,7 +20,7 @@ from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Array, Descriptor, address, aligned_bytes
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 
-__all__ = ["Attached", "Bound", "Builder", "Packing", "Plan", "Slot"]
+__all__ = ["Attached", "Bound", "Builder", "Call", "Packing", "Plan", "Slot"]
 
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
@@ -110,7 +110,7 @@ class Packing:
                     self.buffers[index] = aligned_bytes(nbytes)
 
 
-class _Call:
+class Call:
     """The memory objects of one run: what must not be shared between threads."""
 
     __slots__ = ("api", "base", "memories", "operands", "packing", "steps", "temporaries")
@@ -173,7 +173,7 @@ class Plan:
         self.slots = slots
         self.steps = steps
         self.scratch_nbytes = scratch_nbytes
-        self._idle: list[_Call] = []
+        self._idle: list[Call] = []
 
     @property
     def implementations(self) -> list[str]:
@@ -207,7 +207,7 @@ class Plan:
         try:
             call = self._idle.pop()
         except IndexError:
-            call = _Call(self)
+            call = Call(self)
         thread = self.engine.thread()
         base = thread.reserve(self.scratch_nbytes)
         if base != call.base:
@@ -242,7 +242,7 @@ class Attached:
         packing: Packing | None,
     ) -> None:
         self._plan = plan
-        self._call = call = _Call(plan, packing)
+        self._call = call = Call(plan, packing)
         self._moving: list[tuple[int, int]] = []
         for memory, place in zip(call.operands, operands, strict=True):
             if place in moving:
@@ -352,7 +352,7 @@ class Builder:
                 slot.descriptor = wanted
             slots[role] = slot
             if not wanted.same_as(slot.layout):
-                slots[role] = self._temporary_like(wanted)
+                slots[role] = self.room(wanted)
                 after.append((slots[role], slot))
         self._append(descriptor, slots, writes)
         for source, target in after:
@@ -373,11 +373,12 @@ class Builder:
     def _converted(self, slot: Slot, wanted: Descriptor) -> Slot:
         if wanted.same_as(slot.layout):
             return slot
-        converted = self._temporary_like(wanted)
+        converted = self.room(wanted)
         self.reorder(slot, converted)
         return converted
 
-    def _temporary_like(self, descriptor: Descriptor) -> Slot:
+    def room(self, descriptor: Descriptor) -> Slot:
+        """Add a temporary of a known layout."""
         slot = self.temporary()
         slot.descriptor = descriptor
         return slot
@@ -387,7 +388,7 @@ class Builder:
     ) -> None:
         scratchpad = descriptor.wanted(Argument.SCRATCHPAD)
         if scratchpad.nbytes:
-            slots[Argument.SCRATCHPAD] = self._temporary_like(scratchpad)
+            slots[Argument.SCRATCHPAD] = self.room(scratchpad)
         self._steps.append(_Step(descriptor, slots, written))
 
     def build(self) -> Plan:
