@@ -65,9 +65,13 @@ class Failure:
         return self
 
     def message(self) -> str:
-        """Say which operator failed, with what, and where it was pushed."""
+        """Say which operator failed, with what, and where it was pushed.
+
+        The operator's name comes once, even if what it raised begins with it.
+        """
         name = self.name or "<unnamed operator>"
-        text = f"{name}: failed with {type(self.cause).__name__}: {self.cause}"
+        detail = str(self.cause).removeprefix(f"{name}: ")
+        text = f"{name}: failed with {type(self.cause).__name__}: {detail}"
         if self.where is None:
             return text
         return (

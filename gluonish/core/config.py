@@ -323,13 +323,15 @@ NNVM_EXEC_MATCH_RANGE = Flag(
     "NNVM_EXEC_MATCH_RANGE",
     _integer(0),
     16,
-    "Blocks up to this many times larger or smaller are shared in a memory plan; 0 shares none.",
+    "Share blocks up to so many times larger or smaller; 0 shares none. "
+    "What is kept for backward is one block.",
 )
 MXNET_EXEC_NUM_TEMP = Flag(
     "MXNET_EXEC_NUM_TEMP",
     _integer(1),
     1,
-    "Large scratch buffers kept for each CPU device; operators beyond them allocate their own.",
+    "Large scratch buffers kept for each CPU device, and for each graph; what comes beyond them "
+    "allocates its own.",
 )
 MXNET_BACKWARD_DO_MIRROR = Flag(
     "MXNET_BACKWARD_DO_MIRROR",

@@ -10,13 +10,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from gluonish.core.config import MXNET_EXEC_NUM_TEMP
 from gluonish.core.device import Device
 from gluonish.graph.memory_plan import ALIGNMENT
 from gluonish.graph.steps import Frame
 
 __all__ = ["Arena", "Arenas", "aligned_empty"]
 
-_MAX_IDLE = 8  # more calls at once than this allocate; keeps memory bounded after a burst
+# More calls at once than this allocate; keeps memory bounded after a burst. Of large arenas, the
+# environment says how many.
+_MAX_SMALL_IDLE = 8
+_SMALL_NBYTES = 32 << 20
 
 
 class Arena:
@@ -48,23 +52,29 @@ class Arena:
 class Arenas:
     """The arenas of a plan.
 
+    Between calls, it keeps up to 8 of them, of large ones as many as ``MXNET_EXEC_NUM_TEMP`` says
+    when the plan is made.
+
     Args:
         device: Where they lie.
         keep: Whether to keep them between calls.
     """
 
-    __slots__ = ("_device", "_idle", "_keep", "_members", "_nbytes")
+    __slots__ = ("_device", "_idle", "_keep", "_members", "_most", "_nbytes")
 
     def __init__(self, device: Device, *, keep: bool) -> None:
         self._device = device
         self._keep = keep
         self._idle: list[Arena] = []
         self._members = 0
+        self._most = _MAX_SMALL_IDLE if keep else 0
         self._nbytes = 0
 
     def join(self, nbytes: int) -> int:
         """Have arenas of at least so many bytes from now on; return a number for the executable."""
         self._nbytes = max(self._nbytes, nbytes)
+        if self._keep and self._nbytes > _SMALL_NBYTES:
+            self._most = MXNET_EXEC_NUM_TEMP.value
         self._members += 1
         return self._members - 1
 
@@ -77,7 +87,7 @@ class Arenas:
 
     def give(self, arena: Arena) -> None:
         """Take an arena back after a call."""
-        if self._keep and len(self._idle) < _MAX_IDLE:
+        if len(self._idle) < self._most:
             self._idle.append(arena)
 
 

@@ -237,7 +237,9 @@ class Executable:
             try:
                 step.run(xp, frame, key)
             except Exception as error:
-                raise OperatorError(f"{step.node.name}: {step.op.name} failed: {error}") from error
+                name = step.op.name
+                detail = str(error).removeprefix(f"{name}: ")  # most kernels' errors begin with it
+                raise OperatorError(f"{step.node.name}: {name} failed: {detail}") from error
 
     def _copy(self, frame: Frame) -> None:
         """Make the copies that are left."""

@@ -119,11 +119,11 @@ def run(
 ) -> None:
     """Push the kernel of an operator that fills ``results``, which are allocated."""
     kernel = op.kernel
-    if op.fast_kernels:
-        kernel = op.select_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
     first = results[0]
     limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
     inline = first._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
+    if op.fast_kernels and not (inline and op.large_only):
+        kernel = op.select_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
     if op.single:
         out, writes = first._data, [first._var]
     else:

@@ -65,9 +65,10 @@ class FastKernel:
             out like those, and may refuse with an OperatorError's kin as the kernel would. None:
             the kernel does all its work in each call.
         packs: Whether plans may compute something ahead from inputs that rarely change.
+        large_only: Whether it takes only what is too large to run in the calling thread.
     """
 
-    __slots__ = ("enabled", "kernel", "name", "packs", "plan", "takes")
+    __slots__ = ("enabled", "kernel", "large_only", "name", "packs", "plan", "takes")
 
     def __init__(
         self,
@@ -77,10 +78,13 @@ class FastKernel:
         enabled: Callable[[], bool] = lambda: True,
         plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Any] | None = None,
         packs: bool = True,
+        *,
+        large_only: bool = False,
     ) -> None:
         self.name = name
         self.takes = takes
         self.packs = packs
+        self.large_only = large_only
         self.kernel = kernel
         self.enabled = enabled
         self.plan = plan
@@ -135,6 +139,11 @@ class Operator:
         heavy: Costs much more per element than reading it; worth a worker thread.
         workspaces: Positions of hidden outputs that a fast kernel fills in a way of its own, or not
             at all, for a gradient that reads them so.
+
+    Attributes:
+        fast_kernels: Kernels of back ends, the preferred ones first.
+        large_only: Whether all of them take large arrays only, so that a call that runs in its
+            thread need not ask them.
     """
 
     __slots__ = (
@@ -151,6 +160,7 @@ class Operator:
         "infer",
         "inputs",
         "kernel",
+        "large_only",
         "mutates",
         "name",
         "output_names",
@@ -217,9 +227,16 @@ class Operator:
         self.workspaces = workspaces
         self.single = outputs == 1  # the common case, tested once on the eager path
         self.fast_kernels: tuple[FastKernel, ...] = ()
+        self.large_only = False
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
+
+    def hang(self, fast: FastKernel, *, last: bool = False) -> None:
+        """Add a fast kernel, in front of those that are there or behind them."""
+        kernels = self.fast_kernels
+        self.fast_kernels = (*kernels, fast) if last else (fast, *kernels)
+        self.large_only = all(kernel.large_only for kernel in self.fast_kernels)
 
     def __reduce__(self) -> tuple[Callable[[str], "Operator"], tuple[str]]:
         return find_operator, (self.name,)

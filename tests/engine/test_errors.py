@@ -31,6 +31,18 @@ def test_error_is_raised_at_the_wait_with_name_and_cause(engine: Engine) -> None
     assert isinstance(caught.value.__cause__, ValueError)
 
 
+def test_a_name_that_the_cause_begins_with_is_said_once(engine: Engine) -> None:
+    def refuse() -> None:
+        raise ValueError("take: expected positions below 3, got 5")
+
+    var = Var()
+    engine.push(refuse, (), (var,), LANE, name="take")
+    with pytest.raises(
+        EngineError, match=r"^take: failed with ValueError: expected positions below 3, got 5$"
+    ):
+        engine.wait(var)
+
+
 @pytest.mark.parametrize("inline", [False, True])
 def test_where_it_was_pushed_is_shown_to_the_depth_asked_for(
     make_engine: Any, inline: bool

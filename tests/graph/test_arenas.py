@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+from gluonish.core.config import MXNET_EXEC_NUM_TEMP
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.graph.arenas import Arenas
@@ -29,13 +31,28 @@ def test_memory_is_not_kept_where_it_should_not_be() -> None:
     assert arenas.take() is not first
 
 
-def test_idle_memory_is_bounded() -> None:
-    arenas = _arenas()
-    made = [arenas.take() for _ in range(50)]
+def _kept_of(arenas: Arenas, count: int) -> int:
+    """How many arenas are kept after so many calls at once."""
+    made = [arenas.take() for _ in range(count)]
     for arena in made:
         arenas.give(arena)
-    taken = [arenas.take() for _ in range(50)]
-    assert 1 <= sum(any(x is arena for arena in made) for x in taken) < 20
+    return sum(any(x is arena for arena in made) for x in [arenas.take() for _ in range(count)])
+
+
+def test_eight_threads_on_one_small_plan_allocate_nothing() -> None:
+    arenas = _arenas()
+    arenas.join(1000)
+    assert _kept_of(arenas, 8) == 8
+    assert _kept_of(arenas, 50) == 8
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_of_large_arenas_the_environment_says_how_many_are_kept(count: int) -> None:
+    arenas = _arenas()
+    with MXNET_EXEC_NUM_TEMP.override(count):
+        arenas.join(100)
+        arenas.join(1 << 26)  # never touched, so that it takes no memory
+    assert _kept_of(arenas, 10) == count
 
 
 def test_an_arena_is_as_large_as_its_largest_member_and_starts_at_a_cache_line() -> None:

@@ -198,6 +198,21 @@ def test_an_error_reaches_the_waiter_with_node_and_operator_and_then_all_works(
     np.testing.assert_allclose(fine.asnumpy(), want, rtol=1e-6)
 
 
+def test_an_operator_that_its_error_begins_with_is_said_once(engine: str) -> None:
+    def kernel(xp: object, out: np.ndarray, data: np.ndarray) -> None:
+        raise ValueError("picky: expected less")
+
+    def infer(data: Spec) -> tuple[Spec]:
+        return (data,)
+
+    (a,) = inputs((4,))
+    picky = Operator("picky", infer, kernel, None, doc="Fails always.")
+    y = Value(Node(picky, "net_picky", (a,), {}, (spec(4),)))
+    (failed,) = _run(_executable([a], [y]), [y], [ones((4,))])
+    with pytest.raises(OperatorError, match="net_picky: picky failed: expected less"):
+        failed.wait_to_read()
+
+
 @pytest.mark.parametrize("segment_size", [1, 50])
 def test_an_input_that_failed_fails_the_outputs(engine: str, segment_size: int) -> None:
     (a,) = inputs((4,))

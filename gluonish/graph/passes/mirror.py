@@ -11,6 +11,7 @@ from gluonish.graph.ir import Graph, Node, Value, topological_order
 from gluonish.graph.joint import Joint
 from gluonish.graph.kept import Keeping, cheapest_keeping
 from gluonish.graph.liveness import peak_nbytes, planner_steps
+from gluonish.graph.memory_plan import Step
 from gluonish.graph.recompute import Effort
 from gluonish.graph.schedule import low_memory_order
 
@@ -30,8 +31,8 @@ def mirror(joint: Joint, effort: Effort) -> Joint:
     Requires: specs on every value, training mode on every node that depends on it. No common
     subexpressions are looked for afterwards: they would join the copies with what they copy.
     Ensures: the same outputs and gradients, within round-off; every copy runs behind the forward
-    pass. What is kept and the most that lives in the backward pass are together no more than
-    before. At no effort, copies are other shapes only.
+    pass. The most that lives in the backward pass, what is kept included, is no more than before,
+    nor is what is kept where that is the same. At no effort, copies are other shapes only.
     """
     whole = cheapest_keeping(joint, effort)
     if not whole.again:
@@ -57,12 +58,16 @@ def ordered_backward(joint: Joint) -> list[Node]:
     return low_memory_order(joint.backward, joint.heads, joint.gradients)
 
 
-def _nbytes(joint: Joint) -> int:
-    """Return what is kept and the most that lives in the backward pass."""
+def _nbytes(joint: Joint) -> tuple[int, int]:
+    """Return the most that lives in the backward pass, and what of it is kept, to be compared.
+
+    What is kept lives to its last reader.
+    """
     given = {value.key for value in (*joint.outputs, *joint.gradients)}
-    kept = {key: value for key, value in joint.read.items() if key not in given}
-    steps, sizes = planner_steps(ordered_backward(joint), given)
-    return sum(value.spec.nbytes for value in kept.values()) + peak_nbytes(steps, sizes)
+    kept = [value for key, value in joint.read.items() if key not in given]
+    steps, sizes = planner_steps(ordered_backward(joint), given, kept)
+    peak = peak_nbytes([Step((), tuple(range(len(kept)))), *steps], sizes)
+    return peak, sum(value.spec.nbytes for value in kept)
 
 
 def _rewritten(joint: Joint, keeping: Keeping) -> Joint:

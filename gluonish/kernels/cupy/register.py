@@ -22,7 +22,7 @@ _KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., None]], 
 def hang() -> None:
     """Hang the kernels on their operators, in front of those that are there."""
     for op, name, takes, kernel in _KERNELS:
-        op.fast_kernels = (FastKernel(f"cupy.{name}", takes, kernel), *op.fast_kernels)
+        op.hang(FastKernel(f"cupy.{name}", takes, kernel))
 
 
 register_gpu_support(CuPySupport())

@@ -324,7 +324,7 @@ def hang() -> None:
     """Hang the kernels on their operators, in front of those that are there."""
     for op, kernel in _KERNELS:
         fast = FastKernel(f"numba.{op.name[1:]}", _takes, kernel, available)
-        op.fast_kernels = (fast, *op.fast_kernels)
+        op.hang(fast)
 
 
 hang()

@@ -1,16 +1,19 @@
 """Generated kernels for single operators on large arrays.
 
-They hang on operators whose reference kernels pass over memory several times, behind all other fast
-kernels. Compiling pays only for an operator that is used a lot: each runs its reference kernel
-until that has taken as long as compiling will.
+They hang on operators whose reference kernels pass over memory several times, or convert 16-bit
+floats one by one, behind all other fast kernels. Compiling pays only for an operator that is used a
+lot: each runs its reference kernel until that has taken as long as compiling will.
 """
 
+from functools import partial
 from time import perf_counter
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.config import MXNET_USE_FUSION
-from gluonish.core.dtype import FLOAT16
+from gluonish.core.dtype import FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.expressions import supports
@@ -18,16 +21,21 @@ from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.refusals import note_refusal
+from gluonish.ops.cast import CAST
 from gluonish.ops.fused_pointwise import Instruction, Program
+from gluonish.ops.reduction import MAX, MEAN, MIN, SUM
 from gluonish.ops.registry import FastKernel, Operator
 
-__all__ = ["LARGE", "SLOW", "LargeKernel"]
+__all__ = ["LARGE", "SLOW", "LargeKernel", "WideReduction"]
 
 LARGE = 1 << 16  # elements
+_ALWAYS = partial(bool, True)  # costs small arrays less than a function
 _COMPILING_S = 0.2  # seconds that the reference kernel takes before another is compiled
 
+_COMPARISONS = ("equal", "greater", "greater_equal", "lesser", "lesser_equal", "not_equal")
+
 # Operators that their generated kernel computes at least 1.3 times as fast on one thread.
-SLOW = (
+_SLOW_IN_ANY_DTYPE = (
     "Dropout",
     "LeakyReLU",
     "_activation_backward",
@@ -49,6 +57,21 @@ SLOW = (
     "softsign",
     "where",
 )
+# The same of 16-bit floats, which the reference kernels convert one by one.
+_SLOW_IN_16_BITS = (
+    *("Activation", "Cast", "_power_scalar", "abs", "ceil", "degrees", "exp", "expm1", "fix"),
+    *("floor", "log", "log10", "log1p", "log2", "logical_not", "negative", "radians", "relu"),
+    *("sqrt", "square", "tanh", "trunc"),
+    *("broadcast_add", "broadcast_div", "broadcast_mul", "broadcast_sub"),
+    *("elemwise_add", "elemwise_div", "elemwise_mul", "elemwise_sub"),
+    *("_div_scalar", "_minus_scalar", "_mul_scalar", "_plus_scalar"),
+    *("_rdiv_scalar", "_rminus_scalar", "_maximum_scalar", "_minimum_scalar"),
+    *("_maximum", "_minimum", "broadcast_maximum", "broadcast_minimum"),
+    *(f"broadcast_{name}" for name in _COMPARISONS),
+    *(f"_{name}" for name in _COMPARISONS),
+    *(f"_{name}_scalar" for name in _COMPARISONS),
+)
+SLOW = (*_SLOW_IN_ANY_DTYPE, *_SLOW_IN_16_BITS)
 
 
 class LargeKernel:
@@ -58,10 +81,11 @@ class LargeKernel:
         op: The operator.
     """
 
-    __slots__ = ("_op", "_programs", "_spent_s")
+    __slots__ = ("_any_dtype", "_op", "_programs", "_spent_s")
 
     def __init__(self, op: Operator) -> None:
         self._op = op
+        self._any_dtype = op.name in _SLOW_IN_ANY_DTYPE
         self._programs: dict[str, Program] = {}  # by number of inputs and attributes
         self._spent_s = 0.0
 
@@ -72,17 +96,22 @@ class LargeKernel:
 
     def fast_kernel(self) -> FastKernel:
         """Return it as the registry wants it."""
-        return FastKernel(f"numba.{self._op.name}", self.takes, self)
+        return FastKernel(f"numba.{self._op.name}", self.takes, self, _ALWAYS, large_only=True)
 
     def takes(self, *specs: Spec, **attrs: Any) -> bool:
         """Whether it can run these inputs."""
-        # Sizes first: small arrays come this way, too, and are to lose no time here.
+        # What costs least first: small arrays come this way, too, and are to lose no time here.
         return (
-            specs[0].size >= LARGE
+            (
+                self._any_dtype
+                or specs[0].dtype.itemsize == 2
+                or ("dtype" in attrs and attrs["dtype"].itemsize == 2)
+            )
+            and (specs[0].size >= LARGE or specs[-1].size >= LARGE)
             and MXNET_USE_FUSION.value
             and supports(self._op, attrs, specs)
             and available()
-            and (specs[0].dtype != FLOAT16 or has_float16())
+            and _converts(attrs.get("dtype", specs[0].dtype), *[spec.dtype for spec in specs])
         )
 
     def __call__(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
@@ -111,3 +140,48 @@ class LargeKernel:
             program = Program(count, [step], range(count, count + made))
             self._programs[key] = program
         return program
+
+
+class WideReduction:
+    """The kernel of a reduction of 16-bit floats: the reference kernel of them in float32.
+
+    Args:
+        op: The reduction. It computes in float32 or selects, and rounds once.
+    """
+
+    __slots__ = ("_cast", "_op")
+
+    def __init__(self, op: Operator) -> None:
+        self._op = op
+        self._cast = LargeKernel(CAST)
+
+    def fast_kernel(self) -> FastKernel:
+        """Return it as the registry wants it."""
+        return FastKernel(f"numba.{self._op.name}", self.takes, self, _ALWAYS, large_only=True)
+
+    def takes(self, data: Spec, **attrs: Any) -> bool:
+        """Whether it can run this input."""
+        narrow = data.dtype.itemsize == 2  # before a call: small arrays come this way, too
+        return narrow and self._cast.takes(data, dtype=FLOAT32)
+
+    def __call__(self, xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
+        """Fill ``out``."""
+        wide = np.empty_like(data, FLOAT32)
+        self._cast(xp, wide, data, dtype=FLOAT32)
+        result = np.empty(out.shape, FLOAT32)
+        self._op.kernel(xp, result, wide, **attrs)
+        out[...] = result.astype(out.dtype)
+
+
+def _converts(*dtypes: np.dtype[Any]) -> bool:
+    """Whether this CPU converts all of them."""
+    return FLOAT16 not in dtypes or has_float16()
+
+
+def hang() -> None:
+    """Hang the kernels of reductions on their operators."""
+    for op in (MAX, MIN, SUM, MEAN):
+        op.hang(WideReduction(op).fast_kernel(), last=True)
+
+
+hang()

@@ -229,7 +229,7 @@ def hang() -> None:
         fast = FastKernel(
             f"numba.{multi.name}", _takes(multi), _kernel(multi, op.kernel), available
         )
-        op.fast_kernels = (fast, *op.fast_kernels)
+        op.hang(fast)
 
 
 hang()

@@ -78,10 +78,10 @@ def hang() -> None:
     """Hang the kernels on their operators: in front of other fast ones where they are fused."""
     for op in _SERVED:
         fast = FastKernel("numba.fused_pointwise", _takes, _kernel, enabled, _plan)
-        op.fast_kernels = (fast, *op.fast_kernels)
+        op.hang(fast)
     for name in SLOW:
         op = find_operator(name)
-        op.fast_kernels = (*op.fast_kernels, LargeKernel(op).fast_kernel())
+        op.hang(LargeKernel(op).fast_kernel(), last=True)
 
 
 hang()

@@ -100,7 +100,7 @@ def serve(
         bound.plan.run(*[arrays[i] for i in bound.operands])
 
     fast = FastKernel(f"onednn.{name}", takes, _with_fallback(op, name, kernel), enabled, plan)
-    op.fast_kernels = (fast, *op.fast_kernels)
+    op.hang(fast)
 
 
 # A table a family: operator, name of the kernel, what it takes, and its plan.
@@ -118,7 +118,7 @@ def hang() -> None:
         serve(*row)
     for op, name, takes, kernel in register_direct.KERNELS:
         fast = FastKernel(name, takes, _with_fallback(op, name, kernel), enabled)
-        op.fast_kernels = (fast, *op.fast_kernels)
+        op.hang(fast)
 
 
 hang()

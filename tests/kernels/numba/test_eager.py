@@ -7,10 +7,12 @@ import pytest
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba import eager, register  # noqa: F401  # hangs the kernels on
-from gluonish.kernels.numba.eager import LARGE, SLOW, LargeKernel
+from gluonish.kernels.numba.eager import LARGE, SLOW, LargeKernel, WideReduction
+from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 from gluonish.ops.registry import find_operator
 
 FLOAT = np.dtype(np.float32)
+NARROW = (np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16))
 SIGMOID = find_operator("sigmoid")
 X = np.random.default_rng(0).standard_normal(LARGE).astype(np.float32)
 
@@ -68,6 +70,76 @@ def test_results_are_those_of_the_operator(name: str, dtype: Any) -> None:
     )
 
 
+def with_special_values(x: np.ndarray) -> np.ndarray:
+    x = x.copy()
+    x[:8] = [np.nan, np.inf, -np.inf, 0.0, -0.0, 0.5, -1.5, 2.5]
+    return x
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize(
+    ("name", "attrs"),
+    [
+        *((name, {}) for name in ("broadcast_add", "elemwise_mul", "_maximum", "broadcast_lesser")),
+        *((name, {}) for name in ("tanh", "sqrt", "relu", "negative", "floor")),
+        *((name, {"scalar": 0.7}) for name in ("_plus_scalar", "_rdiv_scalar", "_greater_scalar")),
+    ],
+)
+def test_16_bit_results_are_those_of_the_operator(
+    name: str, attrs: dict[str, Any], dtype: Any
+) -> None:
+    op = find_operator(name)
+    x, y = with_special_values(X).astype(dtype), with_special_values(X[::-1]).astype(dtype)
+    given = (x, y)[: len(op.inputs)]
+    kernel = warm(name)
+    assert kernel.takes(*[Spec(v.shape, v.dtype) for v in given], **attrs)
+    out, wanted = np.empty_like(x), np.empty_like(x)
+    kernel(np, out, *given, **attrs)
+    with np.errstate(all="ignore"):
+        op.kernel(np, wanted, *given, **attrs)
+    np.testing.assert_array_equal(out.astype(FLOAT), wanted.astype(FLOAT))
+
+
+def test_what_is_slow_in_16_bits_only_is_left_alone_in_others() -> None:
+    kernel = LargeKernel(find_operator("broadcast_add"))
+    for dtype, taken in ((NARROW[0], True), (FLOAT, False), (np.dtype(np.int16), False)):
+        assert kernel.takes(Spec((LARGE,), dtype), Spec((1,), dtype)) == taken
+        assert kernel.takes(Spec((1,), dtype), Spec((LARGE,), dtype)) == taken
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_casts_to_and_from_16_bits_are_those_of_the_operator(dtype: Any) -> None:
+    kernel, x = warm("Cast"), with_special_values(X)
+    assert not kernel.takes(Spec(x.shape, FLOAT), dtype=np.dtype(np.float64))
+    assert kernel.takes(Spec(x.shape, FLOAT), dtype=dtype)
+    narrow, wide = np.empty(x.shape, dtype), np.empty_like(x)
+    kernel(np, narrow, x, dtype=dtype)
+    np.testing.assert_array_equal(narrow.astype(FLOAT), x.astype(dtype).astype(FLOAT))
+    kernel(np, wide, narrow, dtype=FLOAT)
+    np.testing.assert_array_equal(wide, narrow.astype(FLOAT))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("axis", [(0,), (1,), None])
+@pytest.mark.parametrize("name", ["max", "min", "sum", "mean"])
+def test_16_bit_reductions_are_those_of_the_operator(
+    name: str, axis: tuple[int, ...] | None, dtype: Any
+) -> None:
+    op, kernel = find_operator(name), WideReduction(find_operator(name))
+    x = X.reshape(-1, 64).astype(dtype)
+    x[3, 5] = np.nan
+    attrs: dict[str, Any] = {"axis": axis, "keepdims": False, "exclude": False}
+    assert kernel.takes(Spec(x.shape, x.dtype), **attrs)
+    assert not kernel.takes(Spec(x.shape, FLOAT), **attrs)
+    out, wanted = (
+        np.empty(op.infer(Spec(x.shape, x.dtype), **attrs)[0].shape, dtype) for _ in "ab"
+    )
+    kernel(np, out, x, **attrs)
+    with np.errstate(all="ignore"):
+        op.kernel(np, wanted, x, **attrs)
+    np.testing.assert_array_equal(out.astype(FLOAT), wanted.astype(FLOAT))
+
+
 def test_dropout_gets_the_key_of_the_call() -> None:
     op = find_operator("Dropout")
     kernel = warm("Dropout")
@@ -95,3 +167,12 @@ def test_arrays_that_the_kernel_cannot_address_go_to_the_reference() -> None:
     out = np.empty_like(X)
     warm("sign")(np, out, x)
     np.testing.assert_array_equal(out, np.sign(X))
+
+
+def test_calls_ask_no_kernel_that_takes_large_arrays_only() -> None:
+    # Such a call runs in its thread up to LIGHT_INLINE_SIZE elements.
+    assert LARGE >= LIGHT_INLINE_SIZE
+    for name, large_only in {"tanh": True, "max": True, "add_n": False, "sum": False}.items():
+        op = find_operator(name)
+        assert op.large_only is large_only
+        assert op.large_only is all(fast.large_only for fast in op.fast_kernels)
