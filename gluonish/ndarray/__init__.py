@@ -9,6 +9,7 @@ from gluonish.kernels.numba import register as _register_generated  # noqa: F401
 from gluonish.kernels.numba import vocabulary as _vocabulary  # noqa: F401  # the same
 from gluonish.kernels.numba import winograd as _winograd  # noqa: F401  # the same
 from gluonish.kernels.numpy import dense as _dense  # noqa: F401  # the same
+from gluonish.kernels.numpy import dot as _dot  # noqa: F401  # the same
 from gluonish.kernels.onednn import register as _register  # noqa: F401  # the same
 from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class
 from gluonish.ndarray import random

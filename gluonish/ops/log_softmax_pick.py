@@ -1,4 +1,5 @@
-"""_log_softmax_pick: one element of log_softmax in every row, without making the others.
+"""_log_softmax_pick: one element of log_softmax in every row, without making the others; times a
+number, which is -1 in a loss.
 
 What is kept for the gradient is two numbers a row: the maximum, and the logarithm of the sum of
 exponentials of what is left. Their sum alone would lose the digits of large scores. The gradient is
@@ -10,7 +11,7 @@ from typing import Any
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, boolean, choice, integer
+from gluonish.core.schema import Schema, boolean, choice, integer, number
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.pick import PICK, along_grid, pick
@@ -23,7 +24,10 @@ from gluonish.ops.take import whole_positions
 __all__ = ["LOG_SOFTMAX_PICK", "LOG_SOFTMAX_PICK_BACKWARD"]
 
 _SCHEMA = Schema(
-    axis=integer(-1), keepdims=boolean(False), mode=choice("clip", "wrap", default="clip")
+    axis=integer(-1),
+    keepdims=boolean(False),
+    mode=choice("clip", "wrap", default="clip"),
+    scale=number(1.0),
 )
 
 
@@ -32,7 +36,7 @@ def _kept(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
 
-def _infer(data: Spec, index: Spec, **attrs: Any) -> tuple[Spec, Spec, Spec]:
+def _infer(data: Spec, index: Spec, *, scale: float, **attrs: Any) -> tuple[Spec, Spec, Spec]:
     if not is_floating(data.dtype):
         raise OperatorError(
             f"_log_softmax_pick: expected floating data, got {data.dtype.name}; cast it"
@@ -51,6 +55,7 @@ def _kernel(
     axis: int,
     keepdims: bool,
     mode: str,
+    scale: float,
 ) -> None:
     out, top, log_total = outputs
     if not top.size:
@@ -61,7 +66,7 @@ def _kernel(
     kept = top.shape
     positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
     picked = x[along_grid(xp, positions, axis % data.ndim)]
-    out.reshape(kept)[...] = picked - top - log_total
+    out.reshape(kept)[...] = (picked - top - log_total) * scale
 
 
 def _gradient(g: tuple[V | None, ...], data: V, index: V, *outputs: V, **attrs: Any) -> Any:
@@ -78,9 +83,10 @@ LOG_SOFTMAX_PICK = register(
         _kernel,
         _gradient,
         doc=(
-            "One element of log_softmax along axis in every row, at the positions in index.\n\n"
-            "The attributes are those of pick. The hidden outputs are the maximum of each row and\n"
-            "the logarithm of the sum of exponentials of what is left."
+            "One element of log_softmax along axis in every row, at the positions in index,\n"
+            "times scale.\n\n"
+            "The other attributes are those of pick. The hidden outputs are the maximum of each\n"
+            "row and the logarithm of the sum of exponentials of what is left."
         ),
         inputs=("data", "index"),
         schema=_SCHEMA,
@@ -105,11 +111,12 @@ def _backward_kernel(
     axis: int,
     keepdims: bool,
     mode: str,
+    scale: float,
 ) -> None:
     kept = top.shape
     if not top.size:
         return
-    g = widen(grad).reshape(kept)
+    g = widen(grad).reshape(kept) * scale
     found = xp.exp(widen(data) - top - log_total)
     found *= -g
     positions = whole_positions(xp, "pick", index.reshape(kept), data.shape[axis], mode)
@@ -123,7 +130,7 @@ def _backward(grad: Any, data: Any, index: Any, _top: Any, _log_total: Any, **at
 
     def composed(x: Any) -> Any:
         picked = pick(log_softmax(x, axis=attrs["axis"]), index, axis=attrs["axis"])
-        return reshape(picked, grad.shape)
+        return reshape(picked, grad.shape) * attrs["scale"]
 
     return composite_gradient(composed)(grad, data)[0]
 

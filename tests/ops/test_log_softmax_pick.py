@@ -41,6 +41,17 @@ def test_results_and_gradients(axis: int, index: tuple[int, ...], keepdims: bool
     )
 
 
+def test_scale_is_a_factor_on_the_result_and_the_gradient() -> None:
+    x = np.random.default_rng(4).standard_normal((3, 4)).astype(np.float32)
+    check_operator(
+        "_log_softmax_pick",
+        [x, np.array([0, 3, 1], np.float32)],
+        {"scale": -1.5},
+        lambda *arrays: -1.5 * expected(-1, False)(*arrays),
+        wrt=(0,),
+    )
+
+
 def test_large_scores_do_not_overflow() -> None:
     x = np.array([[1e4, 1e4 - 1]], np.float32)
     found = run_operator("_log_softmax_pick", x, np.array([1], np.float32))

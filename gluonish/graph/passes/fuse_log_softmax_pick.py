@@ -1,6 +1,7 @@
 """Fusion of log_softmax and the pick behind it: the cross entropy of class numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
@@ -10,9 +11,14 @@ from gluonish.ops.log_softmax_pick import LOG_SOFTMAX_PICK
 
 __all__ = ["fuse_log_softmax_pick"]
 
+_RESHAPES = ("Reshape", "_reshape_exact", "squeeze")
+
 
 def fuse_log_softmax_pick(graph: Graph) -> Graph:
     """Take one element of each row of log_softmax without making the others.
+
+    A factor behind it, such as a loss's -1, and then a reshape to the shape without the axis are
+    made part of it.
 
     Requires: specs on every value.
     Ensures: the outputs have the specs, values and gradients that they had, but for round-off. No
@@ -21,16 +27,43 @@ def fuse_log_softmax_pick(graph: Graph) -> Graph:
     reads = count_reads(graph)
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
-        if node.op is None or node.op.name != "pick" or node.attrs["axis"] is None:
+        if node.op is None or not inputs or reads[node.inputs[0].key] != 1:
             return None
-        old, new = node.inputs[0], inputs[0].node
-        if reads[old.key] != 1 or not _fits(old.node, node):
+        if inputs[0].node.op is LOG_SOFTMAX_PICK and not inputs[0].index:
+            return _with_next(inputs[0].node, node)
+        if not _is_pick(node) or not _fits(inputs[0].node, node):
             return None
-        arrays = (new.inputs[0], inputs[1])
-        specs = LOG_SOFTMAX_PICK.infer(*(value.spec for value in arrays), **node.attrs)
-        return [Value(Node(LOG_SOFTMAX_PICK, node.name, arrays, node.attrs, specs, node.extra))]
+        arrays = (inputs[0].node.inputs[0], inputs[1])
+        return _made(node, arrays, {**node.attrs, "scale": 1.0})
 
     return eliminate_dead_code(rebuild(graph, rule))
+
+
+def _made(node: Node, inputs: Sequence[Value], attrs: Mapping[str, Any]) -> Sequence[Value]:
+    """Return the fused operator's result, in place of a node."""
+    specs = LOG_SOFTMAX_PICK.infer(*(value.spec for value in inputs), **attrs)
+    return [Value(Node(LOG_SOFTMAX_PICK, node.name, inputs, attrs, specs, node.extra))]
+
+
+def _with_next(fused: Node, node: Node) -> Sequence[Value] | None:
+    """Return the fused operator with the one behind it in it; None if they do not go together."""
+    assert node.op is not None
+    attrs = dict(fused.attrs)
+    if node.op.name in ("negative", "_mul_scalar"):
+        factor = node.attrs.get("scalar", -1.0)
+        if abs(factor) != 1 and node.specs[0].dtype.itemsize < 4:
+            return None  # it would have been rounded to this type
+        attrs["scale"] *= factor
+        return _made(node, fused.inputs, attrs)
+    rest = list(fused.specs[1].shape)
+    del rest[attrs["axis"]]
+    if node.op.name not in _RESHAPES or list(node.specs[0].shape) != rest:
+        return None
+    return _made(node, fused.inputs, attrs | {"keepdims": False})
+
+
+def _is_pick(node: Node) -> bool:
+    return node.op is not None and node.op.name == "pick" and node.attrs["axis"] is not None
 
 
 def _fits(node: Node, pick: Node) -> bool:

@@ -1,5 +1,6 @@
 """Simplification: what computes nothing goes."""
 
+import math
 from collections.abc import Sequence
 
 from gluonish.graph.ir import Graph, Node, Value
@@ -13,13 +14,16 @@ __all__ = ["simplify"]
 _RESHAPES = ("Reshape", "_reshape_exact", "Flatten", "expand_dims", "reshape_like", "squeeze")
 _RESHAPE_EXACT = find_operator("_reshape_exact")
 
+# Reductions that hand on an element, and its gradient, where there is but one.
+_REDUCTIONS = ("sum", "mean")
+
 
 def simplify(graph: Graph) -> Graph:
-    """Drop copies, reshapes and casts that change nothing, and dropout outside training.
+    """Drop copies, reshapes, casts, sums and means that change nothing, and idle dropout.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
     Ensures: the outputs have the specs, values and gradients that they had. No reshape reads a
-    reshape.
+    reshape, and no sum or mean is over axes of one element.
     """
     read = {value.key for node in graph.nodes for value in node.inputs}
 
@@ -39,22 +43,35 @@ def _simpler(node: Node, inputs: Sequence[Value], *, mask_is_read: bool) -> Sequ
         return [source]
     if op.name == "Dropout" and not mask_is_read and _does_nothing(node):
         return [source, source]
-    return _shorter_chain(node, source) if op.name in _RESHAPES else None
+    if op.name in _RESHAPES or _reduces_nothing(node, source):
+        return _shorter_chain(node, source)
+    return None
 
 
 def _does_nothing(node: Node) -> bool:
     return not node.attrs.get("train", True) and node.attrs["mode"] == "training"
 
 
+def _reduces_nothing(node: Node, source: Value) -> bool:
+    """Whether a node is the sum or mean of single elements: a reshape."""
+    assert node.op is not None
+    if node.op.name not in _REDUCTIONS or node.specs[0].dtype != source.spec.dtype:
+        return False
+    return math.prod(source.shape) == math.prod(node.specs[0].shape) > 0
+
+
 def _shorter_chain(node: Node, source: Value) -> Sequence[Value] | None:
-    """Return what stands for a reshape: its source, or one reshape of what its source reshapes."""
+    """Return what stands for a reshape: its source, or one reshape of what its source reshapes.
+
+    None to keep it; a reduction is not kept.
+    """
     inner = source.node
     chained = inner.op is not None and inner.op.name in _RESHAPES
     if chained:
         source = inner.inputs[0]
     if source.spec == node.specs[0]:
         return [source]
-    if not chained:
+    if not chained and node.op is not None and node.op.name in _RESHAPES:
         return None
     attrs = {"shape": node.specs[0].shape}
     return [Value(Node(_RESHAPE_EXACT, node.name, (source,), attrs, node.specs, node.extra))]

@@ -1,6 +1,9 @@
-"""Generated kernels for large vocabularies: the loss over many classes, and the gradient of an
+"""Generated kernels for class numbers: the loss over few or many classes, and the gradient of an
 embedding. Float32 only."""
 
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from struct import pack, unpack
 from types import ModuleType
 from typing import Any
 
@@ -8,11 +11,14 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
+from gluonish.kernels.numba.plan import Bound, KernelPlan
+from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.memory import Array, address
+from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.registry import Attrs, FastKernel, Operator
 from gluonish.ops.take import whole_positions
 
 __all__ = ["hang"]
@@ -21,29 +27,55 @@ _SMALL = 1 << 9  # elements below which NumPy's calls cost less than compiling p
 _GRAIN = 1 << 14  # elements that are worth a thread
 _COLUMNS = 64  # of an embedding's gradient that are worth a thread
 
-_LANES = 64
+_FEW = 64  # classes, below which a row is too short to be a loop of its own
 _IN_ORDER = ("contract",)  # keeps the order of differences
 
-# Words: data, positions, results, maxima of the rows, logarithms of the sums of exponentials of
-# what is left, elements of a row, maxima of each row by its lane. A maximum that minds NaN does not
-# vectorize as a sum would; lanes in memory do. The fma keeps the order of the two differences.
+# How a kernel sees class numbers, by their type: the view, and the number as int64, which for NaN
+# and what is too large is the lowest one, as NumPy has it on most machines.
+_WHOLE = "int64(positions[i])"
+_CUT = (
+    "select(fabs(positions[i]) < 9.223372036854775808e18, int64(positions[i]), "
+    "int64(-9223372036854775808))"
+)
+_POSITIONS = {
+    np.dtype(name): form
+    for name, form in {
+        "float32": ("f32", _CUT),
+        "float64": ("f64", _CUT),
+        "int8": ("i8", _WHOLE),
+        "uint8": ("u8", _WHOLE),
+        "int32": ("i32", _WHOLE),
+        "int64": ("i64", _WHOLE),
+    }.items()
+}
+_WITHIN = {
+    "clip": "select(chosen < 0, int64(0), select(chosen < count, chosen, count - 1))",
+    "wrap": "chosen % count",
+}
+
+# Words: results, maxima of the rows, logarithms of the sums of exponentials of what is left, data,
+# class numbers; elements of a row, factor. A maximum that minds NaN does not vectorize as a sum
+# would; lanes in memory do. The fma keeps the order of the two differences.
 _FORWARD = """
 def body(begin, end, words):
-    x, positions, out = f32(words[0]), i64(words[1]), f32(words[2])
-    tops, logs, count, lanes = f32(words[3]), f32(words[4]), words[5], f32(words[6])
+    out, tops, logs = f32(words[0]), f32(words[1]), f32(words[2])
+    x, positions, count = f32(words[3]), {view}(words[4]), words[5]
+    scale = float32(as_float(words[6]))
     whole = count - count % 64
+    lanes = scratch()
     for i in range(begin, end):
         at = i * count
-        lane = 64 * i
         for j in range(64):
-            lanes[lane + j] = x[at]
+            independent()
+            lanes[j] = bits_of_float(x[at])
         for block in range(0, whole, 64):
             for j in range(64):
                 independent()
-                lanes[lane + j] = maximum(lanes[lane + j], x[at + block + j])
-        top = lanes[lane]
+                lane = float_of_bits(lanes[j])
+                lanes[j] = bits_of_float(maximum(lane, x[at + block + j]))
+        top = x[at]
         for j in range(64):
-            top = maximum(top, lanes[lane + j])
+            top = maximum(top, float_of_bits(lanes[j]))
         for j in range(whole, count):
             top = maximum(top, x[at + j])
         total = float32(0)
@@ -51,24 +83,86 @@ def body(begin, end, words):
             total += exp(x[at + j] - top)
         tops[i] = top
         logs[i] = log(total)
-        out[i] = fma(float32(1), x[at + positions[i]] - top, -log(total))
+        chosen = {number}
+        chosen = {within}
+        out[i] = scale * fma(float32(1), x[at + chosen] - top, -log(total))
 """
 
-# Words: result, gradients, data, positions, maxima, logarithms, elements of a row.
+# The same for few classes: one class of many rows after the other.
+_FORWARD_FEW = """
+def body(begin, end, words):
+    out, tops, logs = f32(words[0]), f32(words[1]), f32(words[2])
+    x, positions, count = f32(words[3]), {view}(words[4]), words[5]
+    scale = float32(as_float(words[6]))
+    for first in range(begin, end, 64):
+        last = min(first + 64, end)
+        for i in range(first, last):
+            independent()
+            tops[i] = x[i * count]
+            logs[i] = float32(0)
+        for j in range(1, count):
+            for i in range(first, last):
+                independent()
+                tops[i] = maximum(tops[i], x[i * count + j])
+        for j in range(count):
+            for i in range(first, last):
+                independent()
+                logs[i] = logs[i] + exp(x[i * count + j] - tops[i])
+        for i in range(first, last):
+            independent()
+            total = log(logs[i])
+            logs[i] = total
+            chosen = {number}
+            chosen = {within}
+            out[i] = scale * fma(float32(1), x[i * count + chosen] - tops[i], -total)
+"""
+
+# Words: result, gradients, data, class numbers, maxima, logarithms; elements of a row, factor.
 _BACKWARD = """
 def body(begin, end, words):
     out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])
-    positions, tops, logs, count = i64(words[3]), f32(words[4]), f32(words[5]), words[6]
+    positions, tops, logs, count = {view}(words[3]), f32(words[4]), f32(words[5]), words[6]
+    scale = float32(as_float(words[7]))
     for i in range(begin, end):
         at = i * count
-        g = grad[i]
+        g = scale * grad[i]
         top = tops[i]
         log_total = logs[i]
         for j in range(count):
             independent()
             out[at + j] = -g * exp(x[at + j] - top - log_total)
-        out[at + positions[i]] = out[at + positions[i]] + g
+        chosen = {number}
+        chosen = {within}
+        out[at + chosen] = out[at + chosen] + g
 """
+
+# The same for few classes: exponentials of many rows at once.
+_BACKWARD_FEW = """
+def body(begin, end, words):
+    out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])
+    positions, tops, logs, count = {view}(words[3]), f32(words[4]), f32(words[5]), words[6]
+    scale = float32(as_float(words[7]))
+    for first in range(begin, end, 64):
+        last = min(first + 64, end)
+        for i in range(first, last):
+            for j in range(i * count, i * count + count):
+                independent()
+                out[j] = x[j] - tops[i] - logs[i]
+        for j in range(first * count, last * count):
+            independent()
+            out[j] = exp(out[j])
+        for i in range(first, last):
+            g = scale * grad[i]
+            for j in range(i * count, i * count + count):
+                independent()
+                out[j] = -g * out[j]
+            chosen = {number}
+            chosen = {within}
+            out[i * count + chosen] = out[i * count + chosen] + g
+"""
+
+# How many of their words are addresses.
+_ADDRESSES = {_FORWARD: 5, _FORWARD_FEW: 5, _BACKWARD: 6, _BACKWARD_FEW: 6}
 
 # Words: result, gradients, positions, rows of the gradient, columns, rows of the result. Each
 # thread has columns of its own, so that rows that come twice need no care.
@@ -107,22 +201,61 @@ def _takes_pick(data: Spec, index: Spec, *, axis: int, **_: Any) -> bool:
     return _takes_rows(data, axis=axis)
 
 
-def _pick(
-    xp: ModuleType,
-    outputs: tuple[Array, Array, Array],
+def _plan_pick(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    data, index = inputs
+    text = _FORWARD_FEW if data.shape[-1] < _FEW else _FORWARD
+    return _plan_rows(text, (*outputs, *inputs), data, index, attrs)
+
+
+def _plan_pick_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    _, data, index, *_rest = inputs
+    text = _BACKWARD_FEW if data.shape[-1] < _FEW else _BACKWARD
+    return _plan_rows(text, (*outputs, *inputs), data, index, attrs, *_IN_ORDER)
+
+
+def _plan_rows(
+    text: str,
+    arrays: Sequence[Array],
     data: Array,
     index: Array,
-    *,
-    axis: int,
-    keepdims: bool,
-    mode: str,
-) -> None:
-    data = np.ascontiguousarray(data)
+    attrs: Attrs,
+    *fastmath: str,
+) -> Bound:
+    """Return the plan of a kernel that does a row a step."""
+    if not all(x.flags.c_contiguous for x in arrays) or index.dtype not in _POSITIONS:
+        raise RefusedError("_log_softmax_pick: expected contiguous arrays, got others")
     count = data.shape[-1]
-    positions = _positions(index, count, mode)
-    lanes = np.empty((len(positions), _LANES), np.float32)
-    words = _words(data, positions, *outputs, count, lanes)
-    compile_kernel(_FORWARD)(len(positions), words, max(1, _GRAIN // count))
+    rows = data.size // max(1, count)
+    try:
+        plan = _rows_plan(text, fastmath, index.dtype, attrs["mode"], attrs["scale"], rows, count)
+    except KernelError as error:
+        raise RefusedError(f"_log_softmax_pick: {error}") from error
+    return Bound(plan, tuple(range(len(arrays))))
+
+
+@lru_cache(4096)
+def _rows_plan(
+    text: str,
+    fastmath: tuple[str, ...],
+    dtype: np.dtype[Any],
+    mode: str,
+    scale: float,
+    rows: int,
+    count: int,
+) -> KernelPlan:
+    view, number = _POSITIONS[dtype]
+    source = text.format(view=view, number=number, within=_WITHIN[mode])
+    kernel = compile_kernel(source, fastmath) if fastmath else compile_kernel(source)
+    addresses = (0,) * _ADDRESSES[text]
+    (factor,) = unpack("q", pack("d", scale))
+    return KernelPlan(kernel, (*addresses, count, factor), rows, max(1, _GRAIN // max(1, count)))
+
+
+def _pick(
+    xp: ModuleType, outputs: tuple[Array, ...], data: Array, index: Array, **attrs: Any
+) -> None:
+    inputs = (np.ascontiguousarray(data), _numbers(index))
+    _run(LOG_SOFTMAX_PICK, _plan_pick, outputs, inputs, attrs)
 
 
 def _takes_pick_backward(grad: Spec, data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
@@ -130,23 +263,34 @@ def _takes_pick_backward(grad: Spec, data: Spec, *rest: Spec, axis: int, **_: An
 
 
 def _pick_backward(
-    xp: ModuleType,
-    out: Array,
-    grad: Array,
-    data: Array,
-    index: Array,
-    top: Array,
-    log_total: Array,
-    *,
-    axis: int,
-    keepdims: bool,
-    mode: str,
+    xp: ModuleType, out: Array, grad: Array, data: Array, index: Array, *kept: Array, **attrs: Any
 ) -> None:
-    grad, data, top, log_total = map(np.ascontiguousarray, (grad, data, top, log_total))
-    count = data.shape[-1]
-    positions = _positions(index, count, mode)
-    words = _words(out, grad, data, positions, top, log_total, count)
-    compile_kernel(_BACKWARD, _IN_ORDER)(len(positions), words, max(1, _GRAIN // count))
+    grad, data, *kept_rows = map(np.ascontiguousarray, (grad, data, *kept))
+    inputs = (grad, data, _numbers(index), *kept_rows)
+    _run(LOG_SOFTMAX_PICK_BACKWARD, _plan_pick_backward, (out,), inputs, attrs)
+
+
+def _numbers(index: Array) -> Array:
+    """Return class numbers as the kernels read them."""
+    if index.dtype not in _POSITIONS:
+        index = index.astype(np.int64)
+    return np.ascontiguousarray(index)
+
+
+def _run(
+    op: Operator,
+    plan: Callable[[Sequence[Array], Sequence[Array], Attrs], Bound],
+    outputs: tuple[Array, ...],
+    inputs: tuple[Array, ...],
+    attrs: Attrs,
+) -> None:
+    try:
+        found = plan(outputs, inputs, attrs).plan
+    except RefusedError as error:
+        note_refusal(op.name, error)
+        op.kernel(np, outputs[0] if op.single else outputs, *inputs, **attrs)
+    else:
+        found.run(*outputs, *inputs)
 
 
 def _takes_embedding(grad: Spec, data: Spec, *, input_dim: int, output_dim: int, **_: Any) -> bool:
@@ -169,18 +313,18 @@ def _embedding_backward(
     compile_kernel(_EMBEDDING)(output_dim, words, _COLUMNS)
 
 
-_KERNELS: tuple[tuple[Operator, Any, Any], ...] = (
-    (LOG_SOFTMAX_PICK, _takes_pick, _pick),
-    (LOG_SOFTMAX_PICK_BACKWARD, _takes_pick_backward, _pick_backward),
-    (EMBEDDING_BACKWARD, _takes_embedding, _embedding_backward),
+_KERNELS: tuple[tuple[Operator, Any, Any, Any], ...] = (
+    (LOG_SOFTMAX_PICK, _takes_pick, _pick, _plan_pick),
+    (LOG_SOFTMAX_PICK_BACKWARD, _takes_pick_backward, _pick_backward, _plan_pick_backward),
+    (EMBEDDING_BACKWARD, _takes_embedding, _embedding_backward, None),
 )
 
 
 def hang() -> None:
     """Hang the kernels on their operators, in front of those that are there."""
-    for op, takes, kernel in _KERNELS:
-        fast = FastKernel(f"numba.{op.name[1:]}", takes, kernel, available)
-        op.fast_kernels = (fast, *op.fast_kernels)
+    for op, takes, kernel, plan in _KERNELS:
+        fast = FastKernel(f"numba.{op.name[1:]}", takes, kernel, available, plan)
+        op.hang(fast)
 
 
 hang()

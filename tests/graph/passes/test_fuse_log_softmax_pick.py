@@ -13,15 +13,45 @@ def _fused(variables: list[Value], *outputs: Value) -> str:
 def test_a_pick_of_log_softmax_is_one_operator() -> None:
     x, index = inputs((4, 5), (4,))
     y = call("pick", call("log_softmax", x), index, keepdims=True)
-    assert _fused([x, index], call("negative", y)) == text(
+    assert _fused([x, index], call("relu", y)) == text(
         """
         %0: float32(4, 5) = variable a
         %1: float32(4,) = variable b
         %2: float32(4, 1), float32(4, 1), float32(4, 1) = _log_softmax_pick(%0, %1, keepdims=True)
-        %3: float32(4, 1) = negative(%2)
+        %3: float32(4, 1) = relu(%2)
         return %3
         """
     )
+
+
+@pytest.mark.parametrize("written", ["pick", "_log_softmax_pick"])
+def test_a_loss_of_class_numbers_is_one_operator(written: str) -> None:
+    x, index = inputs((4, 5), (4,))
+    scores = call("log_softmax", x) if written == "pick" else x
+    y = call("_mul_scalar", -call(written, scores, index, keepdims=True), scalar=0.5)
+    assert _fused([x, index], call("Reshape", y, shape=(4,))) == text(
+        """
+        %0: float32(4, 5) = variable a
+        %1: float32(4,) = variable b
+        %2: float32(4,), float32(4, 1), float32(4, 1) = _log_softmax_pick(%0, %1, scale=-0.5)
+        return %2
+        """
+    )
+
+
+def test_other_shapes_and_factors_that_are_rounded_stay() -> None:
+    x, index = inputs((4, 5), (4,))
+    y = call("_log_softmax_pick", x, index)
+    assert "Reshape(%2" in _fused([x, index], call("Reshape", y, shape=(2, 2)))
+    half = call("_log_softmax_pick", call("Cast", x, dtype="float16"), index)
+    assert "_mul_scalar(" in _fused([x, index], half * 3.0)
+    assert "scale=-1.0" in _fused([x, index], -half)
+
+
+def test_a_factor_on_what_others_read_stays() -> None:
+    x, index = inputs((4, 5), (4,))
+    y = call("_log_softmax_pick", x, index)
+    assert "_mul_scalar(" in _fused([x, index], y, y * 2.0)
 
 
 def test_axes_may_be_counted_from_either_end() -> None:

@@ -79,7 +79,7 @@ def test_an_intermediate_that_others_need_is_an_output_too() -> None:
 
 
 def test_no_node_waits_for_itself() -> None:
-    (a,) = inputs((64, 64))
+    (a,) = inputs((32, 32))
     x = call("sigmoid", a)
     y = call("dot", x, x)
     z = call("elemwise_add", x, call("square", y))
@@ -132,6 +132,14 @@ def test_copies_for_the_gradient_are_no_work_and_stay() -> None:
 def test_a_large_operator_alone_gets_a_kernel_if_it_has_none() -> None:
     (a,) = inputs((256, 256))
     assert operators(fused([a], call("_plus_scalar", a, scalar=1))) == ["_fused_pointwise"]
+
+
+def test_a_slow_operator_alone_gets_a_kernel_sooner() -> None:
+    (a,) = inputs((64, 64))
+    assert operators(fused([a], call("sigmoid", a))) == ["_fused_pointwise"]
+    assert operators(fused([a], call("_plus_scalar", a, scalar=1))) == ["_plus_scalar"]
+    (b,) = inputs((63, 64))
+    assert operators(fused([b], call("sigmoid", b))) == ["sigmoid"]
 
 
 def test_what_is_overwritten_is_read_where_it_was() -> None:

@@ -56,6 +56,31 @@ def test_a_chain_of_reshapes_becomes_one() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_a_reduction_of_single_elements_is_a_reshape(name: str) -> None:
+    (a,) = inputs((4, 1))
+    assert _simplified([a], call(name, a, axis=0, exclude=True)) == text(
+        """
+        %0: float32(4, 1) = variable a
+        %1: float32(4,) = _reshape_exact(%0, shape=(4,))
+        return %1
+        """
+    )
+    assert _simplified([a], call("relu", call(name, a, axis=1, keepdims=True))) == text(
+        """
+        %0: float32(4, 1) = variable a
+        %1: float32(4, 1) = relu(%0)
+        return %1
+        """
+    )
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (0, 1), (1, 0)])
+def test_reductions_of_several_or_no_elements_stay(shape: tuple[int, ...]) -> None:
+    (a,) = inputs(shape)
+    assert "mean(%0" in _simplified([a], call("mean", a, axis=1))
+
+
 def test_a_chain_that_comes_back_to_its_shape_goes() -> None:
     (a,) = inputs((2, 6))
     y = call("Reshape", call("Reshape", a, shape=(3, 4)), shape=(2, 6))

@@ -1,4 +1,4 @@
-"""The kernels for large vocabularies against the operators' own."""
+"""The kernels for class numbers against the operators' own."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.onednn.api import RefusedError
 from gluonish.ops.registry import find_operator
 from gluonish.testing.values import run_kernel, spec_of
 
@@ -38,6 +39,66 @@ def test_log_softmax_pick(shape: tuple[int, ...]) -> None:
         grad = scores(*out.shape)
         inputs = [grad, scores(*shape), index, *kept]
         compare("_log_softmax_pick_backward", inputs, mode=mode)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "uint8", "int32", "int64", "bool"])
+@pytest.mark.parametrize("classes", [9, 70])
+def test_class_numbers_of_all_types(classes: int, dtype: str) -> None:
+    index = np.random.default_rng(3).integers(0, 12, 100).astype(dtype)
+    _, *kept = compare("_log_softmax_pick", [scores(100, classes), index], scale=-2.0)
+    inputs = [scores(100), scores(100, classes), index, *kept]
+    compare("_log_softmax_pick_backward", inputs, scale=-2.0)
+
+
+@pytest.mark.parametrize("classes", [9, 70])
+@pytest.mark.parametrize("mode", ["clip", "wrap"])
+def test_class_numbers_far_outside(mode: str, classes: int) -> None:
+    index = np.resize(np.array([-7.5, 1e6, -1e6, 8.9, -0.5], np.float32), 70)
+    if mode == "clip":  # what is no number counts as below all
+        index[5:9] = np.nan, np.inf, -np.inf, 1e19
+    compare("_log_softmax_pick", [scores(70, classes), index], mode=mode)
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("shape", [(64, 10), (70, 1000), (520, 1), (3, 5, 63)])
+def test_plans_give_what_the_reference_gives(shape: tuple[int, ...], keepdims: bool) -> None:
+    index = np.random.default_rng(3).integers(0, shape[-1], shape[:-1]).astype(np.float32)
+    inputs = [scores(*shape), index]
+    given = {"keepdims": keepdims, "scale": -0.5}
+    for name in ("_log_softmax_pick", "_log_softmax_pick_backward"):
+        op = find_operator(name)
+        attrs = op.schema.parse(name, given)
+        (fast,) = op.fast_kernels
+        want = run_kernel(op, op.kernel, inputs, attrs, attrs)
+        outputs = [np.full_like(each, np.nan) for each in want]
+        assert fast.plan is not None
+        bound = fast.plan(outputs, inputs, attrs)
+        arrays = (*outputs, *inputs)
+        places = tuple(range(len(arrays)))
+        bound.plan.attach(places, arrays, places).run(arrays)
+        for a, b in zip(outputs, want, strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
+        inputs = [scores(*want[0].shape), *inputs, *want[1:]]
+
+
+def test_nan_stays_in_its_row_of_few_classes() -> None:
+    x = scores(100, 9)
+    x[1, 4], x[2], x[3, 5] = np.nan, -np.inf, np.inf
+    out, *kept = compare("_log_softmax_pick", [x, np.zeros(100, np.int32)])
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(out)), [1, 2, 3])
+    grad = np.ones(100, np.float32)
+    (found,) = compare("_log_softmax_pick_backward", [grad, x, np.zeros(100, np.int32), *kept])
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(found).any(1)), [1, 2, 3])
+
+
+def test_plans_refuse_gaps() -> None:
+    op = find_operator("_log_softmax_pick")
+    x = scores(200, 250)[:, ::2]
+    outputs = [np.empty(n, np.float32) for n in (200, (200, 1), (200, 1))]
+    (fast,) = op.fast_kernels
+    assert fast.plan is not None
+    with pytest.raises(RefusedError, match="expected contiguous arrays"):
+        fast.plan(outputs, (x, np.arange(200)), op.schema.parse(op.name, {}))
 
 
 def test_large_and_infinite_scores() -> None:

@@ -1,0 +1,110 @@
+"""Small products of matrices: what a call needs is looked up once, and NumPy multiplies."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from gluonish.core.spec import Spec
+from gluonish.kernels.onednn.api import RefusedError
+from gluonish.ops.matmul import DOT
+from gluonish.ops.registry import Attrs, FastKernel
+
+__all__ = ["SmallDot", "hang"]
+
+_LARGEST = 96**3  # multiplications; from there on oneDNN is faster
+_TYPES = "fd"  # type codes of float32 and float64, which a BLAS multiplies
+
+
+class Bound(NamedTuple):
+    """A plan for one call.
+
+    Attributes:
+        plan: The plan.
+        operands: For each operand of the plan, which array it is: the output, then inputs.
+    """
+
+    plan: "SmallDot"
+    operands: tuple[int, ...]
+
+
+class SmallDot:
+    """``out = a b`` of matrices, either of them transposed first.
+
+    Args:
+        transpose_a: Whether the first is.
+        transpose_b: Whether the second is.
+    """
+
+    __slots__ = ("transpose_a", "transpose_b")
+
+    def __init__(self, *, transpose_a: bool, transpose_b: bool) -> None:
+        self.transpose_a = transpose_a
+        self.transpose_b = transpose_b
+
+    def packing(self, stable: Collection[int]) -> None:
+        """Nothing is computed ahead."""
+
+    def attach(
+        self,
+        operands: Sequence[int],
+        arrays: Sequence[Any],
+        moving: Collection[int],
+        packing: None = None,
+    ) -> "_Attached":
+        """Return what runs on arrays at these places, wherever they lie."""
+        return _Attached(self, operands)
+
+
+class _Attached:
+    """A plan and the places of its operands."""
+
+    __slots__ = ("_lhs", "_out", "_rhs", "_transpose_a", "_transpose_b")
+
+    def __init__(self, plan: SmallDot, operands: Sequence[int]) -> None:
+        self._out, self._lhs, self._rhs = operands
+        self._transpose_a = plan.transpose_a
+        self._transpose_b = plan.transpose_b
+
+    def run(self, arrays: Sequence[Any]) -> None:
+        """Run on the arrays at the places."""
+        a = arrays[self._lhs]
+        b = arrays[self._rhs]
+        if self._transpose_a:
+            a = a.T
+        if self._transpose_b:
+            b = b.T
+        a.dot(b, arrays[self._out])
+
+    def pack(self, arrays: Sequence[Any]) -> None:
+        """Compute nothing."""
+
+
+_PLANS = {
+    (a, b): SmallDot(transpose_a=a, transpose_b=b) for a in (False, True) for b in (False, True)
+}
+
+
+def _takes(lhs: Spec, rhs: Spec, *, transpose_b: bool, **_: Any) -> bool:
+    if len(lhs.shape) != 2 or len(rhs.shape) != 2:
+        return False
+    if lhs.dtype != rhs.dtype or lhs.dtype.char not in _TYPES:
+        return False
+    return lhs.size * rhs.shape[0 if transpose_b else 1] < _LARGEST
+
+
+def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
+    if not outputs[0].flags.c_contiguous:
+        raise RefusedError(f"dot: expected a contiguous result, got {outputs[0].strides}")
+    return Bound(_PLANS[attrs["transpose_a"], attrs["transpose_b"]], (0, 1, 2))
+
+
+def _kernel(xp: Any, out: Any, lhs: Any, rhs: Any, **attrs: Any) -> None:
+    DOT.kernel(xp, out, lhs, rhs, **attrs)
+
+
+def hang() -> None:
+    """Hang the kernel on its operator, in front of those that are there."""
+    fast = FastKernel("numpy.dot", _takes, _kernel, plan=_plan, packs=False)
+    DOT.hang(fast)
+
+
+hang()
