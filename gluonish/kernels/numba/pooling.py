@@ -130,7 +130,8 @@ def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
 
     Args:
         outputs: The gradient, (N, C, *spatial), to be filled.
-        inputs: Gradient of the output (N, C, *pooled), data, and the output.
+        inputs: Gradient of the output (N, C, *pooled), which may lie channel by channel, too, as it
+            does behind a dense layer; data, and the output.
         attrs: Those of the operator.
 
     Returns:
@@ -141,7 +142,11 @@ def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
     """
     arrays = (*outputs, *inputs)
     used = arrays if attrs["pool_type"] == "max" else arrays[:2]
-    return _find("_pooling_backward", _plan_backward, used, attrs)
+    return _find("_pooling_backward", _plan_backward, used, attrs, planar=1)
+
+
+def _channels_last(array: Array) -> bool:
+    return bool(np.moveaxis(array, 1, -1).flags.c_contiguous)
 
 
 def _find(
@@ -149,9 +154,12 @@ def _find(
     make: Callable[[Sequence[Array], Attrs], KernelPlan],
     arrays: Sequence[Array],
     attrs: Attrs,
+    planar: int | None = None,
 ) -> Bound:
+    """Find or make a plan; ``planar`` is the array that may lie channel by channel."""
     views = [channels_first(np, array, attrs["layout"]) for array in arrays]
-    if not all(np.moveaxis(x, 1, -1).flags.c_contiguous and x.flags.aligned for x in views):
+    last = [x for i, x in enumerate(views) if i != planar or not x.flags.c_contiguous]
+    if not all(map(_channels_last, last)) or not all(x.flags.aligned for x in views):
         raise RefusedError(f"{name}: expected arrays whose channels come last, got others")
     key = (make, *map(signature, views), *attrs.values())
     plan = _plans.get(key)
@@ -180,7 +188,7 @@ def _plan_forward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:
 
 
 def _plan_backward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:
-    result = arrays[0]
+    result, grad = arrays[:2]
     windows = _Windows(result.shape, attrs)
     narrow = result.dtype == BFLOAT16
     unrolled, overlap = windows.unrolled(), windows.overlap
@@ -188,7 +196,9 @@ def _plan_backward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:
         overlap = (0, 0, 0) if windows.tiles else None
     if narrow and overlap != (0, 0, 0):
         raise RefusedError("_pooling_backward: expected float32 where windows overlap, got others")
-    form = Form(windows.largest, narrow, windows.inside, unrolled, overlap)
+    form = Form(
+        windows.largest, narrow, windows.inside, unrolled, overlap, not _channels_last(grad)
+    )
     kernel = compile_kernel(backward_source(form))
     samples, channels = result.shape[:2]
     blocks = max(1, min(-(-_ITEMS // samples), channels // _BLOCK))

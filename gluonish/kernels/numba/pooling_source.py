@@ -145,6 +145,7 @@ def backward_source(form: Form) -> str:
         extra,
         SIZES.rstrip(),
         "    held = scratch()" if form.kernel is None else "",
+        "    pitch = count_d * count_h * count_w" if form.planar else "",
         "    for item in range(begin, end):",
         "        sample = item // blocks",
         "        first_c = item % blocks * step",
@@ -169,6 +170,9 @@ def _backward_windows(form: Form) -> Iterator[str]:
     yield "        for pw in range(count_w):"
     yield from indented(3, bounds(form, "w", "pw"))
     yield "            y = (((sample * count_d + pd) * count_h + ph) * count_w + pw) * channels"
+    if form.planar:
+        yield "            row = (sample * channels * count_d + pd) * count_h + ph"
+        yield "            g = row * count_w + pw"
     yield "" if form.largest else f"            {DIVISOR}"
     yield from indented(3, _backward_loops(form) if form.kernel is None else _backward_taps(form))
     yield "            end_w = last_w"
@@ -211,7 +215,7 @@ def _backward_taps(form: Form) -> Iterator[str]:
 
 def _backward_channels(form: Form, moved: bool) -> Iterator[str]:
     """The loop over channels: ``left`` is the gradient that no element has got."""
-    gradient = form.load("grad", "y + c")
+    gradient = form.load("grad", "g + c * pitch" if form.planar else "y + c")
     yield "for c in range(first_c, last_c):"
     yield "    independent()"
     if form.largest:
@@ -240,7 +244,7 @@ def _backward_channels(form: Form, moved: bool) -> Iterator[str]:
 
 
 def _backward_loops(form: Form) -> Iterator[str]:
-    gradient = form.load("grad", "y + part + c")
+    gradient = form.load("grad", "g + (part + c) * pitch" if form.planar else "y + part + c")
     if form.largest:
         yield from _LOST.splitlines()
         gradient = f"select({form.load('out', 'y + part + c')} == lost, zero, {gradient})"

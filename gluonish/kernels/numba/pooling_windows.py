@@ -50,6 +50,7 @@ class Form(NamedTuple):
         overlap: For the gradient: how far a window reaches into the next along each axis. None: the
             gradient is cleared and all are added. Windows that are not unrolled overlap by zeros
             (and tile the data), or it is None.
+        planar: For the gradient: whether that of the output lies channel by channel.
     """
 
     largest: bool
@@ -57,6 +58,7 @@ class Form(NamedTuple):
     inside: bool
     kernel: Shape | None
     overlap: Shape | None = None
+    planar: bool = False
 
     def load(self, view: str, place: str) -> str:
         """Return an element as float32."""

@@ -76,8 +76,8 @@ class Words:
         return self._words[self._places[name]]
 
     def run(self, extent: int) -> None:
-        """Run the kernel; each step is worth a thread."""
-        self._kernel.run_at(extent, addressof(self._words), 1)
+        """Run the kernel without the interpreter's lock; each step is worth a thread."""
+        self._kernel.run_at(extent, addressof(self._words), 0)
 
 
 class Call(ABC):

@@ -150,7 +150,22 @@ def test_arrays_with_other_layouts_are_refused() -> None:
         with pytest.raises(RefusedError, match="channels"):
             pooling([arrays[1]], [arrays[0]], attrs)
         with pytest.raises(RefusedError, match="channels"):
-            pooling_backward([arrays[0]], [arrays[1], last(data), last(out)], attrs)
+            pooling_backward([arrays[0]], [last(out), last(data), arrays[1]], attrs)
+
+
+@pytest.mark.parametrize("kind", KINDS[:2], ids=["maximum", "mean"])
+@pytest.mark.parametrize("name", ["padded", "tiling", "many_elements", "volume"])
+def test_the_gradient_of_the_output_may_lie_channel_by_channel(
+    name: str, kind: dict[str, Any]
+) -> None:
+    shape, given = CASES[name]
+    attrs = attributes(**given, **kind)
+    data = whole(shape)
+    out, grad, back = references(data, attrs)
+    assert grad.flags.c_contiguous
+    got, data, out = last(np.full_like(back, np.nan)), last(data), last(out)
+    run(pooling_backward([got], [grad, data, out], attrs), got, grad, data, out)
+    np.testing.assert_allclose(got, back, rtol=1e-5, atol=1e-5)
 
 
 def test_windows_without_data_are_refused() -> None:
