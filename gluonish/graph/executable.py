@@ -22,7 +22,8 @@ from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.state import State, StateUse
 from gluonish.graph.steps import Frame, Step
-from gluonish.graph.work import is_light
+from gluonish.graph.work import is_light, is_small
+from gluonish.kernels import teams
 from gluonish.ndarray.ndarray import NDArray
 from gluonish_engine import Var
 
@@ -83,6 +84,9 @@ class Executable:
         self._prepared: Versions | None = None if has_prologue else []
         self._lock = threading.Lock()  # guards the prologue's values and `_prepared`
         self.inline = is_light(nodes)
+        # Work that asks which thread has the team of threads; on other devices there is none.
+        self._asks = not self.inline and device.xp_name == "numpy"
+        self._small = self._asks and is_small(nodes)
         self._arenas = arenas
         self._number = arenas.join(self.layout.arena_nbytes)
         steps = self.layout.steps
@@ -145,8 +149,13 @@ class Executable:
         versions: Versions = []
         if self._stable:
             versions = [(reads[i], reads[i].version) for i in self._stable]
+        inline = self.inline
+        if self._asks:
+            inline = self._small and teams.may_run_here()
+            if not inline:
+                teams.hand_over()
         if len(self.segments) > 1:
-            self._push_segments(frame, state, reads, writes, updated, key, versions)
+            self._push_segments(frame, state, reads, writes, updated, key, versions, inline)
         else:
             current_engine().push(
                 lambda: self._run_all(frame, state, key, versions),  # half the price of a `partial`
@@ -155,7 +164,7 @@ class Executable:
                 device.lane,
                 0,
                 self.name,
-                self.inline,
+                inline,
             )
         return key
 
@@ -168,6 +177,7 @@ class Executable:
         updated: list[Var],
         key: Key,
         versions: Versions,
+        inline: bool,
     ) -> None:
         # It orders the jobs, and an error in one keeps the later ones from running. The first and
         # the last job hold the call's arrays: whoever comes later waits for the last. If the first
@@ -186,7 +196,7 @@ class Executable:
                 self.device.lane,
                 0,
                 self.name,
-                self.inline,
+                inline,
             )
 
     def _run_all(self, frame: Frame, state: State | None, key: Key, versions: Versions) -> None:
@@ -196,6 +206,8 @@ class Executable:
         if versions != self._prepared:
             self._prepare(frame, versions)
         self._run(self.segments[0], frame, key)
+        if self._small:
+            teams.leave()
         if self.layout.copies:
             self._copy(frame)
         self._arenas.give(arena)
@@ -217,6 +229,8 @@ class Executable:
             if versions != self._prepared:
                 self._prepare(frame, versions)
         self._run(self.segments[index], frame, key)
+        if self._small:
+            teams.leave()
         if index == len(self.segments) - 1:
             self._copy(frame)
             self._arenas.give(taken[0])

@@ -2,24 +2,42 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from gluonish.graph.ir import Node
 
-__all__ = ["is_light"]
+__all__ = ["is_light", "is_small"]
 
-# A hand-over to a worker costs tens of microseconds, as much as these. More is never done by the
-# caller, since kernels then use a team of threads. libgomp gives every thread that asks for one a
-# team of its own, and lets all of them sleep sooner once they are more than the cores: a second
-# team beside the worker's made the steps of a small network 1.4 times longer.
-_MAX_STEPS = 32
-_MAX_ELEMENTS = 1 << 16  # that are written by operators that cost little each
-_MAX_PRODUCTS = 96**3  # multiplications with an addition
+
+class _Limits(NamedTuple):
+    """The most steps, elements that are written by operators that cost little each, and
+    multiplications with an addition."""
+
+    steps: int
+    elements: int
+    products: int
+
+
+# A hand-over to a worker costs tens of microseconds, as much as these on one thread.
+_LIGHT = _Limits(32, 1 << 16, 96**3)
+# Some 0.5 ms on two threads. Two hand-overs were a fifth of the training step of a network of three
+# dense layers (64 x 784, 256, 128, 10).
+_SMALL = _Limits(64, 1 << 19, 1 << 26)
 _HEAVY = 64  # what an element counts of other operators that do much for each
 
 
 def is_light(nodes: Sequence[Node]) -> bool:
-    """Whether the nodes together are too little work for a hand-over to another thread."""
-    if len(nodes) > _MAX_STEPS:
+    """Whether the nodes together are too little work for a second thread."""
+    return _is_within(_LIGHT, nodes)
+
+
+def is_small(nodes: Sequence[Node]) -> bool:
+    """Whether a hand-over would be a large part of the work; kernels may use a team of threads."""
+    return _is_within(_SMALL, nodes)
+
+
+def _is_within(limits: _Limits, nodes: Sequence[Node]) -> bool:
+    if len(nodes) > limits.steps:
         return False
     elements = products = 0
     for node in nodes:
@@ -30,7 +48,7 @@ def is_light(nodes: Sequence[Node]) -> bool:
         else:
             count = _PRODUCTS.get(op.name)
             products += _HEAVY * size if count is None else count(node)
-    return elements <= _MAX_ELEMENTS and products <= _MAX_PRODUCTS
+    return elements <= limits.elements and products <= limits.products
 
 
 def _by_weight(node: Node) -> int:
@@ -56,7 +74,7 @@ def _dot(node: Node) -> int:
 
 def _whole_sequence(node: Node) -> int:
     """Recurrent layers are long whatever their sizes."""
-    return _MAX_PRODUCTS + 1
+    return _SMALL.products + 1
 
 
 _PRODUCTS: Mapping[str, Callable[[Node], int]] = {

@@ -17,6 +17,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
+from gluonish.kernels import teams
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into, on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
@@ -124,6 +125,8 @@ def run(
     inline = first._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
     if op.fast_kernels and not (inline and op.large_only):
         kernel = op.select_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
+        if not inline and kernel is not op.kernel:
+            teams.hand_over()
     if op.single:
         out, writes = first._data, [first._var]
     else:

@@ -11,6 +11,7 @@ from typing import Any
 from gluonish.core.device import Device
 from gluonish.core.errors import DeviceError
 from gluonish.engine import current_engine
+from gluonish.kernels import teams
 from gluonish.kernels.numba.optimizer import fused_step
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.copying import on_one_cpu
@@ -25,8 +26,9 @@ __all__ = ["Column", "WeightUpdate", "each"]
 # A number for each weight, or one for all.
 Column = float | Sequence[float]
 
-# Up to so many elements a fused kernel runs in the calling thread: 0.1 ms of work on two cores.
-_FUSED_INLINE_SIZE = 1 << 19
+# Up to so many elements a fused kernel runs in the calling thread if that has the team of threads:
+# 0.1 ms of work on two cores.
+_SMALL_SIZE = 1 << 19
 
 # The plain operator of a rule stands before its preloaded one.
 _NAMES = {(multi.rule, multi.mixed): multi.name for multi in reversed(MULTI_UPDATES)}
@@ -51,6 +53,7 @@ class WeightUpdate:
 
     __slots__ = (
         "_arrays",
+        "_asks",
         "_device",
         "_fused",
         "_groups",
@@ -59,6 +62,7 @@ class WeightUpdate:
         "_name",
         "_reads",
         "_rule",
+        "_small",
         "_writes",
         "memo",
     )
@@ -80,8 +84,11 @@ class WeightUpdate:
         if len(set(self._writes)) == len(self._writes):
             outs = [arrays[0] for arrays in self._arrays]
             self._fused = fused_step(rule, outs, self._arrays, mixed)
-        limit = LIGHT_INLINE_SIZE if self._fused is None else _FUSED_INLINE_SIZE
-        self._inline = sum(group[0].size for group in self._groups) <= limit
+        size = sum(group[0].size for group in self._groups)
+        self._inline = size <= LIGHT_INLINE_SIZE
+        # Whether the kernel asks which thread has the team, and may run in the calling one then.
+        self._asks = self._fused is not None and not self._inline
+        self._small = self._asks and size <= _SMALL_SIZE
         self.memo: Any = None
 
     def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
@@ -99,6 +106,13 @@ class WeightUpdate:
             for group in self._groups:
                 group[0]._check_writable(self._name)
         run = self._run_reference if self._fused is None else self._fused.run
+        inline = self._inline
+        if self._asks:
+            inline = self._small and teams.may_run_here()
+            if inline:
+                run = self._run_small
+            else:
+                teams.hand_over()
         current_engine().push(
             partial(run, columns, scalars),
             self._reads,
@@ -106,8 +120,13 @@ class WeightUpdate:
             self._device.lane,
             0,
             self._name,
-            self._inline,
+            inline,
         )
+
+    def _run_small(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        assert self._fused is not None
+        self._fused.run(columns, scalars)
+        teams.leave()
 
     def _run_reference(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         xp, rule, mixed = self._device.xp, self._rule, self._mixed

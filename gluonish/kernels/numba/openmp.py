@@ -16,6 +16,7 @@ __all__ = ["SPIN_COUNT", "Team", "team"]
 # How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
 # with which threads spin against each other on a busy machine.
 SPIN_COUNT = "30000"
+_PAUSE_SOFT = 1  # omp_pause_soft
 
 
 class Team:
@@ -35,6 +36,11 @@ class Team:
         if library is not None:
             self.parallel = ctypes.cast(library.GOMP_parallel, ctypes.c_void_p).value or 0
             self.threads = library.omp_get_max_threads
+
+    def release(self) -> None:
+        """End the threads that wait for the calling thread; its next kernel starts others."""
+        if self._library is not None and hasattr(self._library, "omp_pause_resource_all"):
+            self._library.omp_pause_resource_all(_PAUSE_SOFT)
 
 
 def _one() -> int:
