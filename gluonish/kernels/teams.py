@@ -13,12 +13,15 @@ from gluonish.kernels.numba import openmp
 
 __all__ = ["hand_over", "leave", "may_run_here"]
 
+_MOST_MOVES = 16  # small networks that may run in a worker by chance
+
 
 class _State:
     """Single words that are replaced as a whole: reading them needs no lock."""
 
     owner = 0  # the caller's thread that may have a team; 0 before there is one
     ended = False  # whether workers have teams
+    moves = 0  # how often a small network ran in a worker before that
 
 
 def may_run_here() -> bool:
@@ -40,10 +43,17 @@ def hand_over() -> None:
 
 
 def leave() -> None:
-    """End the calling thread's team unless it may keep it: a small network had to wait for work in
-    a queue, and so ran in a worker."""
+    """End the calling thread's team unless it may keep it.
+
+    A small network runs in a worker if it has to wait for other work there. Where that goes on, as
+    in a loop that waits for no result, workers take over.
+    """
     if not _State.ended and _State.owner != threading.get_ident():
-        openmp.team().release()
+        _State.moves += 1
+        if _State.moves > _MOST_MOVES:
+            hand_over()
+        else:
+            openmp.team().release()
 
 
 def _release() -> None:

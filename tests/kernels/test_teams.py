@@ -15,6 +15,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has a team yet."""
     monkeypatch.setattr(teams._State, "owner", 0)
     monkeypatch.setattr(teams._State, "ended", False)
+    monkeypatch.setattr(teams._State, "moves", 0)
 
 
 @pytest.fixture
@@ -23,6 +24,15 @@ def released(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     threads: list[int] = []
     monkeypatch.setattr(openmp.Team, "release", lambda self: threads.append(threading.get_ident()))
     return threads
+
+
+def test_workers_take_over_if_a_small_network_often_has_to_wait(released: list[int]) -> None:
+    assert teams.may_run_here()
+    for _ in range(17):
+        assert teams.may_run_here()
+        in_thread(teams.leave)
+    assert len(released) == 16
+    assert not teams.may_run_here()
 
 
 def in_thread(function: Callable[[], object]) -> object:
