@@ -3,12 +3,13 @@
 Below some size the product takes less time than finding out how to compute it.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from gluonish.core.spec import Spec
+from gluonish.kernels.numpy.plan import Bound, NumpyPlan
 from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.fused_dense import FUSED_DENSE
 from gluonish.ops.registry import Attrs, FastKernel
@@ -21,19 +22,7 @@ _TYPES = "fd"  # type codes of float32 and float64, which a BLAS multiplies
 _add = np.add  # one look-up less in each call
 
 
-class Bound(NamedTuple):
-    """A plan for one call.
-
-    Attributes:
-        plan: The plan.
-        operands: For each operand of the plan, which array it is: the output, then inputs.
-    """
-
-    plan: "SmallDense"
-    operands: tuple[int, ...]
-
-
-class SmallDense:
+class SmallDense(NumpyPlan):
     """``out = relu(data weight^T + bias)``, without bias and relu where there are none.
 
     Args:
@@ -47,17 +36,8 @@ class SmallDense:
         self.relu = relu
         self.is_row = is_row
 
-    def packing(self, stable: Collection[int]) -> None:
-        """Nothing is computed ahead."""
-
-    def attach(
-        self,
-        operands: Sequence[int],
-        arrays: Sequence[Any],
-        moving: Collection[int],
-        packing: None = None,
-    ) -> "_Attached":
-        """Return what runs on arrays at these places, wherever they lie."""
+    def at(self, operands: Sequence[int]) -> "_Attached":
+        """Return what runs on arrays at these places."""
         return _Attached(self, operands)
 
 
@@ -120,7 +100,7 @@ def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
 
 def _kernel(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
     bound = _plan((out,), inputs, attrs)
-    _Attached(bound.plan, bound.operands).run((out, *inputs))
+    bound.plan.at(bound.operands).run((out, *inputs))
 
 
 def hang() -> None:

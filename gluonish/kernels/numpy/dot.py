@@ -1,9 +1,10 @@
 """Small products of matrices: what a call needs is looked up once, and NumPy multiplies."""
 
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from gluonish.core.spec import Spec
+from gluonish.kernels.numpy.plan import Bound, NumpyPlan
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.ops.matmul import DOT
 from gluonish.ops.registry import Attrs, FastKernel
@@ -14,19 +15,7 @@ _LARGEST = 96**3  # multiplications; from there on oneDNN is faster
 _TYPES = "fd"  # type codes of float32 and float64, which a BLAS multiplies
 
 
-class Bound(NamedTuple):
-    """A plan for one call.
-
-    Attributes:
-        plan: The plan.
-        operands: For each operand of the plan, which array it is: the output, then inputs.
-    """
-
-    plan: "SmallDot"
-    operands: tuple[int, ...]
-
-
-class SmallDot:
+class SmallDot(NumpyPlan):
     """``out = a b`` of matrices, either of them transposed first.
 
     Args:
@@ -40,17 +29,8 @@ class SmallDot:
         self.transpose_a = transpose_a
         self.transpose_b = transpose_b
 
-    def packing(self, stable: Collection[int]) -> None:
-        """Nothing is computed ahead."""
-
-    def attach(
-        self,
-        operands: Sequence[int],
-        arrays: Sequence[Any],
-        moving: Collection[int],
-        packing: None = None,
-    ) -> "_Attached":
-        """Return what runs on arrays at these places, wherever they lie."""
+    def at(self, operands: Sequence[int]) -> "_Attached":
+        """Return what runs on arrays at these places."""
         return _Attached(self, operands)
 
 
