@@ -151,9 +151,7 @@ class Executable:
             versions = [(reads[i], reads[i].version) for i in self._stable]
         inline = self.inline
         if self._asks:
-            inline = self._small and teams.may_run_here()
-            if not inline:
-                teams.hand_over()
+            inline = teams.claim(small=self._small)
         if len(self.segments) > 1:
             self._push_segments(frame, state, reads, writes, updated, key, versions, inline)
         else:

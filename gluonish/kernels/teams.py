@@ -11,7 +11,7 @@ import threading
 
 from gluonish.kernels.numba import openmp
 
-__all__ = ["hand_over", "leave", "may_run_here"]
+__all__ = ["claim", "hand_over", "leave", "may_run_here"]
 
 _MOST_MOVES = 16  # small networks that may run in a worker by chance
 
@@ -37,9 +37,20 @@ def may_run_here() -> bool:
 
 def hand_over() -> None:
     """Note that a worker is about to run kernels on a team: from now on workers only do."""
-    if not _State.ended:
-        _State.ended = True
-        _release()
+    _State.ended = True
+    _release()
+
+
+def claim(*, small: bool) -> bool:
+    """Whether the calling thread may run work on a team of its own; if not, a worker will.
+
+    Args:
+        small: Whether a hand-over would be a large part of the work.
+    """
+    if small and may_run_here():
+        return True
+    hand_over()
+    return False
 
 
 def leave() -> None:

@@ -108,11 +108,9 @@ class WeightUpdate:
         run = self._run_reference if self._fused is None else self._fused.run
         inline = self._inline
         if self._asks:
-            inline = self._small and teams.may_run_here()
+            inline = teams.claim(small=self._small)
             if inline:
                 run = self._run_small
-            else:
-                teams.hand_over()
         current_engine().push(
             partial(run, columns, scalars),
             self._reads,

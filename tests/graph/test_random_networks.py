@@ -20,24 +20,13 @@ from gluonish.core.config import (
     NNVM_EXEC_MATCH_RANGE,
 )
 from gluonish.core.random_state import seed
+from gluonish.graph import passes
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.ndarray import NDArray, array
 from tests.graph.random_graphs import RandomGraph
 from tests.graph.random_networks import random_networks
 
-PASSES = (
-    "channels_last",
-    "drop_bias_gradient",
-    "eliminate_common_subexpressions",
-    "eliminate_dead_code",
-    "fold_batch_norm",
-    "fuse_batch_norm_relu",
-    "fuse_log_softmax_pick",
-    "fuse_pointwise",
-    "fuse_primitives",
-    "simplify",
-    "split_batch_norm",
-)
+PASSES = ("channels_last", *passes.__all__)
 STAGES = (
     MXNET_ELIMINATE_COMMON_EXPR.override(False),
     MXNET_SUBGRAPH_BACKEND.override("NONE"),

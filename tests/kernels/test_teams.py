@@ -58,11 +58,25 @@ def test_workers_take_over_for_good(released: list[int]) -> None:
     assert len(released) == 1
 
 
+def test_work_that_is_not_small_goes_to_workers(released: list[int]) -> None:
+    assert teams.claim(small=True)
+    assert not teams.claim(small=False)
+    assert released == [threading.get_ident()]
+    assert not teams.claim(small=True)
+
+
 def test_the_owner_ends_its_team_itself(released: list[int]) -> None:
     assert teams.may_run_here()
     in_thread(teams.hand_over)
     assert not released
     assert not teams.may_run_here()
+    assert released == [threading.get_ident()]
+
+
+def test_an_owner_that_only_hands_over_ends_its_team(released: list[int]) -> None:
+    assert teams.may_run_here()
+    in_thread(teams.hand_over)
+    teams.hand_over()
     assert released == [threading.get_ident()]
 
 

@@ -27,10 +27,12 @@ class Tiles:
     Args:
         shape: (N, C, H, W) of the outputs, or of their gradient.
         channels: Of both sides together.
-        parts: How many threads.
+        threads: How many there are.
         fewest: Tiles that a pass should have, however many channels there are.
+        least: Tiles that are worth a thread.
 
     Attributes:
+        parts: How many threads share them.
         rows: Of an image.
         columns: Of an image.
         total: Of all images.
@@ -38,13 +40,16 @@ class Tiles:
         chunk: Of one pass.
     """
 
-    __slots__ = ("chunk", "columns", "rows", "share", "total")
+    __slots__ = ("chunk", "columns", "parts", "rows", "share", "total")
 
-    def __init__(self, shape: Sequence[int], channels: int, parts: int, fewest: int) -> None:
+    def __init__(
+        self, shape: Sequence[int], channels: int, threads: int, *, fewest: int, least: int
+    ) -> None:
         samples, _, height, width = shape
         self.rows, self.columns = -(-height // 2), -(-width // 2)
         self.total = samples * self.rows * self.columns
-        self.share = -(-self.total // parts)
+        self.parts = max(1, min(threads, self.total // least))
+        self.share = -(-self.total // self.parts)
         wanted = max(_CACHED // (4 * POINTS * channels), fewest)
         self.chunk = -(-self.share // -(-self.share // wanted))
 

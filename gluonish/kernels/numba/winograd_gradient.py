@@ -21,6 +21,7 @@ __all__ = ["GradientPlan"]
 # Tiles of a pass that are worth reading and writing the sums; each costs as much as two in 512
 # channels.
 _FEWEST = 96
+_LEAST = 32  # tiles that are worth a thread, which has sums of its own
 
 
 class GradientPlan(TilesPlan):
@@ -39,7 +40,7 @@ class GradientPlan(TilesPlan):
         KernelError: A kernel cannot be compiled.
     """
 
-    __slots__ = ("data", "engine", "grad", "out", "pad", "parts", "tiles", "zeros")
+    __slots__ = ("data", "engine", "grad", "out", "pad", "tiles", "zeros")
 
     def __init__(self, engine: Engine, arrays: Arrays, pad: int) -> None:
         super().__init__()
@@ -48,9 +49,9 @@ class GradientPlan(TilesPlan):
         self.out = element_strides(out)
         self.grad, self.data = grad.shape, data.shape
         self.pad = pad
-        self.parts = engine.api.max_threads()
         channels = grad.shape[1], data.shape[1]
-        self.tiles = Tiles(grad.shape, sum(channels), self.parts, _FEWEST)
+        threads = engine.api.max_threads()
+        self.tiles = Tiles(grad.shape, sum(channels), threads, fewest=_FEWEST, least=_LEAST)
         self.zeros = np.zeros(max(channels), np.float32)
         self._idle.append(self.call())
 
@@ -72,7 +73,7 @@ class _GradientCall(Call):
         grad, data = (Stack(POINTS, tiles.chunk, n, GAP) for n in (grad_channels, channels))
         product = plane_product(plan.engine, grad, data, transposed=True, accumulate=True)
         right = product.plan.scratch_nbytes
-        self._calls = PlaneCalls(product, plan.parts, right + data.nbytes, right)
+        self._calls = PlaneCalls(product, plan.tiles.parts, right + data.nbytes, right)
         self._words = Words(
             gradient_kernel(),
             GRADIENT_WORDS,
@@ -100,7 +101,7 @@ class _GradientCall(Call):
             SUMS_WORDS,
             space=self._calls.space,
             product=product.out.offset,
-            parts=plan.parts,
+            parts=plan.tiles.parts,
             rows=grad_channels,
             columns=channels,
             row_step=row_step,
@@ -116,7 +117,7 @@ class _GradientCall(Call):
         with scratch(plan.engine, calls.nbytes) as base:
             calls.move(base)
             self._words.set(scratch_at=base, grad_at=address(grad), data_at=address(data))
-            self._words.run(plan.parts)
+            self._words.run(plan.tiles.parts)
             self._sums.set(scratch_at=base, out_at=address(out))
             self._sums.run(plan.grad[1])
         calls.check(self._words.get("status"))

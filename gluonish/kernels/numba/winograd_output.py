@@ -28,6 +28,7 @@ from gluonish.kernels.onednn.plane_products import (
 __all__ = ["Finish", "OutputPlan"]
 
 _FEWEST = 64  # tiles of a pass that keep the multiplication busy
+_LEAST = 16  # tiles that are worth a thread, which reads all filters
 
 
 class Finish(NamedTuple):
@@ -72,7 +73,6 @@ class OutputPlan(TilesPlan):
         "filters",
         "finish",
         "out",
-        "parts",
         "planes",
         "tiles",
         "zeros",
@@ -90,8 +90,8 @@ class OutputPlan(TilesPlan):
         self._pad = pad
         self._turned = turned
         self.finish = finish
-        self.parts = engine.api.max_threads()
-        self.tiles = Tiles(out.shape, inner + outer, self.parts, _FEWEST)
+        threads = engine.api.max_threads()
+        self.tiles = Tiles(out.shape, inner + outer, threads, fewest=_FEWEST, least=_LEAST)
         self.zeros = np.zeros(inner, np.float32)
         self.planes = Stack(POINTS, inner, outer, GAP)
         self._idle.append(self.call())
@@ -165,7 +165,7 @@ class _OutputCall(Call):
         self._plan = plan
         self._packed = packed
         self._product = product = plan.product(packed=packed is not None)
-        self._calls = PlaneCalls(product, plan.parts, product.plan.scratch_nbytes)
+        self._calls = PlaneCalls(product, plan.tiles.parts, product.plan.scratch_nbytes)
         self._words = plan.words()
         self._words.set(left=product.left.offset, product=product.out.offset, **self._calls.words())
 
@@ -187,7 +187,7 @@ class _OutputCall(Call):
                 bias_at=rest[0] if plan.finish.with_bias else 0,
                 addend_at=rest[-1] if plan.finish.addend == "beside" else out,
             )
-            words.run(plan.parts)
+            words.run(plan.tiles.parts)
         calls.check(words.get("status"))
 
     def pack(self, arrays: Arrays) -> None:

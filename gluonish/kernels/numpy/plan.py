@@ -1,5 +1,6 @@
 """What plans that call NumPy have in common: they depend on attributes only, not on memory."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -16,7 +17,7 @@ class Attached(Protocol):
         """Compute what can be computed ahead."""
 
 
-class NumpyPlan:
+class NumpyPlan(ABC):
     """A plan; a subclass says what runs."""
 
     __slots__ = ()
@@ -34,9 +35,9 @@ class NumpyPlan:
         """Return what runs on arrays at these places, wherever they lie."""
         return self.at(operands)
 
+    @abstractmethod
     def at(self, operands: Sequence[int]) -> Attached:
         """Return what runs on arrays at these places."""
-        raise NotImplementedError
 
 
 class Bound(NamedTuple):
