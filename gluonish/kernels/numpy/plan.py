@@ -22,7 +22,7 @@ class NumpyPlan(ABC):
 
     __slots__ = ()
 
-    def packing(self, stable: Collection[int]) -> None:
+    def packing(self, stable: Collection[int]) -> None:  # noqa: B027  # true of all plans here
         """Nothing is computed ahead."""
 
     def attach(
