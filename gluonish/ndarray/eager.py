@@ -64,8 +64,9 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         return _delegate(op, inputs, attrs)
     flags = recording.mode.get()
     out_specs = op.infer(*specs, **attrs)
-    if op.train_dependent or op.random:
+    if not op.plain:
         attrs = runtime_attrs(op, attrs, flags, device)
+        out_specs = measured_specs(op, inputs, attrs, out_specs, device)
     if out is None:
         if len(out_specs[0].shape) > 2 and device.xp_name == "numpy":
             results = _new_outputs(op, inputs, attrs, out_specs, device)
@@ -152,6 +153,22 @@ def runtime_attrs(op: Operator, attrs: Attrs, flags: int, device: Device) -> dic
     if op.draws(attrs):
         extended["key"] = next_key(device.context)
     return extended
+
+
+def measured_specs(
+    op: Operator,
+    inputs: Sequence[NDArray],
+    attrs: Attrs,
+    specs: tuple[Spec, ...],
+    device: Device,
+) -> tuple[Spec, ...]:
+    """Return output specs that are known: where they follow from values, those are waited for."""
+    if op.measure is None:
+        return specs
+    for x in inputs:
+        x.wait_to_read()
+    shapes = op.measure(device.xp, *map(_data_of, inputs), **attrs)
+    return tuple(spec._replace(shape=tuple(shape)) for spec, shape in zip(specs, shapes, strict=True))
 
 
 def record_call(

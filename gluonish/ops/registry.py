@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema
-from gluonish.core.spec import PartialSpec, Spec
+from gluonish.core.spec import PartialSpec, Shape, Spec
 
 __all__ = [
     "FastKernel",
@@ -139,11 +139,16 @@ class Operator:
         heavy: Costs much more per element than reading it; worth a worker thread.
         workspaces: Positions of hidden outputs that a fast kernel fills in a way of its own, or not
             at all, for a gradient that reads them so.
+        measure: ``measure(xp, *inputs, **attrs)`` gives the outputs' shapes from the arrays' values,
+            where ``infer`` alone cannot know them and leaves extents `UNKNOWN`. Such an operator
+            waits for its inputs, and does not become part of a planned graph.
 
     Attributes:
         fast_kernels: Kernels of back ends, the preferred ones first.
         large_only: Whether all of them take large arrays only, so that a call that runs in its
             thread need not ask them.
+        plain: Whether nothing but inputs and attributes decides the result and its shape: neither
+            training, nor random numbers, nor (for the shape) the arrays' values.
     """
 
     __slots__ = (
@@ -161,11 +166,13 @@ class Operator:
         "inputs",
         "kernel",
         "large_only",
+        "measure",
         "mutates",
         "name",
         "output_names",
         "outputs",
         "overwrites",
+        "plain",
         "random",
         "schema",
         "single",
@@ -201,6 +208,7 @@ class Operator:
         identity: bool = False,
         heavy: bool = False,
         workspaces: tuple[int, ...] = (),
+        measure: Callable[..., tuple[Shape, ...]] | None = None,
     ) -> None:
         self.name = name
         self.infer = infer
@@ -225,6 +233,8 @@ class Operator:
         self.identity = identity
         self.heavy = heavy
         self.workspaces = workspaces
+        self.measure = measure
+        self.plain = not (train_dependent or random or measure)
         self.single = outputs == 1  # the common case, tested once on the eager path
         self.fast_kernels: tuple[FastKernel, ...] = ()
         self.large_only = False

@@ -274,6 +274,7 @@ def _showing_all(op: Operator) -> Operator:
         gradient_uses_output=op.gradient_uses_output,
         train_dependent=op.train_dependent,
         random=op.random,
+        measure=op.measure,
     )
 
 

@@ -39,6 +39,9 @@ def run_kernel(
     out shows.
     """
     specs = op.infer(*[spec_of(x) for x in inputs], **attrs)
+    if op.measure is not None:
+        shapes = op.measure(np, *inputs, **runtime)
+        specs = tuple(Spec(tuple(s), spec.dtype) for s, spec in zip(shapes, specs, strict=True))
     outputs = [np.empty(spec.shape, spec.dtype) for spec in specs]
     for out in outputs:
         out.reshape(-1).view(np.uint8)[...] = 0xFF
