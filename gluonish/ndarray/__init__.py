@@ -11,8 +11,8 @@ from gluonish.kernels.numba import winograd as _winograd  # noqa: F401  # the sa
 from gluonish.kernels.numpy import dense as _dense  # noqa: F401  # the same
 from gluonish.kernels.numpy import dot as _dot  # noqa: F401  # the same
 from gluonish.kernels.onednn import register as _register  # noqa: F401  # the same
+from gluonish.ndarray import contrib, image, linalg, random
 from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class
-from gluonish.ndarray import random
 from gluonish.ndarray.creation import (
     arange,
     array,
@@ -65,6 +65,7 @@ __all__ = [
     "arange",
     "array",
     "concatenate",
+    "contrib",
     "divide",
     "empty",
     "equal",
@@ -74,8 +75,10 @@ __all__ = [
     "full",
     "greater",
     "greater_equal",
+    "image",
     "lesser",
     "lesser_equal",
+    "linalg",
     "linspace",
     "load",
     "load_frombuffer",

@@ -168,7 +168,9 @@ def measured_specs(
     for x in inputs:
         x.wait_to_read()
     shapes = op.measure(device.xp, *map(_data_of, inputs), **attrs)
-    return tuple(spec._replace(shape=tuple(shape)) for spec, shape in zip(specs, shapes, strict=True))
+    return tuple(
+        spec._replace(shape=tuple(shape)) for spec, shape in zip(specs, shapes, strict=True)
+    )
 
 
 def record_call(

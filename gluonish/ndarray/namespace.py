@@ -17,7 +17,7 @@ from gluonish.ops.face import (
 )
 from gluonish.ops.registry import Operator, all_names, apply
 
-__all__ = ["names", "operator_function"]
+__all__ = ["make_operator_function", "names", "operator_function"]
 
 _TAIL = (
     inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None),
@@ -37,7 +37,7 @@ def operator_function(name: str) -> Callable[..., Any]:
         AttributeError: if there is no operator of this name.
     """
     made = _made.get(name)
-    return make_function(name, _made, _make, "ndarray") if made is None else made
+    return make_function(name, _made, make_operator_function, "ndarray") if made is None else made
 
 
 def names() -> list[str]:
@@ -45,7 +45,8 @@ def names() -> list[str]:
     return sorted({*vars(sys.modules["gluonish.ndarray"]), *all_names()})
 
 
-def _make(op: Operator, name: str) -> Callable[..., Any]:
+def make_operator_function(op: Operator, name: str) -> Callable[..., Any]:
+    """Return the imperative function of an operator, under the name that it is asked by."""
     function = _source_function(op) if not op.inputs and op.variadic is None else _function(op)
     function.__name__ = function.__qualname__ = name
     function.__module__ = "gluonish.ndarray"

@@ -3,6 +3,7 @@
 import warnings
 
 from gluonish.ops import (  # noqa: F401  # imported for what they register
+    absent,
     activation,
     add_n,
     arg_reduction,

@@ -11,16 +11,27 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import REQUIRED, format_attribute
-from gluonish.ops.registry import Operator, all_names, find_operator
+from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
 
-__all__ = ["bind_arguments", "docstring_of", "make_function", "require_inputs", "signature_of"]
+__all__ = [
+    "Make",
+    "bind_arguments",
+    "docstring_of",
+    "make_function",
+    "prefixed",
+    "require_inputs",
+    "signature_of",
+]
+
+Make = Callable[[Operator, str], Callable[..., Any]]  # of an operator and the name it is asked by
 
 
 def make_function(
     name: str,
     made: dict[str, Callable[..., Any]],
-    make: Callable[[Operator, str], Callable[..., Any]],
+    make: Make,
     namespace: str,
+    prefix: str = "",
 ) -> Callable[..., Any]:
     """Return the function of an operator in a namespace, made at its first use.
 
@@ -29,15 +40,59 @@ def make_function(
         made: The namespace's functions so far, to which it is added.
         make: Makes a function of an operator and the name that it was asked by.
         namespace: For the error.
+        prefix: What the registry puts before the namespace's names.
 
     Raises:
         AttributeError: if there is no operator of this name.
     """
-    if name not in all_names():
+    registered = prefix + name
+    if registered in absent_names():
+        return made.setdefault(name, _refusing(registered))
+    if registered not in all_names():
         raise AttributeError(
             f"{namespace}: expected the name of a function or an operator, got {name!r}"
         )
-    return made.setdefault(name, make(find_operator(name), name))
+    return made.setdefault(name, make(find_operator(registered), name))
+
+
+def prefixed(
+    prefix: str, module: str, make: Make, *, own: Sequence[str] = ()
+) -> tuple[Callable[[str], Callable[..., Any]], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a module that shows operators of one prefix.
+
+    Args:
+        prefix: ``"_contrib_"`` for ``nd.contrib``.
+        module: The module's name.
+        make: Makes a function of an operator and the name that it is asked by.
+        own: What the module defines itself.
+    """
+    made: dict[str, Callable[..., Any]] = {}
+
+    def find(name: str) -> Callable[..., Any]:
+        found = made.get(name)
+        if found is None:
+            found = make_function(name, made, make, module.removeprefix("gluonish."), prefix)
+            found.__module__ = module
+        return found
+
+    def names() -> list[str]:
+        listed = (*all_names(), *absent_names())
+        shown = {name.removeprefix(prefix) for name in listed if name.startswith(prefix)}
+        return sorted({*shown, *own})
+
+    return find, names
+
+
+def _refusing(name: str) -> Callable[..., Any]:
+    """Return the function that a face shows for an operator that is not here."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        del args, kwargs
+        return find_operator(name)  # raises
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Not available: {absent_names()[name]}."
+    return function
 
 
 def bind_arguments(

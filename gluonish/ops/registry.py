@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol, Self
 
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.spec import PartialSpec, Shape, Spec
 
@@ -17,9 +17,11 @@ __all__ = [
     "FastKernel",
     "Operator",
     "V",
+    "absent_names",
     "alias",
     "all_operators",
     "apply",
+    "declare_absent",
     "find_operator",
     "register",
 ]
@@ -139,9 +141,9 @@ class Operator:
         heavy: Costs much more per element than reading it; worth a worker thread.
         workspaces: Positions of hidden outputs that a fast kernel fills in a way of its own, or not
             at all, for a gradient that reads them so.
-        measure: ``measure(xp, *inputs, **attrs)`` gives the outputs' shapes from the arrays' values,
-            where ``infer`` alone cannot know them and leaves extents `UNKNOWN`. Such an operator
-            waits for its inputs, and does not become part of a planned graph.
+        measure: ``measure(xp, *inputs, **attrs)`` gives the outputs' shapes from the arrays'
+            values, where ``infer`` alone cannot know them and leaves extents `UNKNOWN`. Such an
+            operator waits for its inputs, and does not become part of a planned graph.
 
     Attributes:
         fast_kernels: Kernels of back ends, the preferred ones first.
@@ -299,6 +301,7 @@ class Operator:
 
 _operators: dict[str, Operator] = {}
 _names: dict[str, Operator] = {}
+_absent: dict[str, str] = {}  # names of MXNet that are not here, with what to do instead
 
 
 def register(operator: Operator) -> Operator:
@@ -327,16 +330,29 @@ def alias(operator: Operator, *names: str) -> None:
     operator.aliases += names
 
 
+def declare_absent(name: str, reason: str) -> None:
+    """Say of an operator of MXNet that it is not here, and what to do instead."""
+    _absent[name] = reason
+
+
 def find_operator(name: str) -> Operator:
     """Return the operator of this registry name or alias.
 
     Raises:
+        NotSupportedError: if it is one of MXNet's that is not here.
         OperatorError: if there is none.
     """
     found = _names.get(name)
     if found is None:
+        if name in _absent:
+            raise NotSupportedError(f"{name}: not available in gluonish; {_absent[name]}")
         raise OperatorError(f"operator: expected a registered name, got {name!r}")
     return found
+
+
+def absent_names() -> Mapping[str, str]:
+    """Return MXNet's names that are not here, each with what to do instead."""
+    return MappingProxyType(_absent)
 
 
 def all_operators() -> Iterator[Operator]:

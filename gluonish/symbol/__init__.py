@@ -1,7 +1,7 @@
 """Symbol and the ``sym`` namespace: variables, groups, files, and a function for every operator."""
 
+from gluonish.symbol import contrib, image, linalg, random
 from gluonish.symbol import methods as _methods  # noqa: F401  # completes the class
-from gluonish.symbol import random
 from gluonish.symbol import recorded as _recorded  # noqa: F401  # completes autograd
 from gluonish.symbol.composition import Group
 from gluonish.symbol.creation import (
@@ -29,8 +29,11 @@ __all__ = [
     "Symbol",
     "Variable",
     "arange",
+    "contrib",
     "full",
     "hypot",
+    "image",
+    "linalg",
     "load",
     "load_json",
     "maximum",

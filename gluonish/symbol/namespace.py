@@ -13,7 +13,7 @@ from gluonish.ops.registry import Operator
 from gluonish.symbol.name import current_attributes
 from gluonish.symbol.symbol import Symbol, new_node
 
-__all__ = ["Variable", "operator_function", "var"]
+__all__ = ["Variable", "make_operator_function", "operator_function", "var"]
 
 _TAIL = (
     inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),
@@ -91,10 +91,12 @@ def operator_function(name: str) -> Callable[..., Any]:
         AttributeError: if there is no operator of this name.
     """
     made = _made.get(name)
-    return make_function(name, _made, _make, "symbol") if made is None else made
+    return make_function(name, _made, make_operator_function, "symbol") if made is None else made
 
 
-def _make(op: Operator, called: str) -> Callable[..., Symbol]:
+def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:
+    """Return the symbolic function of an operator, under the name that it is asked by."""
+
     def function(
         *args: Any, name: str | None = None, attr: Mapping[str, str] | None = None, **kwargs: Any
     ) -> Symbol:

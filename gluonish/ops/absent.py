@@ -1,0 +1,41 @@
+"""Operators of MXNet that are not here, each with the reason and what to use instead.
+
+They belong to hardware, libraries or parts of MXNet that no longer exist, or are pieces of its own
+machinery that only its gradients or its C interface call. Every face shows the ones that MXNet
+shows; a call, or a file that holds one, is refused by name.
+"""
+
+from gluonish.ops.registry import declare_absent
+
+__all__ = ["ABSENT"]
+
+_MACHINERY = "it is a part of MXNet's own machinery, which no program calls"
+_GRAPHS = "sample neighbours with a graph library such as DGL and give gluonish the arrays"
+_GRADIENT = "it is the gradient of another operator: use autograd"
+_FUSED = "hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)"
+
+ABSENT: dict[str, str] = {
+    "_CachedOp": "hybridize a Block; " + _MACHINERY,
+    "_CachedOpThreadSafe": "hybridize a Block, whose calls are safe in threads; " + _MACHINERY,
+    "_CustomFunction": "use autograd.Function",
+    "_NDArray": "use mx.operator.CustomOp, or autograd.Function",
+    "_Native": "use mx.operator.CustomOp, or autograd.Function",
+    "_NoGradient": _MACHINERY,
+    "_contrib_backward_gradientmultiplier": _GRADIENT,
+    "_contrib_backward_hawkesll": _GRADIENT,
+    "_contrib_backward_index_copy": _GRADIENT,
+    "_contrib_backward_quadratic": _GRADIENT,
+    "_contrib_dgl_adjacency": _GRAPHS,
+    "_contrib_dgl_csr_neighbor_non_uniform_sample": _GRAPHS,
+    "_contrib_dgl_csr_neighbor_uniform_sample": _GRAPHS,
+    "_contrib_dgl_graph_compact": _GRAPHS,
+    "_contrib_dgl_subgraph": _GRAPHS,
+    "_sg_mkldnn_conv": _FUSED,
+    "_sg_mkldnn_fully_connected": _FUSED,
+    "_sg_mkldnn_selfatt_qk": _FUSED,
+    "_sg_mkldnn_selfatt_valatt": _FUSED,
+}
+
+
+for _name, _reason in ABSENT.items():
+    declare_absent(_name, _reason)
