@@ -103,6 +103,12 @@ class Worker:
         self._ask({"command": "check", "path": str(path)})
         return path
 
+    def select(self, options: Mapping[str, Any]) -> None:
+        """Have the job do another of the things that it can do, from the next run on."""
+        self.count = 0
+        self.step_s = 0.0
+        self._ask({"command": "select", "options": dict(options)})
+
     def run(self, count: int) -> float:
         """Run the job ``count`` times; the seconds of one."""
         found = self._ask({"command": "run", "count": count, "step_s": self.step_s})

@@ -5,7 +5,8 @@
 Commands come as JSON, one a line, on standard input; each is answered by one line of JSON on what
 was standard output (what a library prints goes to standard error). A job is a class with `start`
 (from hybridize or compile to the first result), `run(count)` and `check()` (what must be alike in
-all peers), `versions`, and `flops` where it knows the operations of a run. NumPy and the standard
+all peers), `versions`, and `flops` where it knows the operations of a run; one that does several
+things in turn has `select(**options)`, too. NumPy and the standard
 library only, beside the job's own module.
 """
 
@@ -60,7 +61,14 @@ def _answer(job: Any, command: dict[str, Any]) -> dict[str, Any]:
     if command["command"] == "check":
         np.save(command["path"], np.asarray(job.check(), np.float32))
         return {}
-    raise ValueError(f"worker: expected command run or check, got {command['command']}")
+    if command["command"] == "select":
+        job.select(**command["options"])
+        return {}
+    raise ValueError(f"worker: expected command run, check or select, got {command['command']}")
+
+
+def _failure(error: Exception) -> str:
+    return json.dumps({"error": f"{type(error).__name__}: {error}"[:400]})
 
 
 def main() -> None:
@@ -70,11 +78,15 @@ def main() -> None:
     try:
         job, reply = _make(json.loads(sys.argv[1]))
         print(json.dumps(reply), file=replies)
-        for line in sys.stdin:
-            print(json.dumps(_answer(job, json.loads(line))), file=replies)
     except Exception as error:
-        print(json.dumps({"error": f"{type(error).__name__}: {error}"[:400]}), file=replies)
+        print(_failure(error), file=replies)
         raise
+    for line in sys.stdin:
+        try:
+            answer = json.dumps(_answer(job, json.loads(line)))
+        except Exception as error:
+            answer = _failure(error)
+        print(answer, file=replies)
 
 
 if __name__ == "__main__":

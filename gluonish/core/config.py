@@ -7,10 +7,10 @@ the default. Nothing else in the package reads ``os.environ``.
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gluonish.core.errors import ArgumentTypeError, ConfigError
 
@@ -37,6 +37,7 @@ __all__ = [
     "MXNET_MKLDNN_CACHE_NUM",
     "MXNET_MKLDNN_ENABLED",
     "MXNET_OPTIMIZER_AGGREGATION_SIZE",
+    "MXNET_STORAGE_FALLBACK_LOG_VERBOSE",
     "MXNET_SUBGRAPH_BACKEND",
     "MXNET_UPDATE_ON_KVSTORE",
     "MXNET_USE_FUSION",
@@ -47,10 +48,12 @@ __all__ = [
     "LoadEnvironment",
     "all_flags",
     "is_set",
+    "kernel_switches",
 ]
 
 T = TypeVar("T")
 
+_changes = [0]  # how often an override began or ended
 _BOOLEANS = {"0": False, "1": True, "false": False, "true": True}
 
 
@@ -216,6 +219,7 @@ class _Override(Generic[T]):
 
     def __enter__(self) -> None:
         self._overrides.append(self._value)
+        _changes[0] += 1
 
     def __exit__(
         self,
@@ -224,6 +228,7 @@ class _Override(Generic[T]):
         traceback: TracebackType | None,
     ) -> None:
         self._overrides.pop()
+        _changes[0] += 1
 
 
 class LoadEnvironment:
@@ -388,6 +393,12 @@ MXNET_FUSION_VERBOSE = Flag(
     False,
     "Print the source of each kernel that is generated for joined operators.",
 )
+MXNET_STORAGE_FALLBACK_LOG_VERBOSE = Flag(
+    "MXNET_STORAGE_FALLBACK_LOG_VERBOSE",
+    _boolean(),
+    True,
+    "Log, once each, which operators run on dense copies of sparse arrays.",
+)
 MXNET_MKLDNN_ENABLED = Flag(
     "MXNET_MKLDNN_ENABLED", _boolean(), True, "Use oneDNN kernels on the CPU; else NumPy's."
 )
@@ -439,3 +450,19 @@ DMLC_LOG_STACK_TRACE_DEPTH = Flag(
     0,
     "How many calls up an operator's error tells where it was pushed from.",
 )
+
+# What `os.environ` keeps its texts in, under encoded names: reading it takes a tenth of the time.
+_environment: Mapping[Any, object] = getattr(os.environ, "_data", {})
+_encoded: Callable[[str], Any] = getattr(os.environ, "encodekey", str)
+_SWITCHES = (MXNET_MKLDNN_ENABLED, MXNET_USE_FUSION, MXNET_WINOGRAD_CONVOLUTION)
+_SWITCH_KEYS = tuple(_encoded(flag.name) for flag in _SWITCHES)
+
+
+def kernel_switches() -> tuple[object, ...]:
+    """Return what decides which kernels are switched on: equal as long as nothing has changed.
+
+    It costs less than reading the flags, so that choices can be kept from call to call.
+    """
+    get = _environment.get
+    first, second, third = _SWITCH_KEYS
+    return (get(first), get(second), get(third), _changes[0])

@@ -125,7 +125,7 @@ def run(
     limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
     inline = first._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
     if op.fast_kernels and not (inline and op.large_only):
-        kernel = op.select_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
+        kernel = op.chosen_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
         if not inline and kernel is not op.kernel and device.xp_name == "numpy":
             teams.hand_over()
     if op.single:

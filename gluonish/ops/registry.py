@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol, Self
 
+from gluonish.core.config import kernel_switches
 from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.spec import PartialSpec, Shape, Spec
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 Attrs = Mapping[str, Any]
+_MAX_CHOICES = 256  # calls of an operator whose kernels are kept; beyond it all are dropped
 Kernel = Callable[..., None]
 
 
@@ -154,9 +156,11 @@ class Operator:
     """
 
     __slots__ = (
+        "_chosen",
         "active_inputs",
         "aliases",
         "complete",
+        "diverted",
         "doc",
         "elementwise",
         "fast_kernels",
@@ -236,10 +240,12 @@ class Operator:
         self.heavy = heavy
         self.workspaces = workspaces
         self.measure = measure
+        self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
         self.plain = not (train_dependent or random or measure)
         self.single = outputs == 1  # the common case, tested once on the eager path
         self.fast_kernels: tuple[FastKernel, ...] = ()
         self.large_only = False
+        self._chosen: dict[tuple[Any, ...], Kernel] = {}
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -247,8 +253,19 @@ class Operator:
     def hang(self, fast: FastKernel, *, last: bool = False) -> None:
         """Add a fast kernel, in front of those that are there or behind them."""
         kernels = self.fast_kernels
+        self._chosen.clear()
         self.fast_kernels = (*kernels, fast) if last else (fast, *kernels)
         self.large_only = all(kernel.large_only for kernel in self.fast_kernels)
+
+    def divert(self, function: Callable[[Sequence[Any], Attrs, Any], Any]) -> None:
+        """Let eager calls ask a function first; it may give a sparse result from dense arrays.
+
+        Args:
+            function: ``function(inputs, attrs, out)`` returns the result, or NotImplemented: the
+                kernel runs then.
+        """
+        self.diverted = function
+        self.plain = False
 
     def __reduce__(self) -> tuple[Callable[[str], "Operator"], tuple[str]]:
         return find_operator, (self.name,)
@@ -286,6 +303,21 @@ class Operator:
         """
         fast = self.select_fast(xp_name, specs, attrs)
         return self.kernel if fast is None else fast.kernel
+
+    def chosen_kernel(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> Kernel:
+        """Return what `select_kernel` does, kept from call to call: asking each kernel takes long.
+
+        Arguments of `select_kernel`.
+        """
+        if "key" in attrs:  # new in every call
+            return self.select_kernel(xp_name, specs, attrs)
+        choice = (xp_name, kernel_switches(), *specs, *attrs.items())
+        kernel = self._chosen.get(choice)
+        if kernel is None:
+            if len(self._chosen) >= _MAX_CHOICES:
+                self._chosen.clear()
+            kernel = self._chosen[choice] = self.select_kernel(xp_name, specs, attrs)
+        return kernel
 
     def select_fast(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> FastKernel | None:
         """Return the first fast kernel that takes these inputs; arguments of `select_kernel`."""

@@ -1,8 +1,8 @@
 """Generated kernels for single operators on large arrays.
 
-They hang on operators whose reference kernels pass over memory several times, or convert 16-bit
-floats one by one, behind all other fast kernels. Compiling pays only for an operator that is used a
-lot: each runs its reference kernel until that has taken as long as compiling will.
+They hang behind all other fast kernels: NumPy computes on one core, some operators in several
+passes over memory, and converts 16-bit floats one by one. Compiling pays only for an operator that
+is used a lot: each runs its reference kernel until that has taken as long as compiling will.
 """
 
 from functools import partial
@@ -16,7 +16,7 @@ from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import available
-from gluonish.kernels.numba.expressions import supports
+from gluonish.kernels.numba.expressions import RULES, supports
 from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.kernels.onednn.api import RefusedError
@@ -34,44 +34,8 @@ _COMPILING_S = 0.2  # seconds that the reference kernel takes before another is 
 
 _COMPARISONS = ("equal", "greater", "greater_equal", "lesser", "lesser_equal", "not_equal")
 
-# Operators that their generated kernel computes at least 1.3 times as fast on one thread.
-_SLOW_IN_ANY_DTYPE = (
-    "Dropout",
-    "LeakyReLU",
-    "_activation_backward",
-    "_leaky_relu_backward",
-    "_softplus",
-    "add_n",
-    "clip",
-    "erf",
-    "hard_sigmoid",
-    "log_sigmoid",
-    "mish",
-    "reciprocal",
-    "rint",
-    "round",
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "smooth_l1",
-    "softsign",
-    "where",
-)
-# The same of 16-bit floats, which the reference kernels convert one by one.
-_SLOW_IN_16_BITS = (
-    *("Activation", "Cast", "_power_scalar", "abs", "ceil", "degrees", "exp", "expm1", "fix"),
-    *("floor", "log", "log10", "log1p", "log2", "logical_not", "negative", "radians", "relu"),
-    *("sqrt", "square", "tanh", "trunc"),
-    *("broadcast_add", "broadcast_div", "broadcast_mul", "broadcast_sub"),
-    *("elemwise_add", "elemwise_div", "elemwise_mul", "elemwise_sub"),
-    *("_div_scalar", "_minus_scalar", "_mul_scalar", "_plus_scalar"),
-    *("_rdiv_scalar", "_rminus_scalar", "_maximum_scalar", "_minimum_scalar"),
-    *("_maximum", "_minimum", "broadcast_maximum", "broadcast_minimum"),
-    *(f"broadcast_{name}" for name in _COMPARISONS),
-    *(f"_{name}" for name in _COMPARISONS),
-    *(f"_{name}_scalar" for name in _COMPARISONS),
-)
-SLOW = (*_SLOW_IN_ANY_DTYPE, *_SLOW_IN_16_BITS)
+# Operators that their generated kernel computes faster than NumPy: by all cores, in one pass.
+SLOW = tuple(sorted(RULES))
 
 
 class LargeKernel:
@@ -81,11 +45,10 @@ class LargeKernel:
         op: The operator.
     """
 
-    __slots__ = ("_any_dtype", "_op", "_programs", "_spent_s")
+    __slots__ = ("_op", "_programs", "_spent_s")
 
     def __init__(self, op: Operator) -> None:
         self._op = op
-        self._any_dtype = op.name in _SLOW_IN_ANY_DTYPE
         self._programs: dict[str, Program] = {}  # by number of inputs and attributes
         self._spent_s = 0.0
 
@@ -102,12 +65,7 @@ class LargeKernel:
         """Whether it can run these inputs."""
         # What costs least first: small arrays come this way, too, and are to lose no time here.
         return (
-            (
-                self._any_dtype
-                or specs[0].dtype.itemsize == 2
-                or ("dtype" in attrs and attrs["dtype"].itemsize == 2)
-            )
-            and (specs[0].size >= LARGE or specs[-1].size >= LARGE)
+            (specs[0].size >= LARGE or specs[-1].size >= LARGE)
             and MXNET_USE_FUSION.value
             and supports(self._op, attrs, specs)
             and available()

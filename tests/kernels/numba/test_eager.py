@@ -100,9 +100,9 @@ def test_16_bit_results_are_those_of_the_operator(
     np.testing.assert_array_equal(out.astype(FLOAT), wanted.astype(FLOAT))
 
 
-def test_what_is_slow_in_16_bits_only_is_left_alone_in_others() -> None:
+def test_one_large_input_is_enough() -> None:
     kernel = LargeKernel(find_operator("broadcast_add"))
-    for dtype, taken in ((NARROW[0], True), (FLOAT, False), (np.dtype(np.int16), False)):
+    for dtype, taken in ((NARROW[0], True), (FLOAT, True), (np.dtype(np.int16), False)):
         assert kernel.takes(Spec((LARGE,), dtype), Spec((1,), dtype)) == taken
         assert kernel.takes(Spec((1,), dtype), Spec((LARGE,), dtype)) == taken
 
@@ -110,7 +110,6 @@ def test_what_is_slow_in_16_bits_only_is_left_alone_in_others() -> None:
 @pytest.mark.parametrize("dtype", NARROW)
 def test_casts_to_and_from_16_bits_are_those_of_the_operator(dtype: Any) -> None:
     kernel, x = warm("Cast"), with_special_values(X)
-    assert not kernel.takes(Spec(x.shape, FLOAT), dtype=np.dtype(np.float64))
     assert kernel.takes(Spec(x.shape, FLOAT), dtype=dtype)
     narrow, wide = np.empty(x.shape, dtype), np.empty_like(x)
     kernel(np, narrow, x, dtype=dtype)
