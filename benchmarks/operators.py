@@ -42,9 +42,9 @@ class Cell(NamedTuple):
 def cells(only: str) -> Iterator[Cell]:
     """The calls of the rows whose names hold one of these comma-separated words."""
     words = [word.strip().lower() for word in only.split(",")]
-    for row in ROWS:
-        if any(word in row.name.lower() for word in words):
-            for size in ("small", "large"):
+    for size in ("small", "large"):
+        for row in ROWS:
+            if any(word in row.name.lower() for word in words):
                 for backward in (False, True) if row.backward else (False,):
                     yield Cell(row, size, backward)
 

@@ -145,6 +145,14 @@ class Engine(ABC):
         """
 
     @abstractmethod
+    def settle(self, var: Var) -> None:
+        """Block until all writes of ``var`` pushed so far have ended, without raising an error.
+
+        It keeps a caller from running far ahead of the work. From inside an operator, or while a
+        bulk job is being gathered, it returns at once.
+        """
+
+    @abstractmethod
     def wait_to_write(self, var: Var) -> None:
         """Block until all reads and writes of ``var`` pushed so far are done.
 

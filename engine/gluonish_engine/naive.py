@@ -82,6 +82,9 @@ class NaiveEngine(Engine):
             self._note_raised(failure, self._is_inside())
             self._raise(failure)
 
+    def settle(self, var: Var) -> None:
+        """Everything is done at its push; see `Engine.settle`."""
+
     def wait_to_write(self, var: Var) -> None:
         """Nothing reads in the background either; see `Engine.wait_to_write`."""
         self.wait(var)

@@ -96,6 +96,12 @@ class ThreadedEngine(Engine):
         ):
             self._wait(var, False)
 
+    def settle(self, var: Var) -> None:
+        """Block until ``var`` is written, whatever became of it; see `Engine.settle`."""
+        local = self._thread.state
+        if (var.queue is not None or var.active < 0) and local.running is None is local.bulk:
+            self._await(Job([], {var: False}))
+
     def wait_to_write(self, var: Var) -> None:
         """Block until ``var`` can be written; see `Engine.wait_to_write`."""
         self._wait(var, True)

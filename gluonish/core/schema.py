@@ -207,13 +207,23 @@ class Schema:
             raise OperatorError(f"{operator}: expected a value for {', '.join(missing)}, got none")
         return parsed
 
+    def takes(self, name: str) -> bool:
+        """Whether there is an attribute of this name."""
+        return name in self.attributes
+
     def to_strings(self, attrs: Mapping[str, AttrValue]) -> dict[str, str]:
         """Return attributes as a Symbol file holds them: those that differ from the default."""
         return {
             name: format_attribute(attrs[name])
             for name in self.attributes
-            if name in attrs and (name not in self.defaults or attrs[name] != self.defaults[name])
+            if name in attrs
+            and (name not in self.defaults or _differ(attrs[name], self.defaults[name]))
         }
+
+
+def _differ(value: AttrValue, default: AttrValue) -> bool:
+    """Whether two values differ; for NumPy, float64 == None."""
+    return value is not default if default is None else bool(value != default)
 
 
 def format_attribute(value: AttrValue) -> str:

@@ -4,6 +4,7 @@ from gluonish.kernels.cupy import register as _register_gpu  # noqa: F401  # han
 from gluonish.kernels.numba import batch_norm as _batch_norm  # noqa: F401  # hangs kernels on
 from gluonish.kernels.numba import column_sums as _column_sums  # noqa: F401  # the same
 from gluonish.kernels.numba import columns as _columns  # noqa: F401  # the same
+from gluonish.kernels.numba import ctc as _ctc  # noqa: F401  # the same
 from gluonish.kernels.numba import pooling as _pooling  # noqa: F401  # the same
 from gluonish.kernels.numba import register as _register_generated  # noqa: F401  # the same
 from gluonish.kernels.numba import vocabulary as _vocabulary  # noqa: F401  # the same
@@ -54,6 +55,7 @@ from gluonish.ndarray.functions import (
     true_divide,
     waitall,
 )
+from gluonish.ndarray.histogram import histogram
 from gluonish.ndarray.namespace import names as __dir__  # noqa: F401  # PEP 562
 from gluonish.ndarray.namespace import operator_function as __getattr__  # noqa: F401
 from gluonish.ndarray.ndarray import NDArray
@@ -75,6 +77,7 @@ __all__ = [
     "full",
     "greater",
     "greater_equal",
+    "histogram",
     "image",
     "lesser",
     "lesser_equal",

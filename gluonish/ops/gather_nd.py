@@ -15,8 +15,23 @@ from gluonish.ops.scatter import add_at, scatter_accumulator
 __all__ = ["GATHER_ND", "SCATTER_ADD_ND", "SCATTER_ND", "gather_nd"]
 
 
-def _points(xp: ModuleType, indices: Any) -> tuple[Any, ...]:
-    return tuple(indices.astype(xp.int64))
+def _points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> tuple[Any, ...]:
+    """Return coordinates axis by axis, as int64.
+
+    Raises:
+        OperatorError: if one lies outside.
+    """
+    points = tuple(indices.astype(xp.int64))
+    if not indices.size:
+        return points
+    for axis, (point, extent) in enumerate(zip(points, whole, strict=False)):
+        low, high = int(point.min()), int(point.max())
+        if not -extent <= low <= high < extent:
+            raise OperatorError(
+                f"{name}: expected coordinates in [{-extent}, {extent}) along axis {axis}, "
+                f"got some from {low} to {high}"
+            )
+    return points
 
 
 def _result_shape(name: str, whole: Shape, indices: Shape) -> Shape:
@@ -34,7 +49,7 @@ def _infer(data: Spec, indices: Spec) -> tuple[Spec]:
 
 
 def _kernel(xp: ModuleType, out: Any, data: Any, indices: Any) -> None:
-    out[...] = data[_points(xp, indices)]
+    out[...] = data[_points(xp, "gather_nd", indices, data.shape)]
 
 
 def _gradient(g: V, data: V, indices: V) -> tuple[Any, None]:
@@ -50,7 +65,7 @@ GATHER_ND = register(
         doc=(
             "Elements of data at points: column j of indices (M, ...) holds M coordinates.\n\n"
             "With M below the number of axes each point selects a slice. Negative coordinates\n"
-            "count from the end."
+            "count from the end; others outside are refused."
         ),
         inputs=("data", "indices"),
         aliases=("_npi_gather_nd", "_npx_gather_nd"),
@@ -66,17 +81,19 @@ def gather_nd(data: Any, indices: Any) -> Any:
 
 def _put(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> None:
     out.fill(0)
-    out[_points(xp, indices)] = data
+    out[_points(xp, "scatter_nd", indices, shape)] = data
 
 
 def _add(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> None:
     total = xp.zeros(shape, dtype=scatter_accumulator(out.dtype))
-    add_at(xp, total, _points(xp, indices), data.astype(total.dtype))
+    add_at(xp, total, _points(xp, "scatter_nd", indices, shape), data.astype(total.dtype))
     out[...] = total.astype(out.dtype)
 
 
 def _scatter(name: str, kernel: Callable[..., None], doc: str) -> Operator:
     def infer(data: Spec, indices: Spec, *, shape: Shape) -> tuple[Spec]:
+        if min(shape, default=0) < 0:
+            raise OperatorError(f"{name}: expected extents of 0 or more, got shape {shape}")
         wanted = _result_shape(name, shape, indices.shape)
         if data.shape != wanted:
             raise OperatorError(f"{name}: expected data of shape {wanted}, got {data.shape}")

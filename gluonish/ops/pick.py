@@ -172,9 +172,10 @@ def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
 
 
 def _batch_infer(a: Spec, indices: Spec) -> tuple[Spec]:
-    if len(a.shape) != 2 or indices.shape != a.shape[:1]:
+    if len(a.shape) != 2 or indices.shape != a.shape[:1] or (a.shape[0] and not a.shape[1]):
         raise OperatorError(
-            f"batch_take: expected a (N, C) and indices (N,), got {a.shape} and {indices.shape}"
+            f"batch_take: expected a (N, C) with elements and indices (N,), got {a.shape} and "
+            f"{indices.shape}"
         )
     return (Spec(indices.shape, a.dtype),)
 

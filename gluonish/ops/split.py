@@ -14,18 +14,25 @@ from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
 
-__all__ = ["SLICE_CHANNEL", "SPLIT_V2"]
+__all__ = ["SLICE_CHANNEL", "SPLIT_V2", "Bounds", "fill_pieces", "infer_pieces", "join_gradients"]
 
 Bounds = Sequence[tuple[int, int]]
+
+_MOST_EMPTY = 1 << 12  # pieces of an axis without elements
 
 
 def _piece_shape(whole: Shape, axis: int, length: int, squeeze: bool) -> Shape:
     return (*whole[:axis], *(() if squeeze else (length,)), *whole[axis + 1 :])
 
 
-def _infer_pieces(
+def infer_pieces(
     name: str, data: Spec, axis: int, bounds: Bounds, squeeze: bool
 ) -> tuple[Spec, ...]:
+    """Return the specs of pieces of an array, each from one bound to another along ``axis``.
+
+    Raises:
+        OperatorError: ``squeeze`` asks to drop an axis that is not of extent 1 in all of them.
+    """
     if squeeze and any(last - first != 1 for first, last in bounds):
         raise OperatorError(f"{name}: expected pieces of extent 1 to squeeze, got {bounds}")
     return tuple(
@@ -34,13 +41,14 @@ def _infer_pieces(
     )
 
 
-def _fill_pieces(out: Any, data: Any, axis: int, bounds: Bounds) -> None:
+def fill_pieces(out: Any, data: Any, axis: int, bounds: Bounds) -> None:
+    """Copy pieces of an array into the arrays of ``out``."""
     for piece, (first, last) in zip(out, bounds, strict=True):
         part = data[(*(slice(None),) * axis, slice(first, last))]
         piece.reshape(part.shape)[...] = part
 
 
-def _join_gradients(g: Any, data: V, axis: int, bounds: Bounds) -> Any:
+def join_gradients(g: Any, data: V, axis: int, bounds: Bounds) -> Any:
     """Put the pieces' gradients beside each other again, zeros for those without."""
     pieces = []
     for piece, (first, last) in zip(g, bounds, strict=True):
@@ -57,7 +65,7 @@ def _join_gradients(g: Any, data: V, axis: int, bounds: Bounds) -> Any:
 
 
 def _equal_bounds(name: str, extent: int, count: int) -> Bounds:
-    if extent % count:
+    if extent % count or count > max(extent, _MOST_EMPTY):
         raise OperatorError(
             f"{name}: expected an axis that {count} pieces divide, got extent {extent}"
         )
@@ -74,19 +82,19 @@ def _channel_infer(
     data: Spec, *, num_outputs: int, axis: int, squeeze_axis: bool
 ) -> tuple[Spec, ...]:
     axis, bounds = _channel_bounds(data.shape, num_outputs, axis)
-    return _infer_pieces("SliceChannel", data, axis, bounds, squeeze_axis)
+    return infer_pieces("SliceChannel", data, axis, bounds, squeeze_axis)
 
 
 def _channel_kernel(
     xp: ModuleType, out: Any, data: Any, *, num_outputs: int, axis: int, squeeze_axis: bool
 ) -> None:
-    _fill_pieces(out, data, *_channel_bounds(data.shape, num_outputs, axis))
+    fill_pieces(out, data, *_channel_bounds(data.shape, num_outputs, axis))
 
 
 def _channel_gradient(
     g: Any, data: V, *, num_outputs: int, axis: int, squeeze_axis: bool
 ) -> tuple[Any]:
-    return (_join_gradients(g, data, *_channel_bounds(data.shape, num_outputs, axis)),)
+    return (join_gradients(g, data, *_channel_bounds(data.shape, num_outputs, axis)),)
 
 
 def _channel_count(attrs: Attrs) -> int:
@@ -116,8 +124,7 @@ def _v2_bounds(shape: Shape, indices: Shape, axis: int, sections: int) -> tuple[
     axis = normalize_axis("_split_v2", axis, len(shape))
     if sections > 0:
         return axis, _equal_bounds("_split_v2", shape[axis], sections)
-    ends = (*indices[1:], shape[axis])
-    bounds = list(zip(indices, ends, strict=True))
+    bounds = list(zip(indices, (*indices[1:], shape[axis]), strict=False))
     if indices[:1] != (0,) or any(not 0 <= first <= last <= shape[axis] for first, last in bounds):
         raise OperatorError(
             f"_split_v2: expected ascending indices from 0 within {shape[axis]}, got {indices}"
@@ -129,7 +136,7 @@ def _v2_infer(
     data: Spec, *, indices: Shape, axis: int, squeeze_axis: bool, sections: int
 ) -> tuple[Spec, ...]:
     axis, bounds = _v2_bounds(data.shape, indices, axis, sections)
-    return _infer_pieces("_split_v2", data, axis, bounds, squeeze_axis)
+    return infer_pieces("_split_v2", data, axis, bounds, squeeze_axis)
 
 
 def _v2_kernel(
@@ -142,13 +149,13 @@ def _v2_kernel(
     squeeze_axis: bool,
     sections: int,
 ) -> None:
-    _fill_pieces(out, data, *_v2_bounds(data.shape, indices, axis, sections))
+    fill_pieces(out, data, *_v2_bounds(data.shape, indices, axis, sections))
 
 
 def _v2_gradient(
     g: Any, data: V, *, indices: Shape, axis: int, squeeze_axis: bool, sections: int
 ) -> tuple[Any]:
-    return (_join_gradients(g, data, *_v2_bounds(data.shape, indices, axis, sections)),)
+    return (join_gradients(g, data, *_v2_bounds(data.shape, indices, axis, sections)),)
 
 
 def _v2_count(attrs: Attrs) -> int:

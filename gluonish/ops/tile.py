@@ -14,6 +14,8 @@ from gluonish.ops.reshape import reshape
 
 __all__ = ["REPEAT", "TILE"]
 
+_MOST = 1 << 40  # copies: beyond, not even those of nothing can be counted
+
 
 def _aligned(shape: Shape, reps: Shape) -> tuple[Shape, Shape]:
     """Return both with one length, filled with 1 in front."""
@@ -22,8 +24,8 @@ def _aligned(shape: Shape, reps: Shape) -> tuple[Shape, Shape]:
 
 
 def _tile_infer(data: Spec, *, reps: Shape) -> tuple[Spec]:
-    if any(count < 1 for count in reps):
-        raise OperatorError(f"tile: expected reps of at least 1, got {reps}")
+    if not all(1 <= count <= _MOST for count in reps):
+        raise OperatorError(f"tile: expected reps from 1 to {_MOST}, got {reps}")
     extents, counts = _aligned(data.shape, reps)
     return (Spec(tuple(n * r for n, r in zip(extents, counts, strict=True)), data.dtype),)
 
@@ -70,6 +72,8 @@ def _repeat_view(shape: Shape, axis: int | None) -> tuple[int, int]:
 
 
 def _repeat_infer(data: Spec, *, repeats: int, axis: int | None) -> tuple[Spec]:
+    if repeats > _MOST:
+        raise OperatorError(f"repeat: expected repeats of at most {_MOST}, got {repeats}")
     if axis is None:
         return (Spec((data.size * repeats,), data.dtype),)
     axis = normalize_axis("repeat", axis, len(data.shape))

@@ -5,6 +5,7 @@ make, in several dtypes.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -19,10 +20,13 @@ from gluonish.ops.fused_pointwise import Instruction, Program
 from gluonish.ops.optimizer_multi_update import MULTI_UPDATES
 from gluonish.ops.registry import Attrs, Operator, find_operator
 from gluonish.testing.values import run_kernel, runtime_attrs
+from tests.golden.case import load_cases
 from tests.ops.cases import CASES, Case, between, distinct, index, normal
 
 __all__ = ["Call", "calls", "calls_of"]
 
+_GOLDEN = Path(__file__).parents[1] / "golden" / "cases"
+_GOLDEN_CASES = 6
 _HALVES = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 _WHOLE = tuple(np.dtype(kind) for kind in ("int32", "int64", "uint8", "int8"))
 
@@ -297,6 +301,16 @@ def _branches() -> Iterator[tuple[str, Case]]:
         yield "Cast", Case([distinct(3, 4)], {"dtype": dtype})
 
 
+def _golden() -> Iterator[tuple[str, Case]]:
+    """The first cases of the golden tables for each operator, in the types that they have there."""
+    counts: dict[str, int] = {}
+    for path in sorted(_GOLDEN.glob("*.py")):
+        for case in load_cases(path):
+            counts[case.op] = counts.get(case.op, 0) + (not case.invalid)
+            if not case.invalid and counts[case.op] <= _GOLDEN_CASES:
+                yield case.op, Case(case.arrays(), case.attrs, None, {"half": False})
+
+
 def _variants(call: Call) -> Iterator[Call]:
     """Yield the call with its floats narrowed, and with whole numbers where they are taken."""
     floats = [x for x in call.inputs if x.dtype == np.float32]
@@ -336,6 +350,7 @@ def calls() -> dict[str, list[Call]]:
         *_weight_updates(),
         *_programs(),
         *_branches(),
+        *_golden(),
     ]
     for name, case in cases:
         first = _call(name, case.inputs, case.attrs)

@@ -1,0 +1,50 @@
+"""``nd.histogram``: how many elements of an array fall between edges."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ops.contrib.histogram import HISTOGRAM
+from gluonish.ops.registry import apply
+
+__all__ = ["histogram"]
+
+
+def histogram(
+    a: NDArray,
+    bins: int | NDArray = 10,
+    range: Sequence[float] | None = None,  # noqa: A002  # named by MXNet
+) -> list[Any]:
+    """Return how many elements of an array lie between neighbouring edges, and the edges.
+
+    Args:
+        a: Any shape.
+        bins: Number of bins of one width, or their edges in ascending order, (edges,).
+        range: Lower edge of the first and upper edge of the last bin, for a number of bins.
+            Without it they are the extremes of ``a``, half a unit to each side where those are
+            equal; the counts are float32 then, as in MXNet.
+
+    Returns:
+        Counts, (edges - 1,), and edges, (edges,).
+
+    Raises:
+        ArgumentError: There is no range, and ``a`` is empty or not finite.
+        OperatorError: ``bins`` and ``range`` do not fit together.
+    """
+    if isinstance(bins, NDArray):
+        found: list[Any] = apply(HISTOGRAM, (a, bins), {"bin_cnt": None, "range": None})
+        return found
+    given = {"bin_cnt": bins, "range": _extremes(a) if range is None else range}
+    found = apply(HISTOGRAM, (a,), HISTOGRAM.schema.parse("histogram", given))
+    return found if range is not None else [part.astype("float32") for part in found]
+
+
+def _extremes(a: NDArray) -> tuple[float, float]:
+    values = a.asnumpy()
+    if not values.size:
+        raise ArgumentError("histogram: expected elements or a range, got an empty array")
+    low, high = float(values.min()), float(values.max())
+    if not low - low == high - high == 0:
+        raise ArgumentError(f"histogram: expected finite elements or a range, got {low} to {high}")
+    return (low - 0.5, high + 0.5) if low == high else (low, high)

@@ -1,0 +1,243 @@
+"""Attention to a window around each position instead of to all positions.
+
+Window entry j of position i and head h is the key at ``i + dilation[h] * (j - w)``: w keys before
+the position, itself, and with ``symmetric`` w keys behind it. What lies outside the sequence counts
+as zero.
+
+References:
+    I. Beltagy, M. E. Peters, A. Cohan, Longformer: The Long-Document Transformer, 2020.
+"""
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer
+from gluonish.core.spec import Spec
+from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["SLDWIN_CONTEXT", "SLDWIN_MASK_LIKE", "SLDWIN_SCORE"]
+
+_SCHEMA = Schema(w=integer(low=0), symmetric=boolean())
+
+
+def _width(w: int, symmetric: bool) -> int:
+    return 2 * w + 1 if symmetric else w + 1
+
+
+def _check(name: str, x: Spec, dilation: Spec, last: int | None = None) -> None:
+    """Check an array (batch, length, heads, last) and the dilation of its heads."""
+    if len(x.shape) != 4 or not is_floating(x.dtype) or last not in (None, x.shape[3]):
+        units = "units" if last is None else last
+        raise OperatorError(
+            f"{name}: expected floating arrays (batch, length, heads, {units}), got {x}"
+        )
+    if dilation.shape != x.shape[2:3]:
+        raise OperatorError(
+            f"{name}: expected dilation ({x.shape[2]},), one for each head, got {dilation.shape}"
+        )
+
+
+def _windows(
+    xp: ModuleType, length: int, dilation: Any, attrs: Attrs
+) -> Iterator[tuple[int, Any, Any]]:
+    """Yield each window entry's number, its positions (length, heads), and which ones exist."""
+    step = dilation.astype(xp.int64)[None, :]
+    for j in range(_width(attrs["w"], attrs["symmetric"])):
+        position = xp.arange(length)[:, None] + step * (j - attrs["w"])
+        inside = (position >= 0) & (position < length)
+        yield j, xp.where(inside, position, 0), inside
+
+
+def _read(xp: ModuleType, x: Any, position: Any, inside: Any) -> Any:
+    """Return x (batch, length, heads, units) at the positions of one window entry."""
+    found = x[:, position, xp.arange(x.shape[2])[None, :]]
+    return xp.where(inside[None, :, :, None], found, 0)
+
+
+def _score_infer(query: Spec, key: Spec, dilation: Spec, *, w: int, symmetric: bool) -> tuple[Spec]:
+    name = "_contrib_sldwin_atten_score"
+    check_same_dtype(name, query, key)
+    _check(name, query, dilation)
+    if key.shape != query.shape:
+        raise OperatorError(f"{name}: expected key like query {query.shape}, got {key.shape}")
+    return (Spec((*query.shape[:3], _width(w, symmetric)), query.dtype),)
+
+
+def _score_kernel(
+    xp: ModuleType, out: Any, query: Any, key: Any, dilation: Any, **attrs: Any
+) -> None:
+    q, k = widen(query), widen(key)
+    for j, position, inside in _windows(xp, q.shape[1], dilation, attrs):
+        out[..., j] = (q * _read(xp, k, position, inside)).sum(axis=3)
+
+
+def _score_gradient(g: V, query: V, key: V, dilation: V, **attrs: Any) -> tuple[Any, ...]:
+    return (
+        lambda: apply(SLDWIN_CONTEXT, (g, key, dilation), attrs),
+        lambda: apply(_SPREAD, (g, query, dilation), attrs),
+        None,
+    )
+
+
+SLDWIN_SCORE = register(
+    Operator(
+        "_contrib_sldwin_atten_score",
+        _score_infer,
+        _score_kernel,
+        _score_gradient,
+        doc=(
+            "Products of each query with the keys of its window.\n\n"
+            "Shapes: query and key (batch, length, heads, units), dilation (heads,), output\n"
+            "(batch, length, heads, 2 * w + 1), or w + 1 without symmetric, where a position\n"
+            "sees nothing behind itself. Entries outside the sequence are 0."
+        ),
+        inputs=("query", "key", "dilation"),
+        schema=_SCHEMA,
+        aliases=("_npx_sldwin_atten_score",),
+        complete=dtype_rule(0, 1),
+        heavy=True,
+    )
+)
+
+
+def _weighted_infer(name: str, score: Spec, value: Spec, dilation: Spec, attrs: Attrs) -> Spec:
+    check_same_dtype(name, score, value)
+    _check(name, value, dilation)
+    _check(name, score, dilation, _width(attrs["w"], attrs["symmetric"]))
+    if score.shape[:3] != value.shape[:3]:
+        raise OperatorError(
+            f"{name}: expected score {value.shape[:3]} and windows for value {value.shape}, "
+            f"got {score.shape}"
+        )
+    return value
+
+
+def _context_infer(score: Spec, value: Spec, dilation: Spec, **attrs: Any) -> tuple[Spec]:
+    return (_weighted_infer("_contrib_sldwin_atten_context", score, value, dilation, attrs),)
+
+
+def _context_kernel(
+    xp: ModuleType, out: Any, score: Any, value: Any, dilation: Any, **attrs: Any
+) -> None:
+    s, v = widen(score), widen(value)
+    total = xp.zeros(v.shape, dtype=v.dtype)
+    for j, position, inside in _windows(xp, v.shape[1], dilation, attrs):
+        total += s[..., j, None] * _read(xp, v, position, inside)
+    out[...] = total
+
+
+def _context_gradient(g: V, score: V, value: V, dilation: V, **attrs: Any) -> tuple[Any, ...]:
+    return (
+        lambda: apply(SLDWIN_SCORE, (g, value, dilation), attrs),
+        lambda: apply(_SPREAD, (score, g, dilation), attrs),
+        None,
+    )
+
+
+SLDWIN_CONTEXT = register(
+    Operator(
+        "_contrib_sldwin_atten_context",
+        _context_infer,
+        _context_kernel,
+        _context_gradient,
+        doc=(
+            "Values of each position's window, weighted by score and added up.\n\n"
+            "Shapes: score (batch, length, heads, window) as sldwin_atten_score gives it, value\n"
+            "and output (batch, length, heads, units), dilation (heads,)."
+        ),
+        inputs=("score", "value", "dilation"),
+        schema=_SCHEMA,
+        aliases=("_npx_sldwin_atten_context",),
+        complete=dtype_rule(0, 1),
+        heavy=True,
+    )
+)
+
+
+def _spread_infer(score: Spec, query: Spec, dilation: Spec, **attrs: Any) -> tuple[Spec]:
+    return (_weighted_infer("_sldwin_spread", score, query, dilation, attrs),)
+
+
+def _spread_kernel(
+    xp: ModuleType, out: Any, score: Any, query: Any, dilation: Any, **attrs: Any
+) -> None:
+    s, q = widen(score), widen(query)
+    total = xp.zeros(q.shape, dtype=q.dtype)
+    length, heads = q.shape[1:3]
+    step = dilation.astype(xp.int64)[None, :]
+    for j in range(_width(attrs["w"], attrs["symmetric"])):
+        # The one position whose window entry j is this key.
+        source = xp.arange(length)[:, None] - step * (j - attrs["w"])
+        inside = (source >= 0) & (source < length)
+        source = xp.where(inside, source, 0)
+        weight = s[..., j][:, source, xp.arange(heads)[None, :]]
+        total += weight[..., None] * _read(xp, q, source, inside)
+    out[...] = total
+
+
+def _spread_gradient(g: V, score: V, query: V, dilation: V, **attrs: Any) -> tuple[Any, ...]:
+    return (
+        lambda: apply(SLDWIN_SCORE, (query, g, dilation), attrs),
+        lambda: apply(SLDWIN_CONTEXT, (score, g, dilation), attrs),
+        None,
+    )
+
+
+_SPREAD = register(
+    Operator(
+        "_sldwin_spread",
+        _spread_infer,
+        _spread_kernel,
+        _spread_gradient,
+        doc="What each position gives to the keys of its window: score times query, added up.",
+        inputs=("score", "query", "dilation"),
+        schema=_SCHEMA,
+        complete=dtype_rule(0, 1),
+        heavy=True,
+    )
+)
+
+
+def _mask_infer(score: Spec, dilation: Spec, valid_length: Spec, **attrs: Any) -> tuple[Spec]:
+    name = "_contrib_sldwin_atten_mask_like"
+    _check(name, score, dilation, _width(attrs["w"], attrs["symmetric"]))
+    if valid_length.shape != score.shape[:1]:
+        raise OperatorError(
+            f"{name}: expected valid_length {score.shape[:1]}, got {valid_length.shape}"
+        )
+    return (score,)
+
+
+def _mask_kernel(
+    xp: ModuleType, out: Any, score: Any, dilation: Any, valid_length: Any, **attrs: Any
+) -> None:
+    limit = valid_length.astype(xp.int64)[:, None, None]
+    here = xp.arange(score.shape[1])[None, :, None] < limit
+    for j, position, inside in _windows(xp, score.shape[1], dilation, attrs):
+        out[..., j] = inside[None] & here & (position[None] < limit)
+
+
+SLDWIN_MASK_LIKE = register(
+    Operator(
+        "_contrib_sldwin_atten_mask_like",
+        _mask_infer,
+        _mask_kernel,
+        zero_gradient,
+        doc=(
+            "1 where a position and its window's entry both lie within the sequence, else 0.\n\n"
+            "Shapes: score and output (batch, length, heads, window), dilation (heads,),\n"
+            "valid_length (batch,): how much of each sequence there is."
+        ),
+        inputs=("score", "dilation", "valid_length"),
+        schema=_SCHEMA,
+        aliases=("_npx_sldwin_atten_mask_like",),
+        complete=dtype_rule(0),
+    )
+)

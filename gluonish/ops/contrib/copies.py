@@ -1,0 +1,100 @@
+"""Copies under the names of what they are for, and arrays from nothing."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import FLOAT32, dtype_from_flag
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, optional, text
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.registry import Attrs, Operator, V, register
+
+__all__ = ["COPYTO", "CROSS_DEVICE_COPY", "IDENTITY_LIKE_RHS", "ZEROS_WITHOUT_DTYPE"]
+
+
+def _copy(xp: ModuleType, out: Any, data: Any, *_: Any) -> None:
+    out[...] = data
+
+
+def _pass_back(g: V, data: V) -> tuple[Any]:
+    return (g,)
+
+
+def _identity(name: str, doc: str, *aliases: str) -> Operator:
+    return register(
+        Operator(
+            name,
+            infer_same,
+            _copy,
+            _pass_back,
+            doc=doc,
+            aliases=aliases,
+            complete=complete_same,
+            elementwise=True,
+            identity=True,
+        )
+    )
+
+
+COPYTO = _identity("_copyto", "A copy of data.", "_npi_copyto")
+CROSS_DEVICE_COPY = _identity(
+    "_CrossDeviceCopy", "A copy of data; where a graph is cut, on another device."
+)
+
+
+def _like_infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
+    if lhs.shape != rhs.shape:
+        raise OperatorError(
+            f"_identity_with_attr_like_rhs: expected arrays of one shape, got {lhs.shape} and "
+            f"{rhs.shape}"
+        )
+    return (lhs,)
+
+
+def _like_gradient(g: V, lhs: V, rhs: V) -> tuple[Any, None]:
+    return g, None
+
+
+def _like_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    complete_same(inputs, outputs, attrs, "_identity_with_attr_like_rhs")
+
+
+IDENTITY_LIKE_RHS = register(
+    Operator(
+        "_identity_with_attr_like_rhs",
+        _like_infer,
+        _copy,
+        _like_gradient,
+        doc="lhs, whose shape and dtype are those of rhs.",
+        inputs=("lhs", "rhs"),
+        complete=_like_complete,
+        elementwise=True,
+        identity=True,
+    )
+)
+
+
+def _zeros_infer(*, shape: Shape | None, ctx: str, dtype: int) -> tuple[Spec]:
+    shape = shape or ()
+    if min(shape, default=0) < 0:
+        raise OperatorError(f"_zeros_without_dtype: expected extents of 0 or more, got {shape}")
+    return (Spec(shape, FLOAT32 if dtype == -1 else dtype_from_flag(dtype)),)
+
+
+def _zeros_kernel(xp: ModuleType, out: Any, **_: object) -> None:
+    out.fill(0)
+
+
+ZEROS_WITHOUT_DTYPE = register(
+    Operator(
+        "_zeros_without_dtype",
+        _zeros_infer,
+        _zeros_kernel,
+        None,
+        doc="An array of zeros; dtype is the number of a dtype as files hold it, -1 for float32.",
+        inputs=(),
+        schema=Schema(shape=optional(shape_attr()), ctx=text(""), dtype=integer(-1)),
+    )
+)

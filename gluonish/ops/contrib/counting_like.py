@@ -1,0 +1,89 @@
+"""arange_like and index_array: positions in an array of the same shape as another."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import INT64
+from gluonish.core.schema import Schema, integer, number, optional, text
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["ARANGE_LIKE", "INDEX_ARRAY"]
+
+
+def _arange_infer(data: Spec, *, axis: int | None, **_: object) -> tuple[Spec]:
+    if axis is None:
+        return (data,)
+    axis = normalize_axis("_contrib_arange_like", axis, len(data.shape))
+    return (Spec(data.shape[axis : axis + 1], data.dtype),)
+
+
+def _arange_kernel(
+    xp: ModuleType, out: Any, data: Any, *, start: float, step: float, repeat: int, **_: object
+) -> None:
+    values = start + step * (xp.arange(out.size) // min(repeat, max(1, out.size))).astype(
+        xp.float64
+    )
+    out[...] = values.astype(out.dtype).reshape(out.shape)
+
+
+ARANGE_LIKE = register(
+    Operator(
+        "_contrib_arange_like",
+        _arange_infer,
+        _arange_kernel,
+        zero_gradient,
+        doc=(
+            "Values from start in steps of step, each repeat times, in the dtype of data.\n\n"
+            "Output: as many as data has along axis, (n,); without axis the shape of data,\n"
+            "which is counted row by row. ctx is accepted and ignored."
+        ),
+        schema=Schema(
+            start=number(0.0),
+            step=number(1.0),
+            repeat=integer(1, low=1),
+            ctx=text(""),
+            axis=optional(integer()),
+        ),
+        aliases=("_npx_arange_like",),
+    )
+)
+
+
+def _index_infer(data: Spec, *, axes: Shape | None) -> tuple[Spec]:
+    rank = len(data.shape)
+    if axes is None:
+        return (Spec((*data.shape, rank), INT64),)
+    for axis in axes:
+        normalize_axis("_contrib_index_array", axis, rank)
+    return (Spec((*data.shape, len(axes)), INT64),)
+
+
+def _index_kernel(xp: ModuleType, out: Any, data: Any, *, axes: Shape | None) -> None:
+    rank = data.ndim
+    for place, axis in enumerate(range(rank) if axes is None else axes):
+        extent = [n if i == axis % rank else 1 for i, n in enumerate(data.shape)]
+        out[..., place] = xp.arange(data.shape[axis]).reshape(extent)
+
+
+def _index_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    outputs[0] = PartialSpec(outputs[0].shape, INT64)
+
+
+INDEX_ARRAY = register(
+    Operator(
+        "_contrib_index_array",
+        _index_infer,
+        _index_kernel,
+        zero_gradient,
+        doc=(
+            "The coordinates of every element, as int64.\n\n"
+            "Shapes: data any, output (*data.shape, axes): along axes, all by default."
+        ),
+        schema=Schema(axes=optional(shape_attr())),
+        complete=_index_complete,
+    )
+)

@@ -1,0 +1,85 @@
+"""all_finite and multi_all_finite: whether gradients may be used."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import FLOAT32, is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["ALL_FINITE", "MULTI_ALL_FINITE"]
+
+_NOTE = "With init_output=False a 0 that out holds stays; give out then."
+
+
+def _check(name: str, arrays: tuple[Spec, ...]) -> tuple[Spec]:
+    for x in arrays:
+        if not is_floating(x.dtype):
+            raise OperatorError(f"{name}: expected floating arrays, got {x}")
+    return (Spec((1,), FLOAT32),)
+
+
+def _fill(xp: ModuleType, out: Any, arrays: tuple[Any, ...], init_output: bool) -> None:
+    finite = xp.ones((1,), dtype=bool)
+    for x in arrays:
+        finite &= xp.isfinite(widen(x)).all()
+    if not init_output:
+        finite &= out != 0
+    out[...] = finite
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
+    outputs[0] = PartialSpec((1,), FLOAT32)
+
+
+def _one_infer(data: Spec, *, init_output: bool) -> tuple[Spec]:
+    return _check("all_finite", (data,))
+
+
+def _one_kernel(xp: ModuleType, out: Any, data: Any, *, init_output: bool) -> None:
+    _fill(xp, out, (data,), init_output)
+
+
+ALL_FINITE = register(
+    Operator(
+        "all_finite",
+        _one_infer,
+        _one_kernel,
+        None,
+        doc=f"1 if no element is infinite or NaN, else 0; output (1,), float32. {_NOTE}",
+        schema=Schema(init_output=boolean(True)),
+        complete=_complete,
+    )
+)
+
+
+def _many_infer(*arrays: Spec, num_arrays: int, init_output: bool) -> tuple[Spec]:
+    if len(arrays) != num_arrays:
+        raise OperatorError(f"multi_all_finite: expected {num_arrays} arrays, got {len(arrays)}")
+    return _check("multi_all_finite", arrays)
+
+
+def _many_kernel(
+    xp: ModuleType, out: Any, *arrays: Any, num_arrays: int, init_output: bool
+) -> None:
+    _fill(xp, out, arrays, init_output)
+
+
+MULTI_ALL_FINITE = register(
+    Operator(
+        "multi_all_finite",
+        _many_infer,
+        _many_kernel,
+        None,
+        doc=(
+            "1 if no element of any array is infinite or NaN, else 0; output (1,), float32.\n\n"
+            f"{_NOTE}"
+        ),
+        schema=Schema(num_arrays=integer(1, low=1), init_output=boolean(True)),
+        variadic="num_arrays",
+        complete=_complete,
+    )
+)

@@ -1,0 +1,90 @@
+"""fft and ifft: Fourier transforms over the last axis, complex numbers as pairs.
+
+The inverse is not divided by the number of points.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer
+from gluonish.core.spec import Spec
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["FFT", "IFFT"]
+
+_SCHEMA = Schema(compute_size=integer(128, low=1))
+
+
+def _check(name: str, data: Spec) -> None:
+    if not data.shape or not is_floating(data.dtype):
+        raise OperatorError(f"{name}: expected floating data of at least 1 axis, got {data}")
+
+
+def _fft_infer(data: Spec, *, compute_size: int) -> tuple[Spec]:
+    _check("_contrib_fft", data)
+    return (Spec((*data.shape[:-1], 2 * data.shape[-1]), data.dtype),)
+
+
+def _fft_kernel(xp: ModuleType, out: Any, data: Any, *, compute_size: int) -> None:
+    if data.size:
+        points = xp.fft.fft(widen(data), axis=-1)
+        out[..., 0::2], out[..., 1::2] = points.real, points.imag
+
+
+def _fft_gradient(g: V, data: V, **attrs: int) -> tuple[Any]:
+    return (apply(IFFT, (g,), attrs),)
+
+
+FFT = register(
+    Operator(
+        "_contrib_fft",
+        _fft_infer,
+        _fft_kernel,
+        _fft_gradient,
+        doc=(
+            "Fourier transform over the last axis.\n\n"
+            "Shapes: data (..., d) of real numbers, output (..., 2 * d), where real and\n"
+            "imaginary parts alternate. compute_size is accepted and ignored."
+        ),
+        schema=_SCHEMA,
+    )
+)
+
+
+def _ifft_infer(data: Spec, *, compute_size: int) -> tuple[Spec]:
+    _check("_contrib_ifft", data)
+    if data.shape[-1] % 2:
+        raise OperatorError(
+            f"_contrib_ifft: expected pairs of numbers along the last axis, got {data.shape}"
+        )
+    return (Spec((*data.shape[:-1], data.shape[-1] // 2), data.dtype),)
+
+
+def _ifft_kernel(xp: ModuleType, out: Any, data: Any, *, compute_size: int) -> None:
+    if data.size:
+        wide = widen(data)
+        points = xp.fft.ifft(wide[..., 0::2] + 1j * wide[..., 1::2], axis=-1)
+        out[...] = points.real * out.shape[-1]
+
+
+def _ifft_gradient(g: V, data: V, **attrs: int) -> tuple[Any]:
+    return (apply(FFT, (g,), attrs),)
+
+
+IFFT = register(
+    Operator(
+        "_contrib_ifft",
+        _ifft_infer,
+        _ifft_kernel,
+        _ifft_gradient,
+        doc=(
+            "Real part of the inverse Fourier transform, times the number of points.\n\n"
+            "Shapes: data (..., 2 * d), where real and imaginary parts alternate, output\n"
+            "(..., d). compute_size is accepted and ignored."
+        ),
+        schema=_SCHEMA,
+    )
+)

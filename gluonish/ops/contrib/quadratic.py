@@ -1,0 +1,35 @@
+"""quadratic: a polynomial of degree 2, element by element."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import Schema, number
+from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.precision import as_real
+from gluonish.ops.registry import Operator, V, register
+
+__all__ = ["QUADRATIC"]
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, *, a: float, b: float, c: float) -> None:
+    x = as_real(xp, data)
+    real = x.dtype.type
+    out[...] = ((real(a) * x + real(b)) * x + real(c)).astype(out.dtype)
+
+
+def _gradient(g: V, data: V, *, a: float, b: float, c: float) -> tuple[Any]:
+    return (g * (data * (2.0 * a) + b),)
+
+
+QUADRATIC = register(
+    Operator(
+        "_contrib_quadratic",
+        infer_same,
+        _kernel,
+        _gradient,
+        doc="a * data^2 + b * data + c, element by element; integers are cut toward zero.",
+        schema=Schema(a=number(0.0), b=number(0.0), c=number(0.0)),
+        complete=complete_same,
+        elementwise=True,
+    )
+)

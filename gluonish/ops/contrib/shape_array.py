@@ -1,0 +1,52 @@
+"""shape_array and size_array: shape and number of elements as arrays."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import INT64
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["SHAPE_ARRAY", "SIZE_ARRAY"]
+
+
+def _shape_kernel(xp: ModuleType, out: Any, data: Any) -> None:
+    out[...] = xp.asarray(data.shape, dtype=out.dtype)
+
+
+def _size_kernel(xp: ModuleType, out: Any, data: Any) -> None:
+    out.fill(data.size)
+
+
+def _shape_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
+    shape = inputs[0].shape
+    outputs[0] = PartialSpec(outputs[0].shape if shape is None else (len(shape),), INT64)
+
+
+def _size_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
+    outputs[0] = PartialSpec((1,), INT64)
+
+
+SHAPE_ARRAY = register(
+    Operator(
+        "shape_array",
+        lambda data: (Spec((len(data.shape),), INT64),),
+        _shape_kernel,
+        zero_gradient,
+        doc="The shape of data, as int64 of shape (axes,).",
+        aliases=("_npx_shape_array",),
+        complete=_shape_complete,
+    )
+)
+
+SIZE_ARRAY = register(
+    Operator(
+        "size_array",
+        lambda data: (Spec((1,), INT64),),
+        _size_kernel,
+        zero_gradient,
+        doc="The number of elements of data, as int64 of shape (1,).",
+        complete=_size_complete,
+    )
+)

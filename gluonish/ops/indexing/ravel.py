@@ -1,0 +1,95 @@
+"""ravel_multi_index and unravel_index: positions as one number, or as coordinates."""
+
+import math
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, optional
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["RAVEL_MULTI_INDEX", "UNRAVEL_INDEX"]
+
+_SCHEMA = Schema(shape=optional(shape_attr()))
+
+
+def _check_shape(name: str, shape: Shape | None) -> Shape:
+    """Return the shape that positions refer to; its first extent never matters."""
+    if not shape or shape[0] < -1 or min(shape[1:], default=1) < 1 or math.prod(shape[1:]) >> 62:
+        raise OperatorError(
+            f"{name}: expected shape of at least 1 axis with extents above 0, got {shape}"
+        )
+    return shape
+
+
+def _strides(shape: Shape) -> list[int]:
+    """Return how far apart neighbours along each axis lie."""
+    return [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+
+
+def _ravel_infer(data: Spec, *, shape: Shape | None) -> tuple[Spec]:
+    shape = _check_shape("_ravel_multi_index", shape)
+    if len(data.shape) != 2 or data.shape[0] != len(shape):
+        raise OperatorError(
+            f"_ravel_multi_index: expected data ({len(shape)}, N) for shape {shape}, "
+            f"got {data.shape}"
+        )
+    return (Spec(data.shape[1:], data.dtype),)
+
+
+def _ravel_kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
+    whole = data.astype(xp.int64)
+    total = xp.zeros(out.shape, dtype=xp.int64)
+    for coordinate, stride in zip(whole, _strides(shape), strict=True):
+        total += coordinate * stride
+    out[...] = total.astype(out.dtype)
+
+
+RAVEL_MULTI_INDEX = register(
+    Operator(
+        "_ravel_multi_index",
+        _ravel_infer,
+        _ravel_kernel,
+        zero_gradient,
+        doc=(
+            "Coordinates as positions in an array of shape that is laid out row by row.\n\n"
+            "Shapes: data (axes, N), output (N,). The first extent of shape may be -1."
+        ),
+        schema=_SCHEMA,
+        aliases=("ravel_multi_index",),
+    )
+)
+
+
+def _unravel_infer(data: Spec, *, shape: Shape | None) -> tuple[Spec]:
+    shape = _check_shape("_unravel_index", shape)
+    return (Spec((len(shape), *data.shape), data.dtype),)
+
+
+def _unravel_kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
+    rest = data.astype(xp.int64)
+    for axis in range(len(shape) - 1, 0, -1):
+        coordinate = xp.fmod(rest, shape[axis])  # toward zero, as C divides
+        out[axis] = coordinate.astype(out.dtype)
+        rest = (rest - coordinate) // shape[axis]
+    out[0] = rest.astype(out.dtype)
+
+
+UNRAVEL_INDEX = register(
+    Operator(
+        "_unravel_index",
+        _unravel_infer,
+        _unravel_kernel,
+        zero_gradient,
+        doc=(
+            "Positions in an array of shape, laid out row by row, as coordinates.\n\n"
+            "Shapes: data (...), output (axes, ...). The first extent of shape may be -1: that\n"
+            "coordinate takes what is left."
+        ),
+        schema=_SCHEMA,
+        aliases=("unravel_index",),
+    )
+)

@@ -1,0 +1,142 @@
+"""Cholesky's factors: linalg.potrf and np.linalg.cholesky, linalg.potri, linalg.sumlogdiag."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Spec
+from gluonish.ops.linalg.diagonals import extract_diagonal, make_diagonal
+from gluonish.ops.linalg.matrices import (
+    adjoint,
+    check_real,
+    check_square,
+    lapack,
+    product,
+    symmetric,
+    triangle,
+)
+from gluonish.ops.linalg.triangular import linalg_trsm, solve_lower
+from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.reshape import expand_dims, reshape
+
+__all__ = ["LINALG_POTRF", "LINALG_POTRI", "LINALG_SUMLOGDIAG", "NPI_CHOLESKY"]
+
+
+def _half_diagonal(x: Any) -> Any:
+    """Return the lower triangle with its diagonal halved."""
+    return (triangle(x) + triangle(x, offset=-1)) * 0.5
+
+
+def _factor_gradient(g: V, a: V, out: V) -> tuple[Any]:
+    # Iain Murray, "Differentiation of the Cholesky decomposition", 2016.
+    inner = _half_diagonal(product(out, g, transpose_a=True))
+    left = linalg_trsm(out, inner, transpose=True)
+    return (symmetric(linalg_trsm(out, left, rightside=True)),)
+
+
+def _factor_row(name: str, doc: str, *aliases: str) -> Operator:
+    def infer(a: Spec) -> tuple[Spec]:
+        check_square(name, a)
+        check_real(name, a)
+        return (a,)
+
+    def kernel(xp: ModuleType, out: Any, a: Any) -> None:
+        out[...] = lapack(name, "symmetric positive definite matrices", xp.linalg.cholesky, a)
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            _factor_gradient,
+            doc=(
+                f"{doc}\n\nThe upper triangle of A is not read; the gradient is that of a\n"
+                "symmetric A. Matrices that are not positive definite are refused at the wait."
+            ),
+            inputs=("A",),
+            aliases=aliases,
+            gradient_uses_output=True,
+            heavy=True,
+        )
+    )
+
+
+LINALG_POTRF = _factor_row(
+    "_linalg_potrf",
+    "Lower triangular L with A = L L^T, for symmetric positive definite A.",
+    "linalg_potrf",
+)
+NPI_CHOLESKY = _factor_row(
+    "_npi_cholesky", "Lower triangular L with A = L L^T, for symmetric positive definite A."
+)
+
+
+def _potri_infer(a: Spec) -> tuple[Spec]:
+    check_square("_linalg_potri", a)
+    check_real("_linalg_potri", a)
+    return (a,)
+
+
+def _potri_kernel(xp: ModuleType, out: Any, a: Any) -> None:
+    if bool((xp.diagonal(a, axis1=-2, axis2=-1) == 0).any()):
+        raise OperatorError(
+            "_linalg_potri: expected factors that potrf gave, got a zero on the diagonal"
+        )
+    inverse = xp.zeros(a.shape, dtype=a.dtype)
+    inverse[...] = xp.eye(a.shape[-1], dtype=a.dtype)
+    solve_lower(xp, a, inverse)
+    xp.matmul(inverse.swapaxes(-1, -2), inverse, out=out)
+
+
+def _potri_gradient(g: V, a: V, out: V) -> tuple[Any]:
+    # out = L^-T L^-1, so that dout = -out dL L^-1 and its transpose.
+    both = product(out, g + adjoint(g))
+    return (triangle(-linalg_trsm(a, both, transpose=True, rightside=True)),)
+
+
+LINALG_POTRI = register(
+    Operator(
+        "_linalg_potri",
+        _potri_infer,
+        _potri_kernel,
+        _potri_gradient,
+        doc=(
+            "Inverse of L L^T, given the lower triangular L that potrf gives.\n\n"
+            "The upper triangle of A is not read. A zero on the diagonal is refused at the wait."
+        ),
+        inputs=("A",),
+        aliases=("linalg_potri",),
+        gradient_uses_output=True,
+        heavy=True,
+    )
+)
+
+
+def _sumlogdiag_infer(a: Spec) -> tuple[Spec]:
+    check_square("_linalg_sumlogdiag", a)
+    check_real("_linalg_sumlogdiag", a)
+    return (Spec(a.shape[:-2] or (1,), a.dtype),)
+
+
+def _sumlogdiag_kernel(xp: ModuleType, out: Any, a: Any) -> None:
+    logs = xp.log(xp.diagonal(a, axis1=-2, axis2=-1))
+    out[...] = xp.add.reduce(logs, axis=-1).reshape(out.shape)
+
+
+def _sumlogdiag_gradient(g: V, a: V) -> tuple[Any]:
+    diagonal = extract_diagonal(a)
+    each = expand_dims(reshape(g, diagonal.shape[:-1]), -1)
+    return (make_diagonal(each / diagonal),)
+
+
+LINALG_SUMLOGDIAG = register(
+    Operator(
+        "_linalg_sumlogdiag",
+        _sumlogdiag_infer,
+        _sumlogdiag_kernel,
+        _sumlogdiag_gradient,
+        doc="Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix.",
+        inputs=("A",),
+        aliases=("linalg_sumlogdiag",),
+    )
+)

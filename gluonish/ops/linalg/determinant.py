@@ -1,0 +1,166 @@
+"""Determinants and inverses of stacked matrices: linalg.det, slogdet and inverse.
+
+MXNet counts the factors of a determinant among its hidden outputs; here these are empty, since
+gradients take the inverse.
+"""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import INT32
+from gluonish.core.spec import Spec
+from gluonish.ops.linalg.matrices import adjoint, check_real, check_square, lapack, product
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+
+__all__ = [
+    "LINALG_DET",
+    "LINALG_INVERSE",
+    "LINALG_SLOGDET",
+    "NPI_DET",
+    "NPI_SLOGDET",
+    "linalg_inverse",
+]
+
+
+def _inverse_infer(name: str) -> Callable[..., tuple[Spec]]:
+    def infer(a: Spec) -> tuple[Spec]:
+        check_square(name, a)
+        check_real(name, a)
+        return (a,)
+
+    return infer
+
+
+def _inverse_kernel(xp: ModuleType, out: Any, a: Any) -> None:
+    out[...] = lapack("_linalg_inverse", "invertible matrices", xp.linalg.inv, a)
+
+
+def _inverse_gradient(g: V, a: V, out: V) -> tuple[Any]:
+    return (-product(product(out, g, transpose_a=True), out, transpose_b=True),)
+
+
+LINALG_INVERSE = register(
+    Operator(
+        "_linalg_inverse",
+        _inverse_infer("_linalg_inverse"),
+        _inverse_kernel,
+        _inverse_gradient,
+        doc="Inverse of every matrix. A singular one is refused at the wait.",
+        inputs=("A",),
+        aliases=("linalg_inverse", "_npi_inv"),
+        gradient_uses_output=True,
+        heavy=True,
+    )
+)
+
+
+def linalg_inverse(a: Any) -> Any:
+    """Return the inverse of every matrix of a stack."""
+    return apply(LINALG_INVERSE, (a,), {})
+
+
+def _regular_kernel(xp: ModuleType, out: Any, a: Any) -> None:
+    sign, _ = lapack("_inverse_or_zero", "square matrices", xp.linalg.slogdet, a)
+    singular = (sign == 0)[..., None, None]
+    safe = xp.where(singular, xp.eye(a.shape[-1], dtype=a.dtype), a)
+    inverse = lapack("_inverse_or_zero", "invertible matrices", xp.linalg.inv, safe)
+    out[...] = xp.where(singular, a.dtype.type(0), inverse)
+
+
+# The gradient of a singular matrix's determinant is zero in MXNet, beside those of others.
+_INVERSE_OR_ZERO = register(
+    Operator(
+        "_inverse_or_zero",
+        _inverse_infer("_inverse_or_zero"),
+        _regular_kernel,
+        _inverse_gradient,
+        doc="Inverse of every matrix, and zeros for a singular one.",
+        inputs=("A",),
+        gradient_uses_output=True,
+        heavy=True,
+    )
+)
+
+
+def _each(g: Any, a: Any) -> Any:
+    """Return numbers, one a matrix, times the transposed inverse of each matrix."""
+    inverse = apply(_INVERSE_OR_ZERO, (a,), {})
+    return adjoint(inverse) * reshape(g, (*a.shape[:-2], 1, 1))
+
+
+def _lead(a: Spec, classic: bool) -> tuple[int, ...]:
+    return a.shape[:-2] or ((1,) if classic else ())
+
+
+def _det_row(name: str, *aliases: str, classic: bool) -> Operator:
+    def infer(a: Spec) -> tuple[Spec, ...]:
+        check_square(name, a)
+        check_real(name, a)
+        return (Spec(_lead(a, classic), a.dtype), *_factors(a.dtype))
+
+    def kernel(xp: ModuleType, out: tuple[Any, ...], a: Any) -> None:
+        out[0][...] = lapack(name, "square matrices", xp.linalg.det, a)
+
+    def gradient(g: tuple[Any, ...], a: V, out: V, *_hidden: V) -> tuple[Any]:
+        return (_each(g[0] * out, a),)
+
+    return _register(name, aliases, infer, kernel, gradient, 1, "Determinant of every matrix")
+
+
+def _slogdet_row(name: str, *aliases: str, classic: bool) -> Operator:
+    def infer(a: Spec) -> tuple[Spec, ...]:
+        check_square(name, a)
+        check_real(name, a)
+        spec = Spec(_lead(a, classic), a.dtype)
+        return (spec, spec, *_factors(a.dtype))
+
+    def kernel(xp: ModuleType, out: tuple[Any, ...], a: Any) -> None:
+        sign, logarithm = lapack(name, "square matrices", xp.linalg.slogdet, a)
+        out[0][...] = sign
+        out[1][...] = logarithm
+
+    def gradient(g: tuple[Any, ...], a: V, *_outputs: V) -> tuple[Any]:
+        return (None if g[1] is None else _each(g[1], a),)
+
+    doc = "Sign of the determinant of every matrix, and the logarithm of its absolute value"
+    return _register(name, aliases, infer, kernel, gradient, 2, doc)
+
+
+def _factors(dtype: np.dtype[Any]) -> tuple[Spec, Spec]:
+    return Spec((0,), dtype), Spec((0,), INT32)
+
+
+def _register(
+    name: str,
+    aliases: tuple[str, ...],
+    infer: Callable[..., tuple[Spec, ...]],
+    kernel: Callable[..., None],
+    gradient: Callable[..., tuple[Any]],
+    visible: int,
+    doc: str,
+) -> Operator:
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=f"{doc}. A singular matrix passes no gradient on.",
+            inputs=("A",),
+            aliases=aliases,
+            outputs=visible + 2,
+            visible=visible,
+            gradient_uses_output=True,
+            heavy=True,
+        )
+    )
+
+
+LINALG_DET = _det_row("_linalg_det", "linalg_det", classic=True)
+NPI_DET = _det_row("_npi_det", classic=False)
+LINALG_SLOGDET = _slogdet_row("_linalg_slogdet", "linalg_slogdet", classic=True)
+NPI_SLOGDET = _slogdet_row("_npi_slogdet", classic=False)

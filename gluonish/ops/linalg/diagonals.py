@@ -1,0 +1,249 @@
+"""Vectors in matrices and back: diagonals, packed triangles, and the trace.
+
+A packed lower triangle holds its rows one after another, a packed upper one its columns. A
+positive offset means a diagonal above the main one and a triangle up from there, a negative one
+the same below.
+"""
+
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Attribute, Schema, boolean, integer
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.linalg.matrices import check_real, check_square
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = [
+    "LINALG_EXTRACTDIAG",
+    "LINALG_EXTRACTTRIAN",
+    "LINALG_MAKEDIAG",
+    "LINALG_MAKETRIAN",
+    "NP_TRACE",
+    "extract_diagonal",
+    "make_diagonal",
+]
+
+# How far an offset may make a matrix larger than its values ask for.
+_SLACK = 1024
+
+Places = Callable[..., tuple[Any, Any]]  # (xp, rows, **attrs): row and column of each value
+
+
+def _diagonal(xp: ModuleType, rows: int, *, offset: int) -> tuple[Any, Any]:
+    place = xp.arange(max(0, rows - abs(offset)))
+    return place + max(0, -offset), place + max(0, offset)
+
+
+def _triangle(xp: ModuleType, rows: int, *, offset: int, lower: bool) -> tuple[Any, Any]:
+    size = max(0, rows - abs(offset))
+    outer, inner = xp.tril_indices(size)
+    if offset < 0 or (lower and offset == 0):
+        return outer - offset, inner
+    return inner, outer + offset
+
+
+def _diagonal_length(size: int) -> int:
+    return size
+
+
+def _triangle_length(size: int) -> int:
+    return size * (size + 1) // 2
+
+
+def _triangle_size(length: int) -> int:
+    return (math.isqrt(8 * length + 1) - 1) // 2
+
+
+def _pair(
+    word: str,
+    places: Places,
+    length: Callable[[int], int],
+    size: Callable[[int], int],
+    docs: tuple[str, str],
+    **more: Attribute,
+) -> tuple[Operator, Operator]:
+    """Register what takes values out of matrices, and what makes matrices of them."""
+    schema = Schema(offset=integer(0), **more)
+    extract_name, make_name = f"_linalg_extract{word}", f"_linalg_make{word}"
+
+    def extract_infer(a: Spec, *, offset: int, **attrs: Any) -> tuple[Spec]:
+        check_square(extract_name, a)
+        check_real(extract_name, a)
+        rows = a.shape[-1]
+        if abs(offset) >= max(rows, 1):
+            raise OperatorError(
+                f"{extract_name}: expected offset between {1 - rows} and {rows - 1} for A "
+                f"{a.shape}, got {offset}"
+            )
+        return (Spec((*a.shape[:-2], length(rows - abs(offset))), a.dtype),)
+
+    def extract_kernel(xp: ModuleType, out: Any, a: Any, **attrs: Any) -> None:
+        rows, columns = places(xp, a.shape[-1], **attrs)
+        out[...] = a[..., rows, columns]
+
+    def extract_gradient(g: V, a: V, **attrs: Any) -> tuple[Any]:
+        return (apply(make, (g,), attrs),)
+
+    def make_infer(a: Spec, *, offset: int, **attrs: Any) -> tuple[Spec]:
+        check_real(make_name, a)
+        if not a.shape:
+            raise OperatorError(f"{make_name}: expected A of at least 1 axis, got ()")
+        rows = size(a.shape[-1])
+        if length(rows) != a.shape[-1]:
+            raise OperatorError(
+                f"{make_name}: expected a last axis of n (n + 1) / 2 values, got {a.shape}"
+            )
+        if abs(offset) > max(_SLACK, rows):
+            raise OperatorError(
+                f"{make_name}: expected offset of at most {max(_SLACK, rows)} for A {a.shape}, "
+                f"got {offset}"
+            )
+        rows += abs(offset)
+        return (Spec((*a.shape[:-1], rows, rows), a.dtype),)
+
+    def make_kernel(xp: ModuleType, out: Any, a: Any, **attrs: Any) -> None:
+        rows, columns = places(xp, out.shape[-1], **attrs)
+        out.fill(0)
+        out[..., rows, columns] = a
+
+    def make_gradient(g: V, a: V, **attrs: Any) -> tuple[Any]:
+        if 0 in a.shape:
+            return (None,)  # matrices of the offset alone, in which no value lies
+        return (apply(extract, (g,), attrs),)
+
+    extract = register(
+        Operator(
+            extract_name,
+            extract_infer,
+            extract_kernel,
+            extract_gradient,
+            doc=docs[0],
+            inputs=("A",),
+            schema=schema,
+            aliases=(extract_name[1:],),
+        )
+    )
+    make = register(
+        Operator(
+            make_name,
+            make_infer,
+            make_kernel,
+            make_gradient,
+            doc=docs[1],
+            inputs=("A",),
+            schema=schema,
+            aliases=(make_name[1:],),
+        )
+    )
+    return extract, make
+
+
+LINALG_EXTRACTDIAG, LINALG_MAKEDIAG = _pair(
+    "diag",
+    _diagonal,
+    _diagonal_length,
+    _diagonal_length,
+    (
+        "The diagonal at offset of every square matrix, as vectors.",
+        "Square matrices with vectors in the diagonal at offset, else zeros.",
+    ),
+)
+LINALG_EXTRACTTRIAN, LINALG_MAKETRIAN = _pair(
+    "trian",
+    _triangle,
+    _triangle_length,
+    _triangle_size,
+    (
+        "A triangle of every square matrix, packed into vectors: rows of a lower, columns of an\n"
+        "upper one. lower counts where offset is 0.",
+        "Square matrices of packed triangles, else zeros: what extracttrian takes apart.",
+    ),
+    lower=boolean(True),
+)
+
+
+def extract_diagonal(a: Any) -> Any:
+    """Return the main diagonal of every square matrix."""
+    return apply(LINALG_EXTRACTDIAG, (a,), {"offset": 0})
+
+
+def make_diagonal(a: Any) -> Any:
+    """Return diagonal matrices."""
+    return apply(LINALG_MAKEDIAG, (a,), {"offset": 0})
+
+
+def _trace_infer(data: Spec, *, offset: int, axis1: int, axis2: int) -> tuple[Spec]:
+    first, second = (normalize_axis("_np_trace", axis, len(data.shape)) for axis in (axis1, axis2))
+    if first == second:
+        raise OperatorError(f"_np_trace: expected two different axes, got {axis1} and {axis2}")
+    if data.dtype.kind == "b":
+        raise OperatorError("_np_trace: expected numbers, got bool; cast with astype")
+    rest = tuple(n for i, n in enumerate(data.shape) if i not in (first, second))
+    return (Spec(rest, data.dtype),)
+
+
+def _diagonal_view(xp: ModuleType, x: Any, offset: int, axis1: int, axis2: int) -> tuple[Any, ...]:
+    """Return the rows and columns of a diagonal, and ``x`` with these two axes last."""
+    moved = xp.moveaxis(x, (axis1, axis2), (-2, -1))
+    rows, columns = moved.shape[-2:]
+    row, column = max(0, -offset), max(0, offset)
+    places = xp.arange(max(0, min(rows - row, columns - column)))
+    return moved, places + row, places + column
+
+
+def _trace_kernel(
+    xp: ModuleType, out: Any, data: Any, *, offset: int, axis1: int, axis2: int
+) -> None:
+    moved, rows, columns = _diagonal_view(xp, data, offset, axis1, axis2)
+    diagonal = widen(moved[..., rows, columns])
+    out[...] = xp.add.reduce(diagonal, axis=-1, dtype=diagonal.dtype)
+
+
+def _trace_gradient(g: V, data: V, **attrs: int) -> tuple[Any]:
+    return (apply(_TRACE_SPREAD, (g,), {"shape": data.shape, **attrs}),)
+
+
+NP_TRACE = register(
+    Operator(
+        "_np_trace",
+        _trace_infer,
+        _trace_kernel,
+        _trace_gradient,
+        doc="Sum of the diagonal at offset, over the axes axis1 and axis2.",
+        schema=Schema(offset=integer(0), axis1=integer(0), axis2=integer(1)),
+    )
+)
+
+
+def _spread_infer(data: Spec, *, shape: Shape, offset: int, axis1: int, axis2: int) -> tuple[Spec]:
+    return (Spec(shape, data.dtype),)
+
+
+def _spread_kernel(
+    xp: ModuleType, out: Any, data: Any, *, shape: Shape, offset: int, axis1: int, axis2: int
+) -> None:
+    out.fill(0)
+    moved, rows, columns = _diagonal_view(xp, out, offset, axis1, axis2)
+    moved[..., rows, columns] = data[..., None]
+
+
+def _spread_gradient(g: V, data: V, *, shape: Shape, **attrs: int) -> tuple[Any]:
+    return (apply(NP_TRACE, (g,), attrs),)
+
+
+_TRACE_SPREAD = register(
+    Operator(
+        "_backward_trace",
+        _spread_infer,
+        _spread_kernel,
+        _spread_gradient,
+        doc="Zeros of a shape with one number in all places of a diagonal.",
+        schema=Schema(shape=shape_attr(), offset=integer(0), axis1=integer(0), axis2=integer(1)),
+    )
+)

@@ -1,0 +1,73 @@
+"""linalg.gelqf: A = L Q with lower triangular L and orthonormal rows of Q."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Spec
+from gluonish.ops.linalg.matrices import (
+    adjoint,
+    check_matrices,
+    check_real,
+    lapack,
+    product,
+    triangle,
+)
+from gluonish.ops.linalg.triangular import linalg_trsm
+from gluonish.ops.registry import Operator, V, register
+
+__all__ = ["LINALG_GELQF"]
+
+
+def _infer(a: Spec) -> tuple[Spec, ...]:
+    check_matrices("_linalg_gelqf", a)
+    check_real("_linalg_gelqf", a)
+    rows, columns = a.shape[-2:]
+    if rows > columns:
+        raise OperatorError(
+            f"_linalg_gelqf: expected matrices with no more rows than columns, got {a.shape}"
+        )
+    return a, Spec((*a.shape[:-2], rows, rows), a.dtype)
+
+
+def _kernel(xp: ModuleType, out: tuple[Any, ...], a: Any) -> None:
+    q, r = lapack("_linalg_gelqf", "finite matrices", xp.linalg.qr, a.swapaxes(-1, -2))
+    out[0][...] = q.swapaxes(-1, -2)
+    out[1][...] = r.swapaxes(-1, -2)
+
+
+def _gradient(g: tuple[Any, ...], a: V, q: V, lower: V) -> tuple[Any]:
+    of_q, of_lower = g
+    middle = None
+    if of_lower is not None:
+        middle = product(lower, triangle(of_lower), transpose_a=True)
+    if of_q is not None:
+        turned = -product(of_q, q, transpose_b=True)
+        middle = turned if middle is None else middle + turned
+    # The lower triangle copied into the upper one: what keeps the rows of Q orthonormal.
+    mirrored = triangle(middle) + adjoint(triangle(middle, offset=-1))
+    inner = product(mirrored, q)
+    if of_q is not None:
+        inner = inner + of_q
+    return (linalg_trsm(lower, inner, transpose=True),)
+
+
+LINALG_GELQF = register(
+    Operator(
+        "_linalg_gelqf",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Q and L with A = L Q, for matrices of full rank with no more rows than columns.\n\n"
+            "Shapes: A (..., m, n), Q (..., m, n) with orthonormal rows, L (..., m, m) lower\n"
+            "triangular. The gradient wants full rank."
+        ),
+        inputs=("A",),
+        aliases=("linalg_gelqf",),
+        outputs=2,
+        output_names=("output0", "output1"),
+        gradient_uses_output=True,
+        heavy=True,
+    )
+)

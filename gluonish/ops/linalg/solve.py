@@ -1,0 +1,207 @@
+"""np.linalg.solve, tensorsolve and tensorinv: systems of linear equations."""
+
+import math
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axes
+from gluonish.ops.cast import cast
+from gluonish.ops.linalg.matrices import (
+    adjoint,
+    check_real,
+    check_square,
+    complete_real,
+    lapack,
+    product,
+    real_dtype,
+)
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.reshape import expand_dims, reshape
+from gluonish.ops.transpose import transpose
+
+__all__ = ["NPI_SOLVE", "NPI_TENSORINV", "NPI_TENSORSOLVE", "solve"]
+
+_REGULAR = "invertible matrices"
+
+
+def _solve_infer(a: Spec, b: Spec) -> tuple[Spec]:
+    check_square("_npi_solve", a)
+    dtype = real_dtype("_npi_solve", a, b)
+    if b.shape != a.shape[:-1] and (len(b.shape) != len(a.shape) or b.shape[:-1] != a.shape[:-1]):
+        raise OperatorError(
+            f"_npi_solve: expected B of shape {a.shape[:-1]} or {(*a.shape[:-1], 'k')} for A "
+            f"{a.shape}, got {b.shape}"
+        )
+    return (Spec(b.shape, dtype),)
+
+
+def _solve_kernel(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+    columns = b if b.ndim == a.ndim else b[..., None]
+    real = a.astype(out.dtype), columns.astype(out.dtype)
+    out[...] = lapack("_npi_solve", _REGULAR, xp.linalg.solve, *real).reshape(out.shape)
+
+
+def _like(x: Any, source: Any) -> Any:
+    """Return a gradient in the dtype of what it is the gradient of."""
+    dtype = np.dtype(source.dtype)
+    return x if np.dtype(x.dtype) == dtype else cast(x, dtype)
+
+
+def _has_gradient(x: Any) -> bool:
+    return is_floating(np.dtype(x.dtype))
+
+
+def _solve_gradient(g: Any, a: Any, b: Any, out: Any) -> tuple[Any, Any]:
+    of_b = solve(adjoint(a), g)
+
+    def of_a() -> Any:
+        left, right = of_b, out
+        if len(b.shape) < len(a.shape):
+            left, right = expand_dims(left, -1), expand_dims(right, -1)
+        return _like(-product(left, right, transpose_b=True), a)
+
+    return (
+        of_a if _has_gradient(a) else None,
+        (lambda: _like(of_b, b)) if _has_gradient(b) else None,
+    )
+
+
+NPI_SOLVE = register(
+    Operator(
+        "_npi_solve",
+        _solve_infer,
+        _solve_kernel,
+        _solve_gradient,
+        doc=(
+            "X of A X = B, for square matrices A (..., n, n) and B (..., n) or (..., n, k).\n\n"
+            "float64 unless both are float32. A singular matrix is refused at the wait."
+        ),
+        inputs=("A", "B"),
+        gradient_uses_output=True,
+        complete=complete_real,
+        heavy=True,
+    )
+)
+
+
+def solve(a: Any, b: Any) -> Any:
+    """Return the solutions of stacked systems ``a x = b``, all right-hand sides of a in ``b``."""
+    return apply(NPI_SOLVE, (a, b), {})
+
+
+def _order(a: Shape, axes: Shape) -> Shape:
+    """Return the axes of ``a`` with those that are named moved behind the others, as they come."""
+    named = [axis % len(a) for axis in axes]
+    return (*(i for i in range(len(a)) if i not in named), *named)
+
+
+def _unknowns(a: Shape, rank_b: int, axes: Shape) -> Shape:
+    return tuple(a[i] for i in _order(a, axes)[rank_b:])
+
+
+def _tensorsolve_infer(a: Spec, b: Spec, *, a_axes: Shape) -> tuple[Spec]:
+    dtype = real_dtype("_npi_tensorsolve", a, b)
+    normalize_axes("_npi_tensorsolve", a_axes, len(a.shape))
+    unknowns = _unknowns(a.shape, len(b.shape), a_axes)
+    if not len(b.shape) <= len(a.shape) or math.prod(unknowns) != b.size or a.size != b.size**2:
+        raise OperatorError(
+            f"_npi_tensorsolve: expected a of as many equations as unknowns, both as many as b has "
+            f"elements, got a {a.shape}, b {b.shape} and a_axes {a_axes}"
+        )
+    return (Spec(unknowns, dtype),)
+
+
+def _tensorsolve_kernel(xp: ModuleType, out: Any, a: Any, b: Any, *, a_axes: Shape) -> None:
+    matrix = a.astype(out.dtype).transpose(_order(a.shape, a_axes)).reshape(b.size, b.size)
+    column = b.astype(out.dtype).reshape(b.size, 1)
+    solved = lapack("_npi_tensorsolve", _REGULAR, xp.linalg.solve, matrix, column)
+    out[...] = solved.reshape(out.shape)
+
+
+def _tensorsolve_gradient(g: Any, a: Any, b: Any, out: Any, *, a_axes: Shape) -> tuple[Any, Any]:
+    order = _order(a.shape, a_axes)
+    size = math.prod(b.shape)
+    matrix = reshape(transpose(a, order), (size, size)) if a.shape else reshape(a, (1, 1))
+    of_b = solve(adjoint(matrix), reshape(g, (size, 1)))
+
+    def of_a() -> Any:
+        of_matrix = -product(of_b, reshape(out, (size, 1)), transpose_b=True)
+        moved = reshape(of_matrix, tuple(a.shape[i] for i in order))
+        back = tuple(order.index(i) for i in range(len(order)))
+        return _like(transpose(moved, back) if back else moved, a)
+
+    return (
+        of_a if _has_gradient(a) else None,
+        (lambda: _like(reshape(of_b, b.shape), b)) if _has_gradient(b) else None,
+    )
+
+
+NPI_TENSORSOLVE = register(
+    Operator(
+        "_npi_tensorsolve",
+        _tensorsolve_infer,
+        _tensorsolve_kernel,
+        _tensorsolve_gradient,
+        doc=(
+            "x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns.\n\n"
+            "a_axes are moved to the end of a first. float64 unless both are float32."
+        ),
+        inputs=("a", "b"),
+        schema=Schema(a_axes=shape_attr(())),
+        gradient_uses_output=True,
+        complete=complete_real,
+        heavy=True,
+    )
+)
+
+
+def _halves(a: Shape, ind: int) -> tuple[Shape, Shape]:
+    return a[:ind], a[ind:]
+
+
+def _tensorinv_infer(a: Spec, *, ind: int) -> tuple[Spec]:
+    check_real("_npi_tensorinv", a)
+    if ind < 1:
+        raise OperatorError(f"_npi_tensorinv: expected ind of at least 1, got {ind}")
+    front, back = _halves(a.shape, ind)
+    if math.prod(front) != math.prod(back):
+        raise OperatorError(
+            f"_npi_tensorinv: expected as many elements in the first {ind} axes as in the others, "
+            f"got {a.shape}"
+        )
+    return (Spec(back + front, a.dtype),)
+
+
+def _tensorinv_kernel(xp: ModuleType, out: Any, a: Any, *, ind: int) -> None:
+    size = math.prod(a.shape[:ind])
+    inverse = lapack("_npi_tensorinv", _REGULAR, xp.linalg.inv, a.reshape(size, size))
+    out[...] = inverse.reshape(out.shape)
+
+
+def _tensorinv_gradient(g: V, a: V, out: V, *, ind: int) -> tuple[Any]:
+    size = math.prod(a.shape[:ind])
+    inverse, of_inverse = reshape(out, (size, size)), reshape(g, (size, size))
+    left = product(inverse, of_inverse, transpose_a=True)
+    return (reshape(-product(left, inverse, transpose_b=True), a.shape),)
+
+
+NPI_TENSORINV = register(
+    Operator(
+        "_npi_tensorinv",
+        _tensorinv_infer,
+        _tensorinv_kernel,
+        _tensorinv_gradient,
+        doc="Inverse of a as a matrix from its axes behind ind to those before.",
+        inputs=("a",),
+        schema=Schema(ind=integer(2)),
+        gradient_uses_output=True,
+        heavy=True,
+    )
+)

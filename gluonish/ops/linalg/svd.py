@@ -1,0 +1,107 @@
+"""np.linalg.svd: A = U diag(s) V, for matrices with no more rows than columns."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Spec
+from gluonish.ops.linalg.diagonals import make_diagonal
+from gluonish.ops.linalg.matrices import (
+    adjoint,
+    check_matrices,
+    check_real,
+    iterative,
+    product,
+    reciprocal_gaps,
+    scale_columns,
+    scale_rows,
+)
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["NPI_SVD", "largest_sign", "svd"]
+
+
+def _infer(a: Spec) -> tuple[Spec, ...]:
+    check_matrices("_npi_svd", a)
+    check_real("_npi_svd", a)
+    rows, columns = a.shape[-2:]
+    if rows > columns:
+        raise OperatorError(
+            f"_npi_svd: expected matrices with no more rows than columns, got {a.shape}; "
+            "transpose them"
+        )
+    lead = a.shape[:-2]
+    return Spec((*lead, rows, rows), a.dtype), Spec((*lead, rows), a.dtype), a
+
+
+def largest_sign(xp: ModuleType, rows: Any) -> Any:
+    """Return the sign (..., m) of the element of largest magnitude in each row (..., m, n)."""
+    if rows.size == 0:
+        return xp.ones(rows.shape[:-1], dtype=rows.dtype)
+    place = xp.abs(rows).argmax(axis=-1)[..., None]
+    largest = xp.take_along_axis(rows, place, axis=-1)[..., 0]
+    return xp.where(largest < 0, rows.dtype.type(-1), rows.dtype.type(1))
+
+
+def _kernel(xp: ModuleType, out: tuple[Any, ...], a: Any) -> None:
+    left, values, right = iterative(xp, "_npi_svd", xp.linalg.svd, a, full_matrices=False)
+    signs = largest_sign(xp, right)
+    out[0][...] = left * signs[..., None, :]
+    out[1][...] = values
+    out[2][...] = right * signs[..., None]
+
+
+def _skew(x: Any, gaps: Any) -> Any:
+    return (x - adjoint(x)) * gaps
+
+
+def _gradient(g: tuple[Any, ...], a: V, left: V, values: V, right: V) -> tuple[Any]:
+    # James Townsend, "Differentiating the singular value decomposition", 2016.
+    of_left, of_values, of_right = g
+    gaps = reciprocal_gaps(values * values)
+    parts, tail = [], None
+    if of_values is not None:
+        parts.append(make_diagonal(of_values))
+    if of_left is not None:
+        parts.append(scale_columns(_skew(product(left, of_left, transpose_a=True), gaps), values))
+    if of_right is not None:
+        overlap = product(right, of_right, transpose_b=True)
+        parts.append(scale_rows(_skew(overlap, gaps), values))
+        beside = of_right - product(product(of_right, right, transpose_b=True), right)
+        tail = scale_rows(beside, 1.0 / values)
+    inner = product(_total(parts), right)
+    return (product(left, inner if tail is None else inner + tail),)
+
+
+def _total(parts: list[Any]) -> Any:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+NPI_SVD = register(
+    Operator(
+        "_npi_svd",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "U, s and V with A = U diag(s) V, singular values in descending order.\n\n"
+            "Shapes: A (..., m, n) with m <= n, U (..., m, m), s (..., m), V (..., m, n). The\n"
+            "element of largest magnitude in each row of V is positive. The gradient wants\n"
+            "singular values that differ, and for that of V none that is 0."
+        ),
+        inputs=("A",),
+        outputs=3,
+        output_names=("output0", "output1", "output2"),
+        gradient_uses_output=True,
+        heavy=True,
+    )
+)
+
+
+def svd(a: Any) -> tuple[Any, Any, Any]:
+    """Return U, s and V of every matrix (..., m, n), where m <= n."""
+    left, values, right = apply(NPI_SVD, (a,), {})
+    return left, values, right

@@ -1,0 +1,108 @@
+"""IdentityAttachKLSparseReg: activations whose gradient keeps their average near a target."""
+
+import math
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, number
+from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
+from gluonish.ops.broadcast_to import broadcast_to
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.reshape import reshape
+
+__all__ = ["IDENTITY_ATTACH_KL_SPARSE_REG"]
+
+
+def _infer(data: Spec, moving_avg: Spec, **_: object) -> tuple[Spec, Spec]:
+    if len(data.shape) < 2 or not is_floating(data.dtype):
+        raise OperatorError(
+            f"IdentityAttachKLSparseReg: expected floating data of 2 axes or more, got {data}"
+        )
+    wanted = Spec(data.shape[1:2], data.dtype)
+    if moving_avg != wanted:
+        raise OperatorError(
+            f"IdentityAttachKLSparseReg: expected moving_avg {wanted} for data {data}, "
+            f"got {moving_avg}"
+        )
+    return data, moving_avg
+
+
+def _kernel(
+    xp: ModuleType,
+    outputs: tuple[Any, Any],
+    data: Any,
+    moving_avg: Any,
+    *,
+    momentum: float,
+    train: bool,
+    **_: object,
+) -> None:
+    out, average = outputs
+    out[...] = data
+    if train and data.size:
+        wide = widen(data)
+        axes = (0, *range(2, data.ndim))
+        count = math.prod(data.shape) // data.shape[1]
+        mean = wide.sum(axis=axes) / wide.dtype.type(count)
+        moved = widen(moving_avg) * wide.dtype.type(momentum)
+        moving_avg[...] = moved + mean * wide.dtype.type(1 - momentum)
+    average[...] = moving_avg
+
+
+def _gradient(
+    g: tuple[Any, Any],
+    data: V,
+    moving_avg: V,
+    out: V,
+    average: Any,
+    *,
+    sparseness_target: float,
+    penalty: float,
+    **_: object,
+) -> tuple[Any, None]:
+    if g[0] is None:
+        return None, None
+    push = (1.0 - sparseness_target) / (1.0 - average) - sparseness_target / average
+    shape = tuple(n if i == 1 else 1 for i, n in enumerate(data.shape))
+    return g[0] + broadcast_to(reshape(push * penalty, shape), data.shape), None
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
+    data, average = inputs
+    shape = data.shape or outputs[0].shape
+    dtype = data.dtype or outputs[0].dtype
+    inputs[0] = outputs[0] = PartialSpec(shape, dtype)
+    if average.shape is None and shape is not None and len(shape) > 1 and shape[1] != UNKNOWN:
+        average = PartialSpec(shape[1:2], average.dtype)
+    inputs[1] = PartialSpec(average.shape, average.dtype or dtype)
+    for i in range(1, len(outputs)):
+        outputs[i] = inputs[1]
+
+
+IDENTITY_ATTACH_KL_SPARSE_REG = register(
+    Operator(
+        "IdentityAttachKLSparseReg",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "data; its gradient gets that of a penalty on averages far from a target.\n\n"
+            "Shapes: data (N, C, ...) of values in (0, 1), moving_avg (C,). In training\n"
+            "moving_avg becomes momentum times itself plus (1 - momentum) times the batch's\n"
+            "average; the penalty is the Kullback-Leibler divergence of it from\n"
+            "sparseness_target, weighted by penalty."
+        ),
+        inputs=("data", "moving_avg"),
+        schema=Schema(sparseness_target=number(0.1), penalty=number(0.001), momentum=number(0.9)),
+        outputs=2,
+        visible=1,
+        output_names=("output", "average"),
+        mutates=(1,),
+        complete=_complete,
+        gradient_uses_output=True,
+        train_dependent=True,
+    )
+)

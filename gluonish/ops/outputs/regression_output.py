@@ -1,0 +1,125 @@
+"""LinearRegressionOutput and its kin: a prediction that brings the gradient of its loss with it."""
+
+import math
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, choice, number
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
+from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.unary import SIGMOID
+
+__all__ = ["LINEAR_REGRESSION_OUTPUT", "LOGISTIC_REGRESSION_OUTPUT", "MAE_REGRESSION_OUTPUT"]
+
+_KINDS = ("difference", "sign")
+
+
+def _label_shape(data: Shape) -> Shape:
+    """Return the label's shape that is inferred: a column has labels without a second axis."""
+    return data[:1] if len(data) == 2 and data[1] == 1 else data
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
+    data, label = inputs
+    shape = data.shape or outputs[0].shape
+    dtype = data.dtype or outputs[0].dtype or label.dtype
+    inputs[0] = outputs[0] = PartialSpec(shape, dtype)
+    if label.shape is None and shape is not None and UNKNOWN not in shape:
+        label = PartialSpec(_label_shape(shape), label.dtype)
+    inputs[1] = PartialSpec(label.shape, label.dtype or dtype)
+
+
+def _copy(xp: ModuleType, out: Any, data: Any) -> None:
+    out[...] = data
+
+
+def _sigmoid(xp: ModuleType, out: Any, data: Any) -> None:
+    SIGMOID.operator.kernel(xp, out, data)
+
+
+def _family(name: str, word: str, link: Any, kind: str) -> Operator:
+    """Register the output of one loss.
+
+    Args:
+        name: The operator.
+        word: Output and gradient, for the docstring.
+        link: ``link(xp, out, data)`` fills the output.
+        kind: How the gradient follows from output minus label.
+    """
+
+    def infer(data: Spec, label: Spec, *, grad_scale: float) -> tuple[Spec]:
+        check_same_dtype(name, data, label)
+        if not is_floating(data.dtype) or not data.shape:
+            raise OperatorError(f"{name}: expected floating data of at least 1 axis, got {data}")
+        if label.shape not in (data.shape, _label_shape(data.shape)):
+            raise OperatorError(
+                f"{name}: expected label {_label_shape(data.shape)} for data {data.shape}, "
+                f"got {label.shape}"
+            )
+        return (data,)
+
+    def kernel(xp: ModuleType, out: Any, data: Any, label: Any, *, grad_scale: float) -> None:
+        link(xp, out, data)
+
+    def gradient(g: V, data: V, label: V, out: V, *, grad_scale: float) -> tuple[Any, None]:
+        return apply(_BACKWARD, (out, label), {"grad_scale": grad_scale, "kind": kind}), None
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=(
+                f"{word}, whatever gradient comes from behind, times grad_scale and divided by\n"
+                "the number of values that a sample has.\n\n"
+                "Shapes: data (N, ...), label like data, or (N,) for data (N, 1)."
+            ),
+            inputs=("data", "label"),
+            schema=Schema(grad_scale=number(1.0)),
+            aliases=(f"_sparse_{name}",),
+            complete=_complete,
+            gradient_uses_output=True,
+        )
+    )
+
+
+def _backward_kernel(
+    xp: ModuleType, result: Any, out: Any, label: Any, *, grad_scale: float, kind: str
+) -> None:
+    wide = widen(out)
+    difference = wide - widen(label).reshape(out.shape)
+    if kind == "sign":
+        difference = xp.sign(difference)
+    values = max(1, math.prod(out.shape[1:]))
+    result[...] = difference * wide.dtype.type(grad_scale / values)
+
+
+_BACKWARD = register(
+    Operator(
+        "_regression_output_backward",
+        lambda out, label, **_: (out,),
+        _backward_kernel,
+        None,
+        doc="The gradient that a regression output gives its data.",
+        inputs=("out", "label"),
+        schema=Schema(grad_scale=number(1.0), kind=choice(*_KINDS)),
+    )
+)
+
+LINEAR_REGRESSION_OUTPUT = _family(
+    "LinearRegressionOutput", "data itself, with gradient data - label", _copy, "difference"
+)
+LOGISTIC_REGRESSION_OUTPUT = _family(
+    "LogisticRegressionOutput",
+    "sigmoid of data, with gradient sigmoid - label",
+    _sigmoid,
+    "difference",
+)
+MAE_REGRESSION_OUTPUT = _family(
+    "MAERegressionOutput", "data itself, with gradient sign(data - label)", _copy, "sign"
+)
