@@ -6,6 +6,7 @@ from gluonish import (
     base,
     context,
     engine,
+    executor,
     gluon,
     initializer,
     kvstore,
@@ -15,6 +16,9 @@ from gluonish import (
     name,
     ndarray,
     nn,
+    numpy,
+    numpy_extension,
+    operator,
     optimizer,
     random,
     registry,
@@ -24,6 +28,8 @@ from gluonish import (
 from gluonish import initializer as init
 from gluonish import kvstore as kv
 from gluonish import ndarray as nd
+from gluonish import numpy as np
+from gluonish import numpy_extension as npx
 from gluonish import random as rnd
 from gluonish import symbol as sym
 from gluonish.base import MXNetError
@@ -62,6 +68,7 @@ __all__ = [
     "cpu_pinned",
     "current_context",
     "engine",
+    "executor",
     "gluon",
     "gpu",
     "gpu_memory_info",
@@ -78,9 +85,14 @@ __all__ = [
     "nd",
     "ndarray",
     "nn",
+    "np",
     "np_array",
     "np_shape",
+    "npx",
     "num_gpus",
+    "numpy",
+    "numpy_extension",
+    "operator",
     "optimizer",
     "random",
     "registry",

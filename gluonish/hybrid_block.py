@@ -18,6 +18,7 @@ from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
     DeferredInitializationError,
+    DynamicShapeError,
     GraphError,
     NotSupportedError,
 )
@@ -26,13 +27,14 @@ from gluonish.graph.structure import flatten
 from gluonish.hybrid_graph import (
     HybridGraph,
     HybridOptions,
+    ImperativeCall,
     describe,
     infer_parameters,
     is_symbolic,
 )
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
-from gluonish.symbol import Symbol
+from gluonish.symbol import NumpySymbol, Symbol
 
 __all__ = ["HybridBlock"]
 
@@ -80,7 +82,7 @@ class HybridBlock(Block):
         super().__init__(prefix, params)
         self._active = False
         self._options = HybridOptions()
-        self._graphs: dict[Any, HybridGraph] = {}
+        self._graphs: dict[Any, HybridGraph | ImperativeCall] = {}
         self._is_symbolic: bool | None = None
         # Guards tracing: two threads must not trace one block at once.
         self._lock = threading.RLock()
@@ -217,7 +219,7 @@ class HybridBlock(Block):
             return self._call_forward(*args)
         if len(args) == 1 and isinstance(args[0], NDArray) and tracer.get() is None:
             graph = self._graphs.get(_ONE_ARRAY)  # what `_call_graph` would find, with less ado
-            if graph is not None:
+            if graph is not None and args[0].stype == "default":
                 return graph.run(args, self._op_hook)
         return self._call_graph(*args)
 
@@ -232,6 +234,8 @@ class HybridBlock(Block):
         for x in arrays:
             if not isinstance(x, NDArray) or tracer.get() is not None:
                 return self._call_forward(*args)  # here this block is a part of a larger graph
+            if x.stype != "default":  # graphs are for dense arrays: run it operator by operator
+                return self._call_forward(*args)
         if not arrays:
             kinds = ", ".join(type(arg).__name__ for arg in args)
             raise ArgumentTypeError(
@@ -240,7 +244,8 @@ class HybridBlock(Block):
         key = structure
         if not self._is_symbolic and not self._find_symbolic():
             # Such a forward may compute with shapes, and ask for the mode.
-            key = structure, tuple([x._spec for x in arrays]), recording.mode.get()
+            signature = tuple([(type(x), x._spec) for x in arrays])
+            key = structure, signature, recording.mode.get()
         try:
             graph = self._graphs.get(key)
         except TypeError:
@@ -256,11 +261,16 @@ class HybridBlock(Block):
             self._is_symbolic = is_symbolic(self)
         return self._is_symbolic
 
-    def _trace(self, key: Any, structure: Any, arrays: list[NDArray]) -> HybridGraph:
+    def _trace(
+        self, key: Any, structure: Any, arrays: list[NDArray]
+    ) -> HybridGraph | ImperativeCall:
         with self._lock:
             graph = self._graphs.get(key)
             if graph is None:
-                graph = HybridGraph(self, structure, arrays, self._options)
+                try:
+                    graph = HybridGraph(self, structure, arrays, self._options)
+                except DynamicShapeError:
+                    graph = ImperativeCall(self, structure)
                 if len(self._graphs) >= _MAX_GRAPHS:
                     self._graphs.pop(next(iter(self._graphs)))
                 self._graphs[key] = graph
@@ -301,6 +311,8 @@ class HybridBlock(Block):
             )
         if isinstance(first, Symbol):
             values = {name: parameter.var() for name, parameter in self._reg_params.items()}
+            if isinstance(first, NumpySymbol):
+                values = {name: value.as_np_ndarray() for name, value in values.items()}
             with self.name_scope():
                 return self.hybrid_forward(sym, x, *args, **values)
         try:

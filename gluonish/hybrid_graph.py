@@ -9,13 +9,16 @@ from gluonish.core.errors import ArgumentTypeError, GraphError, ParameterError
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.graph import interpreter
 from gluonish.graph.cached_graph import CachedGraph
+from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import infer, specialize
 from gluonish.graph.interpreter import Monitor
 from gluonish.graph.ir import Node, Value
+from gluonish.graph.numpy_value import NumpyValue
 from gluonish.graph.repeated_call import RepeatedCall
 from gluonish.graph.structure import Constant, Structure, flatten, regroup
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray, recording
+from gluonish.numpy.array import ndarray
 from gluonish.parameter import Parameter
 from gluonish.symbol import NameManager, Symbol, var
 from gluonish.symbol.shapes import from_public
@@ -23,7 +26,14 @@ from gluonish.symbol.shapes import from_public
 if TYPE_CHECKING:
     from gluonish.hybrid_block import HybridBlock
 
-__all__ = ["HybridGraph", "HybridOptions", "describe", "infer_parameters", "is_symbolic"]
+__all__ = [
+    "HybridGraph",
+    "HybridOptions",
+    "ImperativeCall",
+    "describe",
+    "infer_parameters",
+    "is_symbolic",
+]
 
 
 class HybridOptions(NamedTuple):
@@ -91,6 +101,7 @@ class HybridGraph:
         "_bound",
         "_cached",
         "_data",
+        "_dynamic",
         "_outputs",
         "_parameters",
         "_structure",
@@ -104,7 +115,7 @@ class HybridGraph:
         options: HybridOptions,
     ) -> None:
         if is_symbolic(block):
-            traced = trace_symbols(block, structure, len(arrays))
+            traced = trace_symbols(block, structure, arrays)
         else:
             traced = _trace_values(block, structure, arrays)
         self._outputs = traced.outputs
@@ -117,6 +128,7 @@ class HybridGraph:
         variables = [node for node in symbol._variables() if id(node) not in given]
         self._parameters = _parameters_of(block, variables)
         self._bound: dict[Device, _Bound] = {}
+        self._dynamic = is_dynamic(self._outputs)
         _finish_deferred(block, self._parameters, regroup(arrays, structure))
         self._cached = CachedGraph(
             [*traced.data, *variables],
@@ -134,6 +146,10 @@ class HybridGraph:
         bound = self._bound.get(device)
         if bound is None or bound.moves != Parameter.moves:
             bound = self._bind(device)
+        if self._dynamic:
+            given = [*arrays, *bound.arrays]
+            found = run_imperatively(self._cached.inputs, self._outputs, given)
+            return found[0] if self._structure is None else regroup(found, self._structure)
         repeated = bound.repeated  # once: another thread may put another one there
         results = None
         if repeated is not None and hook is None:
@@ -176,7 +192,43 @@ class HybridGraph:
         return named
 
 
-def describe(graph: HybridGraph | None) -> dict[str, Any]:
+class ImperativeCall:
+    """What stands in for the graph of a call that cannot have one: the block runs imperatively.
+
+    Args:
+        block: The block.
+        structure: How the call's arrays are nested.
+    """
+
+    __slots__ = ("_arguments", "_block")
+
+    def __init__(self, block: "HybridBlock", structure: Structure) -> None:
+        self._block = block
+        self._arguments = structure
+
+    def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
+        """Run ``forward`` on a call's arrays; without a graph there is nothing to monitor."""
+        del hook
+        return self._block._call_forward(*regroup(arrays, self._arguments))
+
+    def symbol(self) -> Symbol:
+        """Refuse: there is no graph.
+
+        Raises:
+            GraphError: always.
+        """
+        raise GraphError(
+            f"{self._block.name}: expected a block with a graph, got one in which a shape depends "
+            "on values; write it with hybrid_forward, which composes Symbols"
+        )
+
+    def named_parameters(self) -> dict[str, NDArray]:
+        """Refuse, as `symbol` does."""
+        self.symbol()
+        return {}
+
+
+def describe(graph: HybridGraph | ImperativeCall | None) -> dict[str, Any]:
     """Return what files of `Block.save` hold of a block's graph.
 
     An array is 0 in a format, None is -1, and a list or tuple a list. A graph that they have no
@@ -185,11 +237,14 @@ def describe(graph: HybridGraph | None) -> dict[str, Any]:
     if graph is None:
         return {"hybridized": False}
     try:
+        symbol = graph.symbol()
+        if isinstance(graph, ImperativeCall):
+            return {"hybridized": False}
         return {
             "in_format": _format(graph._arguments),
             "out_format": _format(graph._structure),
             "inputs": [Symbol([Value(node)]).tojson() for node in graph._data],
-            "symbol": graph.symbol().tojson(),
+            "symbol": symbol.tojson(),
             "hybridized": True,
         }
     except (ArgumentTypeError, GraphError):
@@ -225,18 +280,23 @@ def _finish_deferred(block: "HybridBlock", parameters: Sequence[Parameter], args
             parameter._finish_deferred_init()
 
 
-def trace_symbols(block: "HybridBlock", structure: Structure, count: int) -> _Traced:
+def trace_symbols(
+    block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray | Value]
+) -> _Traced:
     """Run ``hybrid_forward`` once on Symbols.
 
     Args:
         block: The block.
         structure: How the call's arrays are nested.
-        count: How many there are.
+        arrays: The arrays, or values of a trace; those of ``mx.np`` become such Symbols.
 
     Raises:
         GraphError: if no output is a Symbol.
     """
-    symbols = [var(name) for name in data_names(count)]
+    symbols = [
+        var(name).as_np_ndarray() if isinstance(x, ndarray | NumpyValue) else var(name)
+        for name, x in zip(data_names(len(arrays)), arrays, strict=True)
+    ]
     result = block.forward(*regroup(symbols, structure))
     leaves, nested = flatten(result, lambda x: isinstance(x, Symbol))
     if not leaves:
@@ -265,7 +325,7 @@ def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[N
         trace = trace_forward(
             block._call_forward,
             data_names(len(arrays)),
-            [x._spec for x in arrays],
+            arrays,
             lambda values: regroup(values, structure),
             lambda word: NameManager.current().get(None, word),
         )
@@ -289,7 +349,7 @@ def infer_parameters(block: "HybridBlock", args: Sequence[Any], *, shapes: bool)
             block.forward(*args)
         return
     arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray | Value))
-    traced = trace_symbols(block, structure, len(arrays))
+    traced = trace_symbols(block, structure, arrays)
     known = {
         node.name: PartialSpec(x.shape, normalize_dtype(x.dtype))
         for node, x in zip(traced.data, arrays, strict=True)

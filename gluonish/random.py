@@ -3,8 +3,11 @@
 from gluonish.ndarray.random import (
     exponential,
     gamma,
+    generalized_negative_binomial,
     multinomial,
+    negative_binomial,
     normal,
+    poisson,
     randint,
     randn,
     seed,
@@ -15,8 +18,11 @@ from gluonish.ndarray.random import (
 __all__ = [
     "exponential",
     "gamma",
+    "generalized_negative_binomial",
     "multinomial",
+    "negative_binomial",
     "normal",
+    "poisson",
     "randint",
     "randn",
     "seed",

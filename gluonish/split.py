@@ -6,7 +6,9 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray, array
+from gluonish.numpy.creation import array as numpy_array
 
 __all__ = ["split_and_load", "split_data"]
 
@@ -65,6 +67,7 @@ def split_and_load(
         ArgumentError: as `split_data`.
     """
     if not isinstance(data, NDArray):
-        data = array(data, ctx=ctx_list[0])
+        make = numpy_array if is_np_array() else array
+        data = make(data, ctx=ctx_list[0])
     slices = split_data(data, len(ctx_list), batch_axis, even_split)
     return [part.as_in_context(ctx) for part, ctx in zip(slices, ctx_list, strict=True)]

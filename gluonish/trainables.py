@@ -35,7 +35,7 @@ class Selection:
     def __init__(self, members: Sequence[tuple[int, Parameter]]) -> None:
         self.members = tuple(members)
         self.indices = tuple(i for i, _ in members)
-        self.weights = tuple(zip(*(param.list_data() for _, param in members), strict=True))
+        self.weights = tuple(zip(*(param._held() for _, param in members), strict=True))
         self.gradients = tuple(zip(*(param.list_grad() for _, param in members), strict=True))
         self._leaves = [_leaf_of(array) for arrays in self.weights for array in arrays]
 
@@ -103,7 +103,7 @@ class Trainables:
         members = [(i, param) for i, param in enumerate(self._params) if param.grad_req != "null"]
         self._all = Selection(members)
         self._data = [param._data for param in self._params]
-        self._arrays = [array for _, param in members for array in param.list_data()]
+        self._arrays = [array for _, param in members for array in param._held()]
         self._watched = [x for param in self._params for x in (param._data or {}).values()]
         self._links = [array._link for array in self._watched]
         self._leaves = [_leaf_of(array) for array in self._arrays]

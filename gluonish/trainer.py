@@ -106,6 +106,14 @@ class Trainer:
                 "Trainer: expected update_on_kvstore=False or None, got True with"
                 f" {'no kvstore' if store is None else type(store).__name__}, which cannot update"
             )
+        if self._has_sparse_weights():
+            if not capable or update is False:
+                raise ArgumentError(
+                    "Trainer: expected a kvstore that updates the weights for Parameters of stype "
+                    f"row_sparse, got kvstore={self._kvstore_params['kvstore']!r} with "
+                    f"update_on_kvstore={update}"
+                )
+            update = True
         if update is None:
             update = capable and MXNET_UPDATE_ON_KVSTORE.value
         if store is not None and self._compression_params:
@@ -129,7 +137,7 @@ class Trainer:
                     f"Trainer: expected a kvstore or its name, got {type(wanted).__name__}"
                 )
             return wanted
-        several = len(self._contexts) > 1 or "dist" in wanted
+        several = len(self._contexts) > 1 or "dist" in wanted or self._has_sparse_weights()
         return (
             create_store(wanted) if several or self._kvstore_params["update_on_kvstore"] else None
         )
@@ -145,7 +153,7 @@ class Trainer:
         self._params_to_init = waiting
 
     def _store_value(self, store: KVStoreBase, index: int, param: Parameter) -> None:
-        arrays = param.list_data()
+        arrays = param._held()
         if index in self._in_store and isinstance(store, KVStore):
             store._overwrite(index, arrays[0])
             return
@@ -157,6 +165,20 @@ class Trainer:
             self._init_kvstore()
         if self._params_to_init:
             self._init_params()
+
+    def _has_sparse_weights(self) -> bool:
+        return any(param._stype != "default" for param in self._params)
+
+    def _row_sparse_pull(self, parameter: Parameter, out: Any, row_ids: Any) -> None:
+        """Copy some rows of a row-sparse parameter from the store into arrays."""
+        self._prepare()
+        index = self._positions[id(parameter)]
+        if not isinstance(self._kvstore, KVStore):
+            raise ArgumentError(
+                "row_sparse_data: expected a Trainer with a kvstore that has row_sparse_pull, got "
+                f"{type(self._kvstore).__name__}"
+            )
+        self._kvstore.row_sparse_pull(index, out=out, priority=-index, row_ids=row_ids)
 
     def _parameter_was_set(self, parameter: Parameter) -> None:
         """Take note that values were put into a parameter by hand, and not by an update."""
@@ -253,7 +275,7 @@ class Trainer:
         """Return the parameters to update, after a look at all, so that no step is done by half."""
         selection, stale = self._trainables.fresh()
         if stale and not ignore_stale_grad:
-            name = next(p.name for p in self._params if any(x is stale[0] for x in p.list_data()))
+            name = next(p.name for p in self._params if any(x is stale[0] for x in p._held()))
             raise StaleGradientError(
                 f"Trainer: expected a new gradient of Parameter {name} on {stale[0].context}, "
                 "got the one of the last step; does the loss depend on the parameter? If it "
@@ -275,7 +297,7 @@ class Trainer:
         for group in _groups(selection.members, self._store_group(store)):
             keys = [i for i, _ in group]
             gradients = [_new_gradients(param) or param.list_grad() for _, param in group]
-            weights = [param.list_data() for _, param in group]
+            weights = [param._held() for _, param in group]
             if len(group) == 1:
                 store.pushpull(keys[0], gradients[0], out=weights[0], priority=-keys[0])
             else:
@@ -311,7 +333,7 @@ class Trainer:
         self._prepare()
         if self._update_on_kvstore and self._kvstore is not None:
             for param in self._params_to_init:
-                param.list_data()
+                param._held()
             self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
             return
         data = self._updaters[0].get_states(dump_optimizer=True)
@@ -367,11 +389,13 @@ def _common_contexts(params: Sequence[Parameter]) -> list[Context]:
 
 def _new_gradients(param: Parameter) -> list[NDArray] | None:
     """Return gradients with zeros for devices whose gradient is not new; None if all are."""
-    fresh = [data._fresh_grad for data in param.list_data()]
+    fresh = [data._fresh_grad for data in param._held()]
     if all(fresh) or not any(fresh):
         return None
     return [
-        gradient if is_fresh else zeros(gradient.shape, gradient.context, gradient.dtype)
+        gradient
+        if is_fresh
+        else zeros(gradient.shape, gradient.context, gradient.dtype, gradient.stype)
         for gradient, is_fresh in zip(param.list_grad(), fresh, strict=True)
     ]
 

@@ -1,16 +1,23 @@
-"""Which of MXNet's array semantics is in force, and GPUs: `mx.util`.
+"""Which of MXNet's array semantics is in force, and GPUs: `mx.util`."""
 
-MXNet 1.9 can switch from its own arrays to NumPy's semantics. That mode does not exist here:
-asking says no, leaving it does nothing, entering it is refused.
-"""
-
+import functools
+import inspect
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, TypeVar
 
-from gluonish.core.device import gpu_count, gpu_memory
-from gluonish.core.errors import NotSupportedError
+from gluonish.core.context import Context
+from gluonish.core.device import gpu_capability, gpu_count, gpu_memory
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.numpy_mode import (
+    NumpyScope,
+    is_np_array,
+    is_np_shape,
+    set_np_array,
+    set_np_shape,
+)
 
 __all__ = [
+    "get_cuda_compute_capability",
     "get_gpu_count",
     "get_gpu_memory",
     "is_np_array",
@@ -18,6 +25,7 @@ __all__ = [
     "np_array",
     "np_shape",
     "reset_np",
+    "set_module",
     "set_np",
     "set_np_shape",
     "use_np",
@@ -25,24 +33,7 @@ __all__ = [
     "use_np_shape",
 ]
 
-
-class _Classic:
-    """Scope of MXNet's own semantics, which are in force anyway."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        """Change nothing."""
-
-    def __exit__(self, *exc_info: object) -> None:
-        """Change nothing."""
-
-
-def _refuse(what: str) -> NoReturn:
-    raise NotSupportedError(
-        f"{what}: expected MXNet's own array semantics, got a wish for NumPy's; use mx.nd and "
-        "classic Blocks (axes of extent 0 and, as shape (1,), scalars work without it)"
-    )
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
 
 def get_gpu_count() -> int:
@@ -59,85 +50,104 @@ def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
     return gpu_memory(gpu_dev_id)
 
 
-def is_np_shape() -> bool:
-    """Return whether shapes have NumPy's semantics: never."""
-    return False
-
-
-def is_np_array() -> bool:
-    """Return whether Blocks compute with ``mx.np`` arrays: never."""
-    return False
-
-
-def set_np_shape(active: bool) -> bool:
-    """Leave NumPy's shape semantics, which is nothing to do; return whether they were in force.
+def get_cuda_compute_capability(ctx: Context) -> int:
+    """Return the compute capability of a GPU, as 90 for 9.0.
 
     Raises:
-        NotSupportedError: if ``active``.
+        ArgumentError: if ``ctx`` is no GPU.
+        DeviceError: if CuPy or the device is missing.
     """
-    if active:
-        _refuse("set_np_shape")
-    return False
+    if not isinstance(ctx, Context) or not ctx.is_gpu:
+        raise ArgumentError(f"get_cuda_compute_capability: expected a GPU, got {ctx}")
+    return gpu_capability(ctx.device_id)
 
 
-def np_shape(active: bool = True) -> _Classic:
-    """Return a scope without NumPy's shape semantics.
-
-    Raises:
-        NotSupportedError: if ``active``.
-    """
-    if active:
-        _refuse("np_shape")
-    return _Classic()
+def np_shape(active: bool = True) -> NumpyScope:
+    """Return a scope with NumPy's semantics of shapes, or without them."""
+    return NumpyScope(shape=active)
 
 
-def np_array(active: bool = True) -> _Classic:
-    """Return a scope without ``mx.np`` arrays.
-
-    Raises:
-        NotSupportedError: if ``active``.
-    """
-    if active:
-        _refuse("np_array")
-    return _Classic()
+def np_array(active: bool = True) -> NumpyScope:
+    """Return a scope in which Gluon makes arrays of ``mx.np``, or of ``mx.nd``."""
+    return NumpyScope(array=active)
 
 
 def set_np(shape: bool = True, array: bool = True) -> None:
-    """Leave NumPy's semantics.
+    """Put NumPy's semantics in force: Gluon's parameters and batches are arrays of ``mx.np``.
+
+    Args:
+        shape: Semantics of shapes.
+        array: Whether Gluon makes arrays of ``mx.np``, which needs ``shape``.
 
     Raises:
-        NotSupportedError: if ``shape`` or ``array``.
+        ArgumentError: for ``array`` without ``shape``.
     """
-    if shape or array:
-        _refuse("set_np")
+    if array and not shape:
+        raise ArgumentError("set_np: expected shape=True with array=True, got shape=False")
+    set_np_shape(shape)
+    set_np_array(array)
 
 
 def reset_np() -> None:
-    """Leave NumPy's semantics, which is nothing to do."""
+    """Put NumPy's semantics out of force."""
+    set_np(shape=False, array=False)
 
 
-def use_np_shape(func: Callable[..., object]) -> NoReturn:
-    """Refuse a function or class written for NumPy's shape semantics.
-
-    Raises:
-        NotSupportedError: always.
-    """
-    _refuse(f"use_np_shape of {func.__name__}")
-
-
-def use_np_array(func: Callable[..., object]) -> NoReturn:
-    """Refuse a function or class written for ``mx.np`` arrays.
+def use_np_shape(func: _Decorated) -> _Decorated:
+    """Make a function, or all methods of a class, run with NumPy's semantics of shapes.
 
     Raises:
-        NotSupportedError: always.
+        ArgumentTypeError: if ``func`` is neither.
     """
-    _refuse(f"use_np_array of {func.__name__}")
+    return _decorated("use_np_shape", func, {"shape": True})
 
 
-def use_np(func: Callable[..., object]) -> NoReturn:
-    """Refuse a function or class written for NumPy's semantics.
+def use_np_array(func: _Decorated) -> _Decorated:
+    """Make a function, or all methods of a class, run where Gluon makes arrays of ``mx.np``.
 
     Raises:
-        NotSupportedError: always.
+        ArgumentTypeError: if ``func`` is neither.
     """
-    _refuse(f"use_np of {func.__name__}")
+    return _decorated("use_np_array", func, {"array": True})
+
+
+def use_np(func: _Decorated) -> _Decorated:
+    """Make a function, or all methods of a class, run with NumPy's semantics.
+
+    Raises:
+        ArgumentTypeError: if ``func`` is neither.
+    """
+    return _decorated("use_np", func, {"shape": True, "array": True})
+
+
+def _decorated(what: str, func: _Decorated, settings: dict[str, bool]) -> _Decorated:
+    if isinstance(func, type):
+        for name, member in list(vars(func).items()):
+            if inspect.isfunction(member):
+                setattr(func, name, _scoped(member, settings))
+        return func
+    if not callable(func):
+        raise ArgumentTypeError(
+            f"{what}: expected a function or a class, got {type(func).__name__}"
+        )
+    scoped: _Decorated = _scoped(func, settings)
+    return scoped
+
+
+def _scoped(func: Callable[..., Any], settings: dict[str, bool]) -> Any:
+    @functools.wraps(func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with NumpyScope(**settings):
+            return func(*args, **kwargs)
+
+    return run
+
+
+def set_module(module: str) -> Callable[[_Decorated], _Decorated]:
+    """Return a decorator that gives a function or class another ``__module__``."""
+
+    def decorator(func: _Decorated) -> _Decorated:
+        func.__module__ = module
+        return func
+
+    return decorator

@@ -31,7 +31,16 @@ LAYERS = (
         "gluonish.util",
     ),
     ("gluonish.autograd", "gluonish.graph"),
-    ("gluonish.symbol", "gluonish.attribute", "gluonish.name"),
+    (
+        "gluonish.symbol",
+        "gluonish.attribute",
+        "gluonish.name",
+        "gluonish.executor",
+        "gluonish.custom_call",
+        "gluonish.custom_op",
+        "gluonish.python_op",
+        "gluonish.operator",
+    ),
     (
         "gluonish.block",
         "gluonish.hybrid_block",
@@ -94,6 +103,7 @@ LAZY = {
     "numba",
     "onnx",
     "requests",
+    "scipy",
     "tqdm",
 }
 MAX_LINES = 600

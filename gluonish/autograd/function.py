@@ -8,6 +8,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.ndarray import zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf, Node
+from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
 __all__ = ["Function"]
 
@@ -106,7 +107,10 @@ def _listed(result: Any, what: str) -> list[NDArray]:
 class _FunctionNode:
     """The call of one Function on the tape."""
 
-    __slots__ = ("function", "input_shapes", "output_count", "output_kinds", "parents")
+    __slots__ = (
+        *("function", "input_shapes", "output_count", "output_faces", "output_kinds"),
+        "parents",
+    )
 
     writes_gradients: ClassVar[bool] = False
 
@@ -116,6 +120,10 @@ class _FunctionNode:
         self.function: Function | None = function
         self.parents: Sequence[tuple[Node | Leaf, int] | None] = [x._link for x in inputs]
         self.input_shapes = [x.shape for x in inputs]
+        # Each gets gradients of its own class.
+        self.output_faces = [
+            as_np_ndarray if isinstance(y, ndarray) else as_nd_ndarray for y in outputs
+        ]
         self.output_kinds = [(y.shape, y.context, y.dtype) for y in outputs]
         self.output_count = len(outputs)
 
@@ -134,8 +142,8 @@ class _FunctionNode:
             )
         name = type(self.function).__name__
         filled = [
-            zeros(*kind) if g is None else g
-            for g, kind in zip(grads, self.output_kinds, strict=True)
+            as_kind(zeros(*kind) if g is None else g)
+            for g, kind, as_kind in zip(grads, self.output_kinds, self.output_faces, strict=True)
         ]
         found = _listed(self.function.backward(*filled), f"{name}.backward")
         if [g.shape for g in found] != self.input_shapes:
@@ -143,7 +151,7 @@ class _FunctionNode:
                 f"{name}: expected backward to return a gradient for each input, of shapes "
                 f"{self.input_shapes}, got {[g.shape for g in found]}"
             )
-        return found
+        return [as_nd_ndarray(g) for g in found]
 
     def free(self) -> None:
         """Drop the function and what it saved."""

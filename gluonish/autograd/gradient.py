@@ -6,6 +6,7 @@ from gluonish.autograd.tape import GradientMode, gradients_of, run_backward
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
+from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
 __all__ = ["backward", "grad", "mark_variables"]
 
@@ -33,7 +34,7 @@ def _head_grads(heads: Sequence[NDArray], given: HeadGrads, what: str) -> list[N
                 f"{what}: expected a head gradient like its head, {head._spec}, "
                 f"got {head_grad._spec}"
             )
-    return listed
+    return [None if g is None else as_nd_ndarray(g) for g in listed]
 
 
 def mark_variables(
@@ -124,7 +125,11 @@ def grad(
     grads = _head_grads(arrays, head_grads, "grad")
     retain = create_graph if retain_graph is None else retain_graph
     with GradientMode(create_graph=create_graph, train_mode=train_mode):
-        return gradients_of(arrays, wanted, grads, retain_graph=retain)
+        found = gradients_of(arrays, wanted, grads, retain_graph=retain)
+    return [
+        as_np_ndarray(gradient) if isinstance(x, ndarray) else gradient
+        for x, gradient in zip(wanted, found, strict=True)
+    ]
 
 
 def _backward(

@@ -4,14 +4,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
+from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
-from gluonish.ndarray import recording
+from gluonish.ndarray import recording, zeros
 from gluonish.ndarray.ndarray import NDArray, assign, empty_like_spec
 from gluonish.ndarray.recording import Leaf, Node
 
 __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
 
 Heads = Sequence[NDArray]
+_MOST_KEPT = 1 << 24  # bytes
 Grads = dict[tuple[int, int], NDArray]  # (id of node or leaf, output) -> gradient so far
 
 
@@ -66,6 +68,11 @@ def store(leaf: Leaf, gradient: NDArray | None) -> None:
     leaf.fresh = True
     if gradient is grad:
         return
+    if grad.stype != "default":
+        _store_sparse(leaf, gradient)
+        return
+    if gradient is not None and gradient.stype != "default":
+        gradient = gradient.tostype("default")
     if gradient is None:
         if leaf.req == "write":
             grad._write(lambda out: out.fill(0), name="_grad_zero")
@@ -75,15 +82,52 @@ def store(leaf: Leaf, gradient: NDArray | None) -> None:
         grad._write(partial(assign, gradient), [gradient], "_grad_write")
 
 
+def _store_sparse(leaf: Leaf, gradient: NDArray | None) -> None:
+    """Write or add a gradient into a buffer of another storage type, which it takes on."""
+    grad = leaf.grad
+    if gradient is None:
+        gradient = zeros(grad.shape, grad.context, grad.dtype, grad.stype)
+        if leaf.req == "add":
+            return
+    elif leaf.req == "add":
+        gradient = grad.detach() + gradient
+    if gradient.stype not in ("default", grad.stype):
+        gradient = gradient.tostype("default")
+    gradient.detach().copyto(grad)
+
+
 def _accumulate(out: Any, value: Any) -> None:
     out += value
 
 
 def filled_like(array: NDArray, value: float) -> NDArray:
     """Return a new array like another, with one value everywhere."""
-    filled = empty_like_spec(array._spec, array._device)
+    filled = empty_like_spec(array._spec, device_of(array.context))
     filled._write(lambda out: out.fill(value), name="_fill")
     return filled
+
+
+# The last array of ones that a head got for a gradient, and how often it was written by then. It is
+# given out again as long as nobody has written it, which only a user's own backward could.
+_ones: list[tuple[NDArray, int]] = []
+
+
+def _ones_like(head: NDArray) -> NDArray:
+    """Return an array of ones like a head, which nobody may write."""
+    if head.stype != "default":
+        return filled_like(head, 1)
+    if _ones:
+        ones, version = _ones[0]
+        if (
+            ones._spec == head._spec
+            and ones._device is head._device
+            and ones._var.version == version
+        ):
+            return ones
+    ones = filled_like(head, 1)
+    if ones._spec.nbytes <= _MOST_KEPT:
+        _ones[:] = [(ones, ones._var.version)]
+    return ones
 
 
 def _walk(
@@ -107,7 +151,7 @@ def _walk(
                 "with attach_grad"
             )
         node, index = head._link
-        _add(grads, (id(node), index), filled_like(head, 1) if given is None else given)
+        _add(grads, (id(node), index), _ones_like(head) if given is None else given)
         starts.append(node)
     order, leaves = topological(starts)
     for node in reversed(order):
@@ -139,7 +183,12 @@ def _targets(node: Node, leaves: Mapping[Leaf, int]) -> list[NDArray | None]:
     targets: list[NDArray | None] = []
     for parent in node.parents:
         source = None if parent is None else parent[0]
-        if isinstance(source, Leaf) and source.req == "write" and leaves[source] == 1:
+        if (
+            isinstance(source, Leaf)
+            and source.req == "write"
+            and leaves[source] == 1
+            and source.grad.stype == "default"
+        ):
             targets.append(source.grad)
         else:
             targets.append(None)

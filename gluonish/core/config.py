@@ -361,6 +361,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
     _some_of(
         "channels_last",
         "drop_bias_gradient",
+        "drop_history",
         "eliminate_common_subexpressions",
         "eliminate_dead_code",
         "fold_batch_norm",

@@ -8,6 +8,7 @@ without it.
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol, cast
@@ -18,7 +19,7 @@ from gluonish.core.context import Context, cache_owners
 from gluonish.core.cpu_memory import keep_freed_memory, release_freed_memory
 from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
-from gluonish_engine import Stream
+from gluonish_engine import Stream, Var
 
 __all__ = [
     "CPUDevice",
@@ -26,6 +27,7 @@ __all__ = [
     "GPUSupport",
     "Lane",
     "device_of",
+    "gpu_capability",
     "gpu_count",
     "gpu_memory",
     "register_gpu_support",
@@ -82,13 +84,18 @@ _Copy = Callable[[Any], np.ndarray[Any, Any]]
 
 
 class CPUDevice:
-    """A CPU context: NumPy arrays in ordinary memory, which the C library keeps for later ones."""
+    """A CPU context: NumPy arrays in ordinary memory, which the C library keeps for later ones.
+
+    Attributes:
+        running: What the last large operators write.
+    """
 
     __slots__ = (
         "context",
         "copy_lane",
         "lane",
         "priority_lane",
+        "running",
         "streams",
         "xp",
         "xp_name",
@@ -107,6 +114,7 @@ class CPUDevice:
         self.copy_lane: Lane = ("cpu", context.device_id, "copy")
         self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
+        self.running: deque[Var] = deque()
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
         """Copy ``source`` into ``out``, converting its dtype."""
@@ -172,6 +180,10 @@ class GPUSupport(Protocol):
         """Return free and total memory in bytes."""
         raise NotImplementedError
 
+    def capability(self, device_id: int) -> int:
+        """Return the compute capability, as 90 for 9.0."""
+        raise NotImplementedError
+
 
 _gpu_support: list[GPUSupport] = []
 
@@ -201,6 +213,15 @@ def gpu_memory(device_id: int) -> tuple[int, int]:
         DeviceError: if CuPy or the device is missing.
     """
     return _support().memory(device_id)
+
+
+def gpu_capability(device_id: int) -> int:
+    """Return the compute capability of a GPU, as 90 for 9.0.
+
+    Raises:
+        DeviceError: if CuPy or the device is missing.
+    """
+    return _support().capability(device_id)
 
 
 def _make_device(context: Context) -> Device:

@@ -57,6 +57,22 @@ DTYPE_FLAGS: Mapping[np.dtype[Any], int] = {
 }
 _BY_FLAG = {flag: dtype for dtype, flag in DTYPE_FLAGS.items()}
 _BY_NAME = {dtype.name: dtype for dtype in DTYPE_FLAGS}
+_SAME = {dtype: dtype for dtype in DTYPE_FLAGS}  # NumPy may have several objects for one type
+# NumPy's other words for them. It is not asked: its parser also takes codes that it warns of.
+_BY_WORD = {
+    **_BY_NAME,
+    **{
+        word: dtype
+        for dtype in DTYPE_FLAGS
+        if dtype is not BFLOAT16
+        for word in (dtype.str, dtype.str[1:], dtype.char)
+    },
+    "double": FLOAT64,
+    "float": FLOAT64,
+    "half": FLOAT16,
+    "int": INT64,
+    "single": FLOAT32,
+}
 _FLOATING = frozenset({FLOAT16, BFLOAT16, FLOAT32, FLOAT64})
 
 # Widening order inside a kind; float16 and bfloat16 hold different numbers and meet in float32.
@@ -74,14 +90,13 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
         return FLOAT32
     found: np.dtype[Any] | None
     if isinstance(dtype, str):
-        found = _BY_NAME.get(dtype)
-        if found is not None:
-            return found
-    try:
-        found = np.dtype(dtype)  # type: ignore[call-overload]  # any object may come from the user
-    except TypeError:
-        found = None
-    if found is None or found not in DTYPE_FLAGS:
+        found = _BY_WORD.get(dtype)
+    else:
+        try:
+            found = _SAME.get(np.dtype(dtype))  # type: ignore[call-overload]  # any object
+        except (TypeError, ValueError):
+            found = None
+    if found is None:
         raise ArgumentTypeError(
             f"dtype: expected one of {', '.join(_BY_NAME)}, got {dtype!r}; convert the data first"
         )

@@ -16,6 +16,7 @@ __all__ = [
     "DeferredInitializationError",
     "DeviceError",
     "DownloadError",
+    "DynamicShapeError",
     "FileFormatError",
     "FolderPathError",
     "GluonishError",
@@ -74,6 +75,10 @@ class FolderPathError(GluonishError, IsADirectoryError):
 
 class GraphError(GluonishError, RuntimeError):
     """A graph is malformed, cannot be traced, or misses a shape, a dtype or a variable."""
+
+
+class DynamicShapeError(GraphError):
+    """A shape depends on values, so that no graph can be planned ahead of them."""
 
 
 class MissingFileError(GluonishError, FileNotFoundError):

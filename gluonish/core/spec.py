@@ -6,9 +6,20 @@ import numpy as np
 
 from gluonish.core.errors import OperatorError
 
-__all__ = ["UNKNOWN", "PartialSpec", "Shape", "Spec", "merge_dtypes", "merge_shapes"]
+__all__ = [
+    "MOST_ELEMENTS",
+    "UNKNOWN",
+    "PartialSpec",
+    "Shape",
+    "Spec",
+    "checked_spec",
+    "merge_dtypes",
+    "merge_shapes",
+]
 
 Shape = tuple[int, ...]
+
+MOST_ELEMENTS = 1 << 40  # that an attribute may ask for: more is a slip, and no machine has it
 
 UNKNOWN = -1  # an extent that inference has yet to find; files and MXNet's interface write it 0
 
@@ -34,6 +45,21 @@ class Spec(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.dtype.name}{self.shape}"
+
+
+def checked_spec(operator: str, shape: Shape, dtype: np.dtype[Any]) -> Spec:
+    """Return the spec of an output whose extents follow from attributes.
+
+    Raises:
+        OperatorError: An extent is negative, or there would be more than `MOST_ELEMENTS` elements.
+    """
+    spec = Spec(shape, dtype)
+    if any(extent < 0 for extent in shape) or spec.size > MOST_ELEMENTS:
+        raise OperatorError(
+            f"{operator}: expected extents of at least 0 and at most {MOST_ELEMENTS} elements in "
+            f"all, got shape {shape}"
+        )
+    return spec
 
 
 class PartialSpec(NamedTuple):

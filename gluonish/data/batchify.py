@@ -8,6 +8,7 @@ import numpy as np
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray import NDArray, array, concatenate
+from gluonish.numpy.array import gluon_array
 
 __all__ = ["default_batchify_fn", "default_mp_batchify_fn", "stack_on_host"]
 
@@ -32,7 +33,7 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
         _check_alike(data)
         return concatenate([sample.reshape((1, *sample.shape)) for sample in data])
     values = _as_one(data)
-    return array(values, dtype=values.dtype)
+    return gluon_array(array(values, dtype=values.dtype))
 
 
 def default_mp_batchify_fn(data: Sequence[Any]) -> Any:
@@ -64,7 +65,7 @@ def stack_on_host(data: Sequence[Any]) -> Any:
 def _as_ndarrays(batch: Any) -> Any:
     if isinstance(batch, list):
         return [_as_ndarrays(part) for part in batch]
-    return array(batch, dtype=batch.dtype)
+    return gluon_array(array(batch, dtype=batch.dtype))
 
 
 def _columns(data: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -20,6 +20,7 @@ from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.core.spec import Spec
 from gluonish.ndarray import NDArray
+from gluonish.numpy.array import gluon_array
 from gluonish_engine import Var
 
 __all__ = [
@@ -171,4 +172,4 @@ def rebuilt(item: Any, parts: list[Any]) -> Any:
 
 def over(raw: np.ndarray[Any, Any]) -> NDArray:
     """Return an NDArray on the CPU over the memory of a C-contiguous NumPy array."""
-    return NDArray(raw, Spec(raw.shape, raw.dtype), device_of(cpu()), Var())
+    return gluon_array(NDArray(raw, Spec(raw.shape, raw.dtype), device_of(cpu()), Var()))

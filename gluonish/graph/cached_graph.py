@@ -20,7 +20,7 @@ from gluonish.graph.call_plan import CallPlan, Links
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.repeated_call import RepeatedCall
 from gluonish.ndarray.copying import on_one_cpu
-from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
 
 __all__ = ["CachedGraph"]
@@ -88,6 +88,37 @@ class CachedGraph:
         for x in inputs[: self.data_count]:
             if not x._data.flags.c_contiguous:
                 x._settle()
+        plan, links = self._plan_for(inputs, specs, device)
+        return plan(inputs, links)
+
+    def fill(
+        self,
+        inputs: Sequence[NDArray],
+        outputs: Sequence[NDArray | None],
+        key: tuple[int, int] | None = None,
+    ) -> tuple[list[NDArray], tuple[int, int]]:
+        """Compute the outputs into arrays that are there.
+
+        Args:
+            inputs: One array for each variable, all on one device and contiguous.
+            outputs: For each output an array like it in shape and dtype, or None for a new one.
+            key: Where the random numbers of an earlier call started, to draw them again.
+
+        Returns:
+            The outputs, and the key that the call's random numbers started from.
+        """
+        device = inputs[0]._device
+        plan, links = self._plan_for(inputs, [x._spec for x in inputs], device)
+        filled = [
+            empty_like_spec(spec, device) if y is None else y
+            for y, spec in zip(outputs, plan.output_specs, strict=True)
+        ]
+        return filled, plan.fill(inputs, links, filled, key)
+
+    def _plan_for(
+        self, inputs: Sequence[NDArray], specs: list[Spec], device: Device
+    ) -> tuple[CallPlan, Links]:
+        """Return the plan for a call in the mode of the moment, and what the inputs link to."""
         flags = mode.get()
         links: Links = ()
         wanted: list[bool] = []
@@ -106,7 +137,7 @@ class CachedGraph:
             or plan.wanted != wanted
         ):
             plan = self._last = self._find_plan(specs, device, flags & TRAINING, wanted)
-        return plan(inputs, links)
+        return plan, links
 
     def repeated(self, inputs: Sequence[NDArray]) -> RepeatedCall | None:
         """Return how to do a call once more, on other data and the same parameters.

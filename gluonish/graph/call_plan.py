@@ -23,12 +23,14 @@ from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.layout import channels_last_values
 from gluonish.graph.partition import Partition
-from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers
+from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers, without_history
 from gluonish.graph.rewrite import constants, detached
 from gluonish.graph.state import State, States, StateUse, state_places
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING
+from gluonish.ops.embedding import EMBEDDING_BACKWARD
+from gluonish.ops.registry import apply
 
 __all__ = ["CallPlan", "GraphNode", "Links"]
 
@@ -81,7 +83,8 @@ class CallPlan:
         self._arenas = Arenas(device, keep=static_alloc)
         is_static = not (training or self.wanted_positions)
         stable = self.graph.inputs[data_count:] if is_static else None
-        fused = fuse_layers(self.graph, device, stable)
+        planned = self.graph if self.wanted_positions else without_history(self.graph)
+        fused = fuse_layers(planned, device, stable)
         parts = self.parts = Partition(
             fused, self.wanted_positions, lambda joint: split_layers(joint, device)
         )
@@ -178,14 +181,29 @@ class CallPlan:
 
     def __call__(self, inputs: Sequence[NDArray], links: Links) -> list[NDArray]:
         """Return new outputs; with links, recorded."""
-        outputs = [empty_like_spec(spec, self.device) for spec in self.output_specs]
-        if self.backward is None:
-            self.forward(inputs, outputs)
-            return outputs
-        state = self.states.take()
-        key = self.forward(inputs, outputs, state)
-        GraphNode(self, inputs, outputs, state, links, key)
+        kind = type(inputs[0])
+        outputs = [empty_like_spec(spec, self.device, kind) for spec in self.output_specs]
+        self.fill(inputs, links, outputs)
         return outputs
+
+    def fill(
+        self,
+        inputs: Sequence[NDArray],
+        links: Links,
+        outputs: Sequence[NDArray],
+        key: tuple[int, int] | None = None,
+    ) -> tuple[int, int]:
+        """Compute into ``outputs``; with links, recorded.
+
+        Returns:
+            The key that the call's random numbers start from; ``key`` where that is given.
+        """
+        if self.backward is None:
+            return self.forward(inputs, outputs, None, key)
+        state = self.states.take()
+        key = self.forward(inputs, outputs, state, key)
+        GraphNode(self, inputs, outputs, state, links, key)
+        return key
 
 
 class GraphNode:
@@ -247,8 +265,13 @@ class GraphNode:
         else:
             plan.retaining()(given, results, state)
         found: list[NDArray | None] = [None] * len(self.inputs)
+        rows = plan.parts.row_gradients
         for position, result in zip(plan.parts.gradient_positions, results, strict=True):
-            found[position] = result
+            present = found[position]
+            if position in rows and present is not None:
+                found[position] = apply(EMBEDDING_BACKWARD, (present, result), rows[position])
+            else:
+                found[position] = result
         return found
 
     def _results(
@@ -264,6 +287,7 @@ class GraphNode:
             target = targets[position]
             if (
                 target is None
+                or position in plan.parts.row_gradients
                 or target._spec != spec
                 or target._device is not plan.device
                 or target._var in read

@@ -95,7 +95,11 @@ class Executable:
         ] or [()]
 
     def __call__(
-        self, externals: Sequence[NDArray], outputs: Sequence[NDArray], state: State | None = None
+        self,
+        externals: Sequence[NDArray],
+        outputs: Sequence[NDArray],
+        state: State | None = None,
+        key: Key | None = None,
     ) -> Key:
         """Push the steps to the engine.
 
@@ -103,6 +107,7 @@ class Executable:
             externals: Arrays for the external values.
             outputs: Allocated arrays that receive the outputs.
             state: For an executable that uses one.
+            key: Where the random numbers of an earlier call started, to draw them again.
 
         Returns:
             The key that the call's random numbers start from.
@@ -115,10 +120,30 @@ class Executable:
         for y in outputs:
             frame.append(y._data)
             writes.append(y._var)
-        return self.submit(frame, reads, writes, state)
+        return self.submit(frame, reads, writes, state, key)
+
+    def run_here(self, frame: Frame, key: Key) -> None:
+        """Run all steps in the calling thread, as part of an engine job that holds the arrays.
+
+        Args:
+            frame: Raw arrays of the external values and of the outputs; the executable keeps it.
+            key: Where the random numbers start.
+        """
+        arena = self._arenas.take()
+        frame += arena.tails.get(self._number) or self._new_tail(arena, None)
+        for steps in self.segments:
+            self._run(steps, frame, key)
+        if self.layout.copies:
+            self._copy(frame)
+        self._arenas.give(arena)
 
     def submit(
-        self, frame: Frame, reads: list[Var], writes: list[Var], state: State | None = None
+        self,
+        frame: Frame,
+        reads: list[Var],
+        writes: list[Var],
+        state: State | None = None,
+        key: Key | None = None,
     ) -> Key:
         """Push the steps to the engine; the executable keeps the lists.
 
@@ -127,14 +152,16 @@ class Executable:
             reads: Variables of the external values.
             writes: Variables of the outputs.
             state: For an executable that uses one.
+            key: Where the random numbers of an earlier call started, to draw them again.
 
         Returns:
             The key that the call's random numbers start from.
         """
         layout, device = self.layout, self.device
-        key = (0, 0)
-        if layout.random_count:
-            key = next_key(device.context, layout.random_count)
+        if key is None:
+            key = (0, 0)
+            if layout.random_count:
+                key = next_key(device.context, layout.random_count)
         updated: list[Var] = []
         if layout.mutated:
             updated = [reads[i] for i in layout.mutated]

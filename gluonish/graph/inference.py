@@ -39,6 +39,14 @@ class Inference:
         """What is known of a value."""
         return self._specs.get(value.key, PartialSpec())
 
+    def give(self, value: Value, spec: PartialSpec) -> None:
+        """Take what is known of a value.
+
+        Raises:
+            OperatorError: if it contradicts what was known.
+        """
+        self._learn(value.key, spec, value.node.name)
+
     def run(self) -> None:
         """Carry what is known through the graph until nothing new is found.
 

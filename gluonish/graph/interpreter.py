@@ -20,7 +20,11 @@ Monitor = Callable[[str, str, NDArray], object]
 
 
 def evaluate(
-    graph: Graph, inputs: Sequence[NDArray], monitor: tuple[Monitor, bool] | None = None
+    graph: Graph,
+    inputs: Sequence[NDArray],
+    monitor: tuple[Monitor, bool] | None = None,
+    *,
+    variables: bool = False,
 ) -> list[NDArray]:
     """Return a graph's outputs, computed eagerly.
 
@@ -30,19 +34,24 @@ def evaluate(
             context.
         monitor: Called with name, operator name and array for every output of an operator and, if
             the flag beside it is set, for every input.
+        variables: Whether inputs that are variables are reported under their own names, too.
     """
     values = _forward(graph, inputs)
     if monitor is not None:
-        _report(graph, values, *monitor)
+        _report(graph, values, *monitor, variables=variables)
     return [values[value.key] for value in graph.outputs]
 
 
-def _report(graph: Graph, values: Values, callback: Monitor, monitor_all: bool) -> None:
+def _report(
+    graph: Graph, values: Values, callback: Monitor, monitor_all: bool, *, variables: bool
+) -> None:
     for node in graph.nodes:
         if node.op is None:
             continue
         if monitor_all:
             for name, value in zip(node.op.input_names(node.attrs), node.inputs, strict=True):
+                if variables and value.node.op is None:
+                    callback(value.node.name, node.op.name, values[value.key])
                 callback(f"{node.name}_{name}", node.op.name, values[value.key])
         for i in range(node.num_visible):
             suffix = "output" if node.num_visible == 1 else f"output{i}"

@@ -8,12 +8,12 @@ builds new ones.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gluonish.core.context import Context, current_context
-from gluonish.core.errors import GraphError, OperatorError
+from gluonish.core.errors import DynamicShapeError, GraphError, OperatorError
 from gluonish.core.order import post_order
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.indexing import is_basic, slice_by_key
@@ -22,11 +22,13 @@ from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
 __all__ = [
+    "VALUE_KINDS",
     "Graph",
     "Namer",
     "Node",
     "Value",
     "append",
+    "body_mark",
     "constant",
     "infer_specs",
     "namer",
@@ -43,10 +45,18 @@ _CALLED_BY_NAME = frozenset(
     )
 )
 
+# Attributes that are in no schema, though inference needs them: the bodies of control flow, whether
+# it keeps what its gradient reads, and what the node of a user's operator owns.
+_STRUCTURAL = ("subgraphs", "keep", "state")
+
 Namer = Callable[[str], str]
 
 # Gives nodes their names while a forward is traced; nodes of gradients and passes need none.
 namer: ContextVar[Namer | None] = ContextVar("gluonish_namer", default=None)
+
+# Attributes that nodes get while the body of a control-flow operator is traced: they tell what
+# belongs to it.
+body_mark: ContextVar[Mapping[str, str] | None] = ContextVar("gluonish_body_mark", default=None)
 
 
 class Node:
@@ -107,6 +117,9 @@ class Value(Fluent):
     """
 
     __slots__ = ("index", "node")
+
+    # What `gluonish.ndarray.control_flow` calls on values; see `gluonish.graph.value_control_flow`.
+    __control_flow__: ClassVar[Any] = None
 
     def __init__(self, node: Node, index: int = 0) -> None:
         self.node = node
@@ -214,25 +227,45 @@ class Value(Fluent):
         )
 
 
-def variable(name: str, spec: Spec | None = None, extra: Mapping[str, str] | None = None) -> Value:
-    """Return a new input of a graph."""
-    return Value(Node(None, name, specs=() if spec is None else (spec,), extra=extra))
+# What stands for arrays of a class in a graph.
+VALUE_KINDS: dict[type[NDArray], type[Value]] = {NDArray: Value}
+
+
+def variable(
+    name: str,
+    spec: Spec | None = None,
+    extra: Mapping[str, str] | None = None,
+    kind: type[NDArray] = NDArray,
+) -> Value:
+    """Return a new input of a graph, which stands for arrays of the class ``kind``."""
+    return VALUE_KINDS.get(kind, Value)(
+        Node(None, name, specs=() if spec is None else (spec,), extra=extra)
+    )
 
 
 def constant(array: NDArray, name: str = "constant") -> Value:
-    """Return an array as a value of a graph."""
-    return Value(Node(None, name, specs=(array._spec,), array=array))
+    """Return an array as a value of a graph, where all are dense."""
+    if array.stype != "default":
+        array = array.tostype("default")
+    return VALUE_KINDS.get(type(array), Value)(Node(None, name, specs=(array._spec,), array=array))
 
 
 def infer_specs(op: Operator, specs: Sequence[Spec], attrs: Attrs) -> tuple[Spec, ...]:
     """Return the specs of an operator's outputs; runtime attributes are not for inference."""
-    if op.train_dependent or op.random:
-        attrs = {name: value for name, value in attrs.items() if name in op.schema.attributes}
+    if not op.plain:
+        known = op.schema.attributes
+        attrs = {k: v for k, v in attrs.items() if k in known or k in _STRUCTURAL}
     return op.infer(*specs, **attrs)
 
 
 def operator_word(op: Operator) -> str:
-    """Return the word that unnamed nodes are called by: ``_plus`` for ``elemwise_add``."""
+    """Return the word that unnamed nodes are called by: ``_plus`` for ``elemwise_add``.
+
+    Operators of NumPy's semantics are called without their prefix: ``add`` for ``_npi_add``.
+    """
+    for prefix in ("_npi_", "_npx_", "_np_"):
+        if op.name.startswith(prefix):
+            return op.name.removeprefix(prefix)
     if op.name not in _CALLED_BY_NAME:
         for name in op.aliases:
             if name[0] == "_" and name[1].isupper():
@@ -245,7 +278,13 @@ def append(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
 
     Raises:
         OperatorError: as the operator's inference says; in a traced forward it names the node.
+        DynamicShapeError: if the shape of its output depends on values.
     """
+    if op.measure is not None:
+        raise DynamicShapeError(
+            f"{op.name}: expected an operator whose shape follows from its inputs' shapes, got one "
+            "whose shape depends on values; call it outside of graphs"
+        )
     values = [constant(x) if isinstance(x, NDArray) else x for x in inputs]
     name_node = namer.get()
     word = operator_word(op)
@@ -256,8 +295,9 @@ def append(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
         if name_node is None:
             raise
         raise OperatorError(f"{name}: {error}") from error
-    node = Node(op, name, values, attrs, specs)
-    outputs = [Value(node, i) for i in range(node.num_visible)]
+    node = Node(op, name, values, attrs, specs, body_mark.get())
+    kind = type(values[0]) if values else Value
+    outputs = [kind(node, i) for i in range(node.num_visible)]
     return outputs[0] if len(outputs) == 1 else outputs
 
 

@@ -9,6 +9,8 @@ from gluonish.graph.joint import Joint
 from gluonish.graph.passes.mirror import mirror, ordered_backward
 from gluonish.graph.pipeline import optimize
 from gluonish.graph.recompute import Effort
+from gluonish.ops.embedding import EMBEDDING_BACKWARD
+from gluonish.ops.registry import Attrs
 
 __all__ = ["Partition"]
 
@@ -32,6 +34,9 @@ class Partition:
         heads: Gradients of the outputs, one each, which the backward pass is given.
         gradients: What the backward pass computes.
         gradient_positions: For each gradient, which input it belongs to.
+        row_gradients: For inputs whose gradient is row-sparse, the attributes of the operator that
+            makes it, after the backward pass, of the two gradients of that position: rows, and
+            which rows they add to. So nothing of the size of the input is computed.
         kept: Values, other than inputs and outputs, that the backward pass reads or delivers.
         read_inputs: Positions of the inputs that the backward pass reads or delivers.
         read_outputs: The same of the outputs.
@@ -43,12 +48,15 @@ class Partition:
         wanted: Sequence[int],
         prepare: Callable[[Graph], Graph] = lambda graph: graph,
     ) -> None:
+        self.row_gradients: dict[int, Attrs] = {}
         flowing: list[tuple[int, Value]] = []
         joined = graph
         if wanted:
             found = differentiate(graph, wanted)
             pairs = zip(sorted(wanted), found.gradients, strict=True)
-            flowing = [(i, g) for i, g in pairs if g is not None]
+            for i, g in pairs:
+                if g is not None:
+                    flowing += [(i, part) for part in self._parts_of(i, g)]
             heads = [head.node for head in found.heads]
             joined = optimize(_joined(graph, heads, [g for _, g in flowing]))
         joined = prepare(joined)
@@ -68,6 +76,14 @@ class Partition:
         self.read_inputs = [i for i, value in enumerate(self.inputs) if value.key in read]
         self.read_outputs = _positions_read(self.outputs, set(joint.read))
         self.kept = [value for key, value in joint.read.items() if key not in delivered]
+
+    def _parts_of(self, position: int, gradient: Value) -> Sequence[Value]:
+        """Return what the backward pass computes of a gradient: itself, or rows and places."""
+        node = gradient.node
+        if node.op is not EMBEDDING_BACKWARD or not node.attrs["sparse_grad"]:
+            return (gradient,)
+        self.row_gradients[position] = node.attrs
+        return node.inputs
 
 
 def _effort() -> Effort:

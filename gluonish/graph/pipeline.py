@@ -21,6 +21,7 @@ from gluonish.core.device import Device
 from gluonish.graph.ir import Graph, Node
 from gluonish.graph.passes import (
     drop_bias_gradient,
+    drop_history,
     eliminate_common_subexpressions,
     eliminate_dead_code,
     fold_batch_norm,
@@ -36,7 +37,7 @@ from gluonish.graph.passes.split_batch_norm import is_split
 from gluonish.kernels.numba import register as numba
 from gluonish.kernels.onednn import register as onednn
 
-__all__ = ["PASSES", "finish", "fuse_layers", "optimize", "split_layers"]
+__all__ = ["PASSES", "finish", "fuse_layers", "optimize", "split_layers", "without_history"]
 
 # Each with the variable that switches it off, if there is one. Simplification first: it makes
 # subexpressions equal. Dead code last: it drops what the others left behind.
@@ -53,6 +54,11 @@ def optimize(graph: Graph) -> Graph:
         if switch is None or switch.value:
             graph = _run(graph, graph_pass)
     return graph
+
+
+def without_history(graph: Graph) -> Graph:
+    """Return a graph that no gradient is taken of, with control flow that keeps nothing for it."""
+    return _run(graph, drop_history)
 
 
 def fuse_layers(graph: Graph, device: Device, stable: Collection[Node] | None) -> Graph:

@@ -48,11 +48,12 @@ class RepeatedCall:
         for x in self._parameters:
             frame.append(x._data)
         reads += self._vars
+        kind = type(data[0])
         outputs, writes = [], []
         for spec in self._output_specs:
             raw, var = device.empty(spec.shape, spec.dtype), Var()
             frame.append(raw)
             writes.append(var)
-            outputs.append(NDArray(raw, spec, device, var))
+            outputs.append(kind(raw, spec, device, var))
         self._submit(frame, reads, writes)
         return outputs

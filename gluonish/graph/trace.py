@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gluonish.core.errors import GraphError
-from gluonish.core.spec import Spec
+from gluonish.graph import value_control_flow as _control_flow  # noqa: F401  # completes Value
 from gluonish.graph.ir import Namer, Node, Value, append, constant, namer, variable
 from gluonish.graph.structure import Structure, flatten
 from gluonish.ndarray import recording
@@ -39,7 +39,7 @@ class Trace:
         """Return the value that stands for a parameter."""
         found = self.parameters.get(name)
         if found is None:
-            found = self.parameters[name] = variable(name, array._spec)
+            found = self.parameters[name] = variable(name, array._spec, kind=type(array))
         return found
 
     def source(self, op: Operator, attrs: Attrs) -> Any:
@@ -68,7 +68,7 @@ class _Tracing:
 def trace_forward(
     forward: Callable[..., Any],
     names: Sequence[str],
-    specs: Sequence[Spec],
+    arrays: Sequence[NDArray],
     regrouped: Callable[[Sequence[Value]], Any],
     name_node: Namer,
 ) -> Trace:
@@ -77,7 +77,7 @@ def trace_forward(
     Args:
         forward: Called with what ``regrouped`` makes of the values.
         names: Names of the data variables.
-        specs: What they are.
+        arrays: The arrays of a call, whose specs and class the variables have.
         regrouped: Puts the values into the nesting of the call's arguments.
         name_node: Gives a new node its name, from a word for its operator.
 
@@ -87,7 +87,7 @@ def trace_forward(
         OperatorError: if an operator refuses what reaches it; the message names the node.
     """
     trace = Trace()
-    values = [variable(name, spec) for name, spec in zip(names, specs, strict=True)]
+    values = [variable(name, x._spec, kind=type(x)) for name, x in zip(names, arrays, strict=True)]
     trace.data = [value.node for value in values]
     with _Tracing(trace, name_node):
         result = forward(*regrouped(values))

@@ -73,7 +73,7 @@ def _dot(node: Node) -> int:
 
 
 def _whole_sequence(node: Node) -> int:
-    """Recurrent layers are long whatever their sizes."""
+    """Recurrent layers and loops are long whatever their sizes."""
     return _SMALL.products + 1
 
 
@@ -87,6 +87,11 @@ _PRODUCTS: Mapping[str, Callable[[Node], int]] = {
     "_convolution_backward_weight_bias": _by_shape,
     "dot": _dot,
     "RNN": _whole_sequence,
+    "_branch": _whole_sequence,
+    "_cond": _whole_sequence,
+    "_foreach": _whole_sequence,
+    "_scan": _whole_sequence,
+    "_while_loop": _whole_sequence,
     "_fused_rnn": _whole_sequence,
     "_fused_rnn_backward": _whole_sequence,
     "_rnn_backward": _whole_sequence,

@@ -2,16 +2,16 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from gluonish.core.context import Context, cpu
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import atomic_write, open_to_read
 from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import TwoBitCompression, compression_from
-from gluonish.kvstore.transfer import new_array, sum_arrays
+from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
+from gluonish.kvstore.transfer import sum_arrays
 from gluonish.ndarray import NDArray
-from gluonish.ndarray.copying import copy_into
 from gluonish.optimizer import Optimizer, Updater, get_updater
 
 __all__ = ["KVStore"]
@@ -66,9 +66,8 @@ class KVStore(KVStoreBase):
                     "did init or broadcast get it twice?"
                 )
             first = values[0]
-            stored = new_array(first, first.context if self._on_device else cpu())
-            copy_into(first, stored)
-            self._stored[name] = stored
+            context = first.context if self._on_device else cpu()
+            self._stored[name] = copied(first, context)
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Add up a key's values over devices; the sum replaces the stored value, or updates it.
@@ -92,7 +91,7 @@ class KVStore(KVStoreBase):
             sums.append((name, self._sum(name, values, context, priority), stored))
         if self._updater is None:
             for _, total, stored in sums:
-                copy_into(total, stored, priority)
+                copy_over(total, stored, priority)
         else:
             self._update(self._updater, sums)
 
@@ -105,7 +104,7 @@ class KVStore(KVStoreBase):
             key: Number or name, or a list of these.
             out: NDArray or list of NDArrays for each key.
             priority: Higher goes first.
-            ignore_sparse: No effect: all arrays are dense.
+            ignore_sparse: Leave out keys whose stored value is sparse.
 
         Raises:
             ArgumentError: ``out`` is None or of another shape, or a key was not given to `init`.
@@ -115,8 +114,10 @@ class KVStore(KVStoreBase):
         for name, targets in _pairs("pull", key, out):
             stored = self._find("pull", name)
             _check_like("pull", name, targets, stored, dtype=False)
+            if ignore_sparse and stored.stype != "default":
+                continue
             for target in targets:
-                copy_into(stored, target, priority, refreshes=True)
+                copy_over(stored, target, priority, refreshes=True)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """`push`, then `pull` into ``out``, or into ``value`` where that is None."""
@@ -130,18 +131,45 @@ class KVStore(KVStoreBase):
 
     def row_sparse_pull(
         self, key: Any, out: Any = None, priority: int = 0, row_ids: Any = None
-    ) -> NoReturn:
-        """Refused: there are no sparse arrays.
+    ) -> None:
+        """Copy some rows of the stored value of each key into row-sparse arrays.
+
+        Args:
+            key: Number or name, or a list of these.
+            out: Row-sparse array or list of these for each key; it holds the rows asked for, and
+                no others, afterwards.
+            priority: Higher goes first.
+            row_ids: Numbers of rows, of any shape; or a list with one for each array of ``out``.
 
         Raises:
-            NotSupportedError: Always.
+            ArgumentError: ``out`` or ``row_ids`` is None, they do not go together, or a key was
+                not given to `init`.
+            ArgumentTypeError: An array of ``out`` is not row-sparse.
         """
-        raise NotSupportedError(
-            "row_sparse_pull: expected dense arrays, got a call for row-sparse ones; "
-            "use pull, and take rows with nd.take"
-        )
+        if out is None or row_ids is None:
+            raise ArgumentError(
+                f"row_sparse_pull: expected arrays in out and row_ids, got {out!r:.40} and "
+                f"{row_ids!r:.40}"
+            )
+        pairs = _pairs("row_sparse_pull", key, out)
+        count = sum(len(targets) for _, targets in pairs)
+        wanted = list(row_ids) if isinstance(row_ids, list | tuple) else [row_ids]
+        if len(wanted) == 1:
+            wanted *= count
+        if len(wanted) != count:
+            raise ArgumentError(
+                f"row_sparse_pull: expected one array of row_ids, or {count}, got {len(wanted)}"
+            )
+        asked = iter(wanted)
+        for name, targets in pairs:
+            stored = self._find("row_sparse_pull", name)
+            _check_like("row_sparse_pull", name, targets, stored, dtype=False)
+            for target in targets:
+                pull_rows(stored, target, next(asked))
 
     def _sum(self, key: Key, values: list[NDArray], context: Context, priority: int) -> NDArray:
+        if any(value.stype != "default" for value in values):
+            return sum_sparse(values, context)
         if self._compression is not None:
             values = [
                 self._compression.compress(key, i, value, priority)
@@ -153,16 +181,14 @@ class KVStore(KVStoreBase):
         """Bring a stored value to the device where its gradients are added up, for good."""
         if stored.context == context:
             return stored
-        moved = new_array(stored, context)
-        copy_into(stored, moved)
-        self._stored[key] = moved
+        moved = self._stored[key] = copied(stored, context)
         if isinstance(self._updater, Updater) and key in self._updater.states:
             self._updater.states_synced[key] = False
         return moved
 
     def _overwrite(self, key: Key, value: NDArray) -> None:
         """Replace a stored value without an update."""
-        copy_into(value, self._find("overwrite", key))
+        copy_over(value, self._find("overwrite", key))
 
     def _find(self, what: str, key: Key) -> NDArray:
         found = self._stored.get(key)

@@ -7,12 +7,14 @@ from gluonish.kernels.numba import columns as _columns  # noqa: F401  # the same
 from gluonish.kernels.numba import ctc as _ctc  # noqa: F401  # the same
 from gluonish.kernels.numba import pooling as _pooling  # noqa: F401  # the same
 from gluonish.kernels.numba import register as _register_generated  # noqa: F401  # the same
+from gluonish.kernels.numba import roi_pooling as _roi_pooling  # noqa: F401  # the same
+from gluonish.kernels.numba import suppression as _suppression  # noqa: F401  # the same
 from gluonish.kernels.numba import vocabulary as _vocabulary  # noqa: F401  # the same
 from gluonish.kernels.numba import winograd as _winograd  # noqa: F401  # the same
 from gluonish.kernels.numpy import dense as _dense  # noqa: F401  # the same
 from gluonish.kernels.numpy import dot as _dot  # noqa: F401  # the same
 from gluonish.kernels.onednn import register as _register  # noqa: F401  # the same
-from gluonish.ndarray import contrib, image, linalg, random
+from gluonish.ndarray import contrib, image, linalg, random, sparse
 from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class
 from gluonish.ndarray.creation import (
     arange,
@@ -99,6 +101,7 @@ __all__ = [
     "power",
     "random",
     "save",
+    "sparse",
     "split_v2",
     "subtract",
     "to_dlpack_for_read",

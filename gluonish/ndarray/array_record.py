@@ -266,27 +266,43 @@ def _read_sparse(
     return SparseRecord(stype, shape, values, aux, (device[0], device[1]))
 
 
-def sparse_problem(stype: str, shape: tuple[int, ...], values: Any, aux: tuple[Any, ...]) -> str:
-    """What makes these the parts of no sparse array, in words; empty when they are in order."""
+def sparse_problem(
+    stype: str, shape: tuple[int, ...], values: Any, aux: tuple[Any, ...], numbers: bool = True
+) -> str:
+    """What makes these the parts of no sparse array, in words; empty when they are in order.
+
+    Args:
+        stype: ``row_sparse`` or ``csr``.
+        shape: Logical shape.
+        values: As `SparseRecord` has them.
+        aux: The same.
+        numbers: Whether to look at the numbers too, and not at shapes only.
+    """
     if any(part.dtype.kind != "i" for part in aux):
         return f"indices of type {', '.join(part.dtype.name for part in aux)}"
     if stype == "row_sparse":
-        return _row_sparse_problem(shape, values, aux[0])
-    return _csr_problem(shape, values, aux[0], aux[1])
+        return _row_sparse_problem(shape, values, aux[0], numbers)
+    return _csr_problem(shape, values, aux[0], aux[1], numbers)
 
 
-def _row_sparse_problem(shape: tuple[int, ...], values: Any, rows: Any) -> str:
+def _row_sparse_problem(shape: tuple[int, ...], values: Any, rows: Any, numbers: bool) -> str:
     if not shape or rows.ndim != 1 or values.shape != (rows.size, *shape[1:]):
         return f"values of shape {values.shape} with {rows.shape} row numbers"
-    if rows.size and (rows.min() < 0 or rows.max() >= shape[0]):
+    if numbers and rows.size and (rows.min() < 0 or rows.max() >= shape[0]):
         return "row numbers that are out of range"
     return ""
 
 
-def _csr_problem(shape: tuple[int, ...], values: Any, pointers: Any, columns: Any) -> str:
+def _csr_problem(
+    shape: tuple[int, ...], values: Any, pointers: Any, columns: Any, numbers: bool
+) -> str:
     if len(shape) != 2 or values.ndim != 1 or columns.shape != values.shape:
         return f"values of shape {values.shape} with {columns.shape} column numbers"
-    if pointers.shape != (shape[0] + 1,) or pointers[0] != 0 or pointers[-1] != values.size:
+    if pointers.shape != (shape[0] + 1,):
+        return f"{pointers.shape} row pointers for {shape[0]} rows"
+    if not numbers:
+        return ""
+    if pointers[0] != 0 or pointers[-1] != values.size:
         return f"row pointers that do not cover {values.size} values in {shape[0]} rows"
     if (pointers[1:] < pointers[:-1]).any():
         return "row pointers that go down"

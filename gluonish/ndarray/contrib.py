@@ -1,6 +1,17 @@
 """``nd.contrib``: operators that MXNet held to be experimental, and control flow."""
 
+from gluonish.ndarray.control_flow import (
+    cond,
+    foreach,
+    isfinite,
+    isinf,
+    isnan,
+    rand_zipfian,
+    while_loop,
+)
 from gluonish.ndarray.namespace import make_operator_function
 from gluonish.ops.face import prefixed
+
+__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]
 
 __getattr__, __dir__ = prefixed("_contrib_", __name__, make_operator_function)

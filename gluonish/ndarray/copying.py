@@ -86,7 +86,7 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
         ArgumentTypeError: if ``other`` is neither.
     """
     if isinstance(other, Context):
-        target = empty_like_spec(source._spec, device_of(other))
+        target = empty_like_spec(source._spec, device_of(other), type(source))
     elif isinstance(other, NDArray):
         target = other
         target._check_writable("copyto")

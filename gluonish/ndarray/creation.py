@@ -7,9 +7,12 @@ import numpy as np
 
 from gluonish.core.context import Context
 from gluonish.core.dtype import FLOAT32
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray, from_host
+from gluonish.ndarray.sparse.array import BaseSparseNDArray
+from gluonish.ndarray.sparse.creation import array as sparse_array
+from gluonish.ndarray.sparse.creation import zeros as sparse_zeros
 from gluonish.ops.registry import apply, find_operator
 
 __all__ = [
@@ -32,7 +35,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     """Return an array with a copy of values.
 
     Args:
-        source_array: NDArray, NumPy array, number or nested sequence.
+        source_array: NDArray, NumPy array, number or nested sequence; of a sparse NDArray or a
+            SciPy matrix the copy is sparse.
         ctx: Device; the current context by default.
         dtype: Element type; by default that of a source NDArray, and float32 for anything else,
             also a NumPy array of another dtype.
@@ -40,6 +44,8 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     Raises:
         ArgumentTypeError: if the source is not an array of numbers.
     """
+    if isinstance(source_array, BaseSparseNDArray) or hasattr(source_array, "tocsr"):
+        return sparse_array(source_array, ctx, dtype)
     if isinstance(source_array, NDArray):
         kept = source_array._spec.dtype if dtype is None else dtype
         return from_host(source_array.asnumpy(), ctx, kept)
@@ -62,14 +68,6 @@ def _extents(shape: Extents, what: str) -> tuple[int, ...]:
     if any(not isinstance(n, int | np.integer) or n < 0 for n in extents):
         raise ArgumentError(f"{what}: expected extents of at least 0, got shape {shape!r}")
     return tuple(int(n) for n in extents)
-
-
-def _check_stype(stype: str | None, what: str) -> None:
-    if stype not in (None, "default"):
-        raise NotSupportedError(
-            f"{what}: expected stype 'default', got {stype!r}; sparse arrays are not there yet, "
-            "use a dense one"
-        )
 
 
 def _make(
@@ -104,8 +102,9 @@ def zeros(
     stype: str | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return an array of zeros, float32 unless told otherwise."""
-    _check_stype(stype, "zeros")
+    """Return an array of zeros of a storage type, float32 and dense unless told otherwise."""
+    if stype not in (None, "default"):
+        return sparse_zeros(stype, shape, ctx, dtype)
     given = {"shape": _extents(shape, "zeros"), "value": 0}
     return _make("_full", given, ctx, dtype, kwargs.get("out"))
 
@@ -120,7 +119,8 @@ def empty(
     shape: Extents, ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
     """Return an array to be filled; it holds zeros, so that nothing depends on old memory."""
-    _check_stype(stype, "empty")
+    if stype not in (None, "default"):
+        return sparse_zeros(stype, shape, ctx, dtype)
     return _make("_full", {"shape": _extents(shape, "empty"), "value": 0}, ctx, dtype)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, device_of
 from gluonish.core.dtype import UINT8
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, GluonishError
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
@@ -31,6 +31,10 @@ __all__ = ["invoke", "record_call", "run", "runtime_attrs", "source"]
 # The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as
 # convolutions.
 HEAVY_INLINE_SIZE = 1 << 12
+
+# Bytes of an array that is worth a wait, and how many operators that make such run ahead.
+_BULKY = 1 << 20
+_AHEAD = 1
 
 # Mapped over the inputs, these cost less than a comprehension does.
 _data_of, _link_of = attrgetter("_data"), attrgetter("_link")
@@ -50,7 +54,7 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         The output as an NDArray, or a list of the visible outputs where there are several.
 
     Raises:
-        DeviceError: if the arrays lie on several devices.
+        DeviceError: if the arrays lie on several devices, or there is no memory for the result.
         ArgumentTypeError: if an input is no array.
         ArgumentError: if ``out`` has another shape or dtype than the result.
     """
@@ -61,22 +65,31 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
             if x._device is not device:
                 return invoke(op, _gathered(op, inputs, attrs), attrs, out)
     except AttributeError:
-        return _delegate(op, inputs, attrs)
+        return _delegate(op, inputs, attrs, out)
     flags = recording.mode.get()
     out_specs = op.infer(*specs, **attrs)
     if not op.plain:
+        if op.diverted is not None:
+            taken = op.diverted(inputs, attrs, out)
+            if taken is not NotImplemented:
+                return taken
         attrs = runtime_attrs(op, attrs, flags, device)
         out_specs = measured_specs(op, inputs, attrs, out_specs, device)
-    if out is None:
-        if len(out_specs[0].shape) > 2 and device.xp_name == "numpy":
+    try:
+        if out is not None:
+            results = _given_outputs(op, out, inputs, out_specs, device)
+        elif len(out_specs[0].shape) > 2 and device.xp_name == "numpy":
             results = _new_outputs(op, inputs, attrs, out_specs, device)
         else:
+            kind = type(inputs[0])  # arrays of ``np`` give arrays of ``np``
             results = [
-                NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var())
+                kind(device.empty(spec.shape, spec.dtype), spec, device, Var())
                 for spec in out_specs
             ]
-    else:
-        results = _given_outputs(op, out, inputs, out_specs, device)
+    except GluonishError:
+        raise
+    except (MemoryError, ValueError) as error:
+        raise _not_allocated(op, out_specs, device) from error
     run(op, inputs, attrs, results, device)
     if flags & RECORDING and op.gradient is not None:
         record_call(op, inputs, attrs, results)
@@ -86,6 +99,18 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     if out is not None:
         shown = _deliver(out, shown)
     return shown[0] if len(shown) == 1 else shown
+
+
+def _not_allocated(op: Operator, specs: Sequence[Spec], device: Device) -> DeviceError:
+    """Return what to raise where an array library gave no memory.
+
+    NumPy has a ValueError for sizes that no address reaches, and a MemoryError for the others.
+    """
+    wanted = ", ".join(f"{spec} of {spec.nbytes} bytes" for spec in specs)
+    return DeviceError(
+        f"{op.name}: expected memory for {wanted} on {device.context}, got none; use smaller "
+        "arrays, or free some"
+    )
 
 
 def _new_outputs(
@@ -101,6 +126,7 @@ def _new_outputs(
         last = follows_layout(op) and any(
             not x._data.flags.c_contiguous for x in inputs if x._data.ndim == rank
         )
+    kind = type(inputs[0])
     results = []
     for spec in specs:
         if last and has_channels(spec):
@@ -108,7 +134,7 @@ def _new_outputs(
             raw = array_of(memory, spec, channels_last=True)
         else:
             raw = device.empty(*spec)
-        results.append(NDArray(raw, spec, device, Var()))
+        results.append(kind(raw, spec, device, Var()))
     return results
 
 
@@ -125,9 +151,9 @@ def run(
     limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
     inline = first._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
     if op.fast_kernels and not (inline and op.large_only):
-        kernel = op.chosen_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
-        if not inline and kernel is not op.kernel and device.xp_name == "numpy":
-            teams.hand_over()
+        kernel, on_team = op.chosen_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
+        if on_team:
+            inline = teams.claim(small=inline)
     if op.single:
         out, writes = first._data, [first._var]
     else:
@@ -143,6 +169,25 @@ def run(
         op.name,
         inline,
     )
+    if not inline:
+        keep_pace(device, first)
+
+
+def keep_pace(device: Device, made: NDArray) -> None:
+    """Wait until no more than two large operators of a CPU are under way.
+
+    A worker that has one waiting loses no time. A caller that runs further ahead gains none, and
+    each array it asks for is new memory that no cache holds, where one could be used again.
+
+    Args:
+        device: Where the last operator runs.
+        made: What it writes.
+    """
+    if device.xp_name == "numpy" and made._data.nbytes >= _BULKY:
+        running = device.running
+        running.append(made._var)
+        if len(running) > _AHEAD:
+            current_engine().settle(running.popleft())
 
 
 def runtime_attrs(op: Operator, attrs: Attrs, flags: int, device: Device) -> dict[str, Any]:
@@ -198,6 +243,9 @@ def _given_outputs(
             results.append(empty_like_spec(spec, device))
             continue
         _check_output(op, given, spec)
+        if given.stype != "default":
+            results.append(empty_like_spec(spec, device))
+            continue
         # The kernel may overwrite what it has yet to read, unless it works element by element and
         # both are the same array.
         safe = given._device is device and all(
@@ -205,7 +253,7 @@ def _given_outputs(
         )
         # Kernels that do not know of layouts fill contiguous arrays.
         safe = safe and (given._data.flags.c_contiguous or follows_layout(op))
-        results.append(given.detach() if safe else empty_like_spec(spec, device))
+        results.append(given.detach() if safe else empty_like_spec(spec, device, type(given)))
     return results
 
 
@@ -223,15 +271,17 @@ def _deliver(out: Any, results: Sequence[NDArray]) -> list[NDArray]:
     """Hand results to the arrays of ``out``: copy where another array was filled, link the tape."""
     wanted = list(out) if isinstance(out, list | tuple) else [out]
     for given, result in zip(wanted, results, strict=False):
-        if given._var is not result._var:
+        if given.stype != "default":
+            result.detach().copyto(given)
+        elif given._var is not result._var:
             copy_into(result, given)
         if result._link is not None:
             given._link = result._link
     return wanted
 
 
-def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
-    """Hand a call with other values than NDArrays to their kind, or say which argument is wrong."""
+def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> Any:
+    """Hand a call with other values than dense arrays to their kind, or say which one is wrong."""
     names = op.input_names(attrs)
     for name, x in zip(names, inputs, strict=False):
         if not isinstance(x, NDArray):
@@ -240,6 +290,9 @@ def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
             raise ArgumentTypeError(
                 f"{op.name}: expected {name} to be an NDArray, got {type(x).__name__}"
             )
+    for x in inputs:
+        if isinstance(x, NDArray) and x.stype != "default":
+            return type(x).__apply__(op, inputs, attrs, out)  # type: ignore[call-arg]  # arrays
     raise ArgumentTypeError(f"{op.name}: expected NDArrays, got {inputs!r}")
 
 
@@ -267,14 +320,20 @@ def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | N
     tracer = recording.tracer.get()
     if tracer is not None and op.random and out is None:
         return tracer.source(op, attrs)
-    device = out._device if out is not None else device_of(context or current_context())
+    device = device_of(out.context if out is not None else context or current_context())
     specs = op.infer(**attrs)
     attrs = runtime_attrs(op, attrs, recording.mode.get(), device)
-    if out is None:
-        results = [empty_like_spec(spec, device) for spec in specs]
-    else:
-        results = _given_outputs(op, out, (), specs, device)
+    try:
+        if out is None:
+            results = [empty_like_spec(spec, device) for spec in specs]
+        else:
+            results = _given_outputs(op, out, (), specs, device)
+    except GluonishError:
+        raise
+    except (MemoryError, ValueError) as error:
+        raise _not_allocated(op, specs, device) from error
     run(op, (), attrs, results, device)
+    results = results[: op.num_visible(attrs)]
     if out is not None:
         return _deliver(out, results)[0]
     return results[0] if len(results) == 1 else results

@@ -19,7 +19,9 @@ from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.reshape import reshape
 
-__all__ = ["get_item", "is_basic", "set_item", "slice_by_key"]
+__all__ = ["get_item", "is_basic", "select", "set_item", "slice_by_key", "take_by_key"]
+
+_ONE = (1,)  # the shape of a single element: MXNet's own arrays have no scalars
 
 
 def is_basic(key: Any) -> bool:
@@ -41,7 +43,10 @@ def host_key(key: Any) -> Any:
     if isinstance(key, NDArray):
         key = key.asnumpy()
     if isinstance(key, list):
-        key = np.asarray(key)
+        try:
+            key = np.asarray(key)
+        except ValueError as error:
+            raise ArgumentTypeError(f"index: expected a list of indices, got {key!r}") from error
     if isinstance(key, np.ndarray) and key.dtype.kind == "f":
         return key.astype(np.int64)
     if isinstance(key, str | float | complex | dict):
@@ -58,14 +63,30 @@ def get_item(x: NDArray, key: Any) -> NDArray:
         OutOfBoundsError: if an index is out of bounds, or there are too many.
         ArgumentTypeError: for a key that is no index.
     """
+    return select(x, key, _ONE)
+
+
+def select(x: NDArray, key: Any, single: Shape) -> NDArray:
+    """Return ``x[key]``, an array of its class.
+
+    Args:
+        x: The array.
+        key: What Python gives to ``__getitem__``.
+        single: The shape of a single element: (1,), or () as NumPy has it.
+
+    Raises:
+        OutOfBoundsError: if an index is out of bounds, or there are too many.
+        ArgumentTypeError: for a key that is no index.
+    """
     recorded = x._link is not None and recording.mode.get() & recording.RECORDING
     if isinstance(key, NDArray | list | np.ndarray) or not is_basic(key):
         key = host_key(key)
         if recorded:
-            return _take_flat(x, key)
-        return _copy_of(x, key)
+            taken: NDArray = take_by_key(x, key, single)
+            return taken
+        return _copy_of(x, key, single)
     if recorded:
-        part: NDArray = slice_by_key(x, key)
+        part: NDArray = slice_by_key(x, key, single)
         return part
     raw = x._settle()
     try:
@@ -75,15 +96,15 @@ def get_item(x: NDArray, key: Any) -> NDArray:
     if isinstance(selected, np.generic):  # NumPy's scalars share no memory
         selected = raw[(*key, ...) if isinstance(key, tuple) else (key, ...)]
     if not selected.shape:
-        selected = selected.reshape(1)
+        selected = selected.reshape(single)
     if selected.flags.c_contiguous:
-        return NDArray(selected, Spec(selected.shape, x._spec.dtype), x._device, x._var)
-    return _copy_of(x, key)
+        return type(x)(selected, Spec(selected.shape, x._spec.dtype), x._device, x._var)
+    return _copy_of(x, key, single)
 
 
-def _copy_of(x: NDArray, key: Any) -> NDArray:
-    shape = _selected_shape(x.shape, key) or (1,)
-    result = empty_like_spec(Spec(shape, x._spec.dtype), x._device)
+def _copy_of(x: NDArray, key: Any, single: Shape) -> NDArray:
+    shape = _selected_shape(x.shape, key) or single
+    result = empty_like_spec(Spec(shape, x._spec.dtype), x._device, type(x))
     result._write(lambda out: _set(out, ..., x._data[key]), [x], "getitem")
     return result
 
@@ -102,12 +123,12 @@ def _out_of_bounds(shape: Shape, error: IndexError) -> OutOfBoundsError:
     return OutOfBoundsError(f"index: expected a key within shape {shape}, got one where {error}")
 
 
-def slice_by_key(x: Any, key: Any) -> Any:
+def slice_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
     """Return ``x[key]`` for a basic key, by the operators `slice` and `Reshape`.
 
-    ``x`` may be a value of a graph.
+    ``x`` may be a value of a graph; ``single`` is the shape of a single element.
     """
-    begin, end, step, shape = resolve_basic(x.shape, key)
+    begin, end, step, shape = resolve_basic(x.shape, key, single)
     slice_op = find_operator("slice")
     attrs = slice_op.schema.parse("slice", {"begin": begin, "end": end, "step": step})
     sliced = apply(slice_op, (x,), attrs) if x.shape else x
@@ -118,7 +139,7 @@ def slice_by_key(x: Any, key: Any) -> Any:
 
 
 def resolve_basic(
-    shape: Shape, key: Any
+    shape: Shape, key: Any, single: Shape = _ONE
 ) -> tuple[tuple[int, ...], tuple[int | None, ...], tuple[int, ...], Shape]:
     """Return begin, end and step for each axis of ``shape``, and the shape that a key selects."""
     keys = list(key) if isinstance(key, tuple) else [key]
@@ -149,7 +170,7 @@ def resolve_basic(
             begin.append(int(k) % extent)
             end.append(int(k) % extent + 1)
             step.append(1)
-    return tuple(begin), tuple(end), tuple(step), tuple(selected) or (1,)
+    return tuple(begin), tuple(end), tuple(step), tuple(selected) or single
 
 
 def flat_positions(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
@@ -161,13 +182,17 @@ def flat_positions(shape: Shape, key: Any) -> np.ndarray[Any, Any]:
         raise _out_of_bounds(shape, error) from error
 
 
-def _take_flat(x: NDArray, key: Any) -> NDArray:
+def take_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
+    """Return ``x[key]`` for any key without NDArrays, by the operator `take`; see `slice_by_key`.
+
+    Raises:
+        OutOfBoundsError: if an index is out of bounds, or there are too many.
+    """
     positions = flat_positions(x.shape, key)
-    index = from_host(positions.reshape(positions.shape or (1,)), x.context, INT64)
+    index = from_host(positions.reshape(positions.shape or single), x.context, INT64)
     take = find_operator("take")
     attrs = take.schema.parse("take", {"axis": 0, "mode": "clip"})
-    result: NDArray = apply(take, (x.reshape(-1), index), attrs)
-    return result
+    return apply(take, (x.reshape(-1), index), attrs)
 
 
 def set_item(x: NDArray, key: Any, value: Any) -> None:
@@ -212,6 +237,8 @@ def _kept(x: NDArray, key: Any) -> list[NDArray]:
 def _assigned_array(value: Any, x: NDArray) -> NDArray:
     """Return what is to be assigned as an array on the device of ``x``."""
     if isinstance(value, NDArray):
+        if value.stype != "default":
+            value = value.tostype("default")
         return as_in_context(value, x.context)
     try:
         values = np.asarray(value)

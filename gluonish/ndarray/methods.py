@@ -7,7 +7,6 @@ attached to it.
 from typing import Any
 
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import NotSupportedError
 from gluonish.core.spec import Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context, copyto, duplicate
@@ -60,20 +59,6 @@ def copy(self: NDArray) -> NDArray:
     return copyto(self, self.context)
 
 
-def tostype(self: NDArray, stype: str) -> NDArray:
-    """Return the array in another storage type; ``"default"`` is the only one so far.
-
-    Raises:
-        NotSupportedError: for a sparse storage type.
-    """
-    if stype != "default":
-        raise NotSupportedError(
-            f"tostype: expected 'default', got {stype!r}; sparse arrays are not there yet, "
-            "keep the array dense"
-        )
-    return copyto(self, self.context)
-
-
 def slice_assign(self: NDArray, rhs: Any, begin: Any, end: Any, step: Any) -> NDArray:
     """Assign to a slice of the array, and return the array itself.
 
@@ -115,12 +100,10 @@ def attach() -> None:
         "as_nd_ndarray": as_nd_ndarray,
         "astype": astype,
         "copy": copy,
-        "copyto": copyto,
         "reshape": reshape,
         "slice_assign": slice_assign,
         "slice_assign_scalar": slice_assign_scalar,
         "split_v2": split_v2,
-        "tostype": tostype,
         "to_dlpack_for_read": to_dlpack_for_read,
         "to_dlpack_for_write": to_dlpack_for_write,
         **INPLACE_METHODS,

@@ -1,23 +1,27 @@
 """The ``nd`` namespace: a function for every registered operator, made when first asked for."""
 
+import contextlib
+import importlib
 import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.face import (
+    NUMPY_FACES,
     bind_arguments,
     docstring_of,
     make_function,
     require_inputs,
     signature_of,
 )
-from gluonish.ops.registry import Operator, all_names, apply
+from gluonish.ops.registry import Attrs, Operator, all_names, apply
 
-__all__ = ["make_operator_function", "names", "operator_function"]
+__all__ = ["make_operator_function", "names", "operator_function", "parse_context"]
 
 _TAIL = (
     inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None),
@@ -27,17 +31,24 @@ _TAIL_DOC = {
     "out": "NDArray that receives the result, or a list of them.",
     "name": "Accepted; only Symbols have names.",
 }
+_MOST_CALLS = 64  # of a function, whose parsed attributes are kept
 _made: dict[str, Callable[..., Any]] = {}
 
 
-def operator_function(name: str) -> Callable[..., Any]:
-    """Return the imperative function of an operator; this is the ``__getattr__`` of the namespace.
+def operator_function(name: str) -> Any:
+    """Return the imperative function of an operator, or the package ``np`` or ``npx``.
+
+    This is the ``__getattr__`` of the namespace.
 
     Raises:
         AttributeError: if there is no operator of this name.
     """
     made = _made.get(name)
-    return make_function(name, _made, make_operator_function, "ndarray") if made is None else made
+    if made is not None:
+        return made
+    if name in NUMPY_FACES:  # they stand above this namespace
+        return importlib.import_module(f"gluonish.ndarray.{NUMPY_FACES[name]}")
+    return make_function(name, _made, make_operator_function, "ndarray")
 
 
 def names() -> list[str]:
@@ -56,14 +67,37 @@ def make_operator_function(op: Operator, name: str) -> Callable[..., Any]:
 
 
 def _function(op: Operator) -> Callable[..., Any]:
+    count = -1 if op.variadic is not None else len(op.inputs)
+    known: dict[tuple[Any, ...], Attrs] = {}  # attributes of calls whose arrays are all positional
+
     def function(*args: Any, out: Any = None, name: str | None = None, **kwargs: Any) -> Any:
-        inputs, attrs = bind_arguments(op, args, kwargs)
+        if out is None and len(args) == count and hasattr(args[0], "__apply__"):
+            call = (*kwargs.items(), *map(type, kwargs.values())) if kwargs else ()
+            try:
+                attrs = known.get(call)
+            except TypeError:  # a list, say
+                attrs = None
+            if attrs is not None:
+                return apply(op, args, attrs)
+            inputs, attrs = bind_arguments(op, args, kwargs)
+            if len(inputs) == count and len(known) < _MOST_CALLS:
+                _remember(known, call, attrs)
+        else:
+            inputs, attrs = bind_arguments(op, args, kwargs)
+        if not inputs and op.variadic is None:
+            return source(op, attrs, parse_context(attrs.get("ctx")), out)
         require_inputs(op, inputs, attrs)
         if out is None and hasattr(inputs[0], "__apply__"):
             return apply(op, inputs, attrs)
         return invoke(op, inputs, attrs, out)
 
     return function
+
+
+def _remember(known: dict[tuple[Any, ...], Attrs], call: tuple[Any, ...], attrs: Attrs) -> None:
+    """Keep the parsed attributes of a call, unless it is of values that cannot be a key."""
+    with contextlib.suppress(TypeError):
+        known[call] = attrs
 
 
 def _source_function(op: Operator) -> Callable[..., Any]:
@@ -75,13 +109,18 @@ def _source_function(op: Operator) -> Callable[..., Any]:
         **kwargs: Any,
     ) -> Any:
         _, attrs = bind_arguments(op, args, kwargs)
-        return source(op, attrs, _parse_context(ctx), out)
+        return source(op, attrs, parse_context(ctx), out)
 
     return function
 
 
-def _parse_context(ctx: Context | str | None) -> Context | None:
-    if not ctx or isinstance(ctx, Context):
-        return ctx or None
+def parse_context(ctx: Context | str | None) -> Context | None:
+    """Return the device that a Context or its text, ``"cpu(0)"``, names; None for none."""
+    if ctx is None or isinstance(ctx, Context):
+        return ctx
+    if not isinstance(ctx, str):
+        raise ArgumentTypeError(f"ctx: expected a Context or its text, got {ctx!r}")
+    if not ctx:
+        return None
     device_type, _, number = ctx.rstrip(")").partition("(")
     return Context(device_type, int(number or 0))

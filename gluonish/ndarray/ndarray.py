@@ -8,7 +8,7 @@ operators run in `gluonish.ndarray.eager`, its indexing in `gluonish.ndarray.ind
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -42,9 +42,12 @@ class NDArray(Fluent):
         dtype: NumPy type of the elements.
         context: The device.
         grad: Gradient that the last backward pass left, None without `attach_grad`.
+        stype: Storage type: ``"default"``, that is dense; ``"row_sparse"`` and ``"csr"`` are those of
+            `gluonish.ndarray.sparse`.
     """
 
     __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_var")
+    stype: ClassVar[str] = "default"  # read on hot paths: no property
 
     def __init__(
         self, data: Any, spec: Spec, device: Device, var: Var, link: Link | None = None
@@ -61,7 +64,10 @@ class NDArray(Fluent):
         def __setitem__(self, key: Any, value: Any) -> None: ...
 
     def connected(self, link: Link | None) -> "NDArray":
-        """Return this array as the value of a tape node: itself, or a handle on its memory."""
+        """Return this array as the value of a tape node: itself, or a handle on its memory.
+
+        It is of the ``nd`` face, whose arithmetic is what gradient rules are written in.
+        """
         if self._link == link:
             return self
         return NDArray(self._data, self._spec, self._device, self._var, link)
@@ -94,11 +100,6 @@ class NDArray(Fluent):
         return self._device.context
 
     ctx = context
-
-    @property
-    def stype(self) -> str:
-        """Storage type: ``"default"``, that is dense."""
-        return "default"
 
     @property
     def T(self) -> "NDArray":
@@ -135,29 +136,9 @@ class NDArray(Fluent):
         if isinstance(leaf, Leaf):
             leaf.fresh = fresh
 
-    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
-        """Ask for the gradient of this array; it becomes a leaf, cut off from what computed it.
-
-        Args:
-            grad_req: ``"write"`` (each backward pass replaces it), ``"add"``, or ``"null"``.
-            stype: None or ``"default"``.
-
-        Raises:
-            ArgumentError: for another ``grad_req`` or ``stype``.
-        """
-        if grad_req not in ("write", "add", "null"):
-            raise ArgumentError(
-                f"attach_grad: expected grad_req 'write', 'add' or 'null', got {grad_req!r}"
-            )
-        if stype not in (None, "default"):
-            raise ArgumentError(f"attach_grad: expected stype None or 'default', got {stype!r}")
-        grad = empty_like_spec(self._spec, self._device)
-        grad._write(lambda out: out.fill(0))
-        self._link = (Leaf(grad, grad_req), 0)
-
     def detach(self) -> "NDArray":
         """Return a handle on the same memory that no gradient flows through."""
-        return NDArray(self._data, self._spec, self._device, self._var)
+        return type(self)(self._data, self._spec, self._device, self._var)
 
     # -- waiting and host access -----------------------------------------------------------------
 
@@ -290,22 +271,25 @@ def assign(source: "NDArray", out: Any) -> None:
     out[...] = source._data
 
 
-def empty_like_spec(spec: Spec, device: Device) -> NDArray:
-    """Return a new NDArray of undefined values."""
-    return NDArray(device.empty(spec.shape, spec.dtype), spec, device, Var())
+def empty_like_spec(spec: Spec, device: Device, kind: type[NDArray] = NDArray) -> NDArray:
+    """Return a new array of undefined values, of the ``kind`` of the face that asks for it."""
+    return kind(device.empty(spec.shape, spec.dtype), spec, device, Var())
 
 
-def from_host(values: Any, context: Context | None, dtype: Any) -> NDArray:
+def from_host(
+    values: Any, context: Context | None, dtype: Any, kind: type[NDArray] = NDArray
+) -> NDArray:
     """Return an NDArray with a copy of host values.
 
     Args:
         values: NumPy array of any dtype and order.
         context: Where to; None for the current context.
         dtype: Element type; None for that of the values.
+        kind: Class of the array.
     """
     spec = Spec(values.shape, normalize_dtype(values.dtype if dtype is None else dtype))
     device = device_of(context or current_context())
-    result = empty_like_spec(spec, device)
+    result = empty_like_spec(spec, device, kind)
     if device.streams:  # the copy takes its place among the launches, and the variable knows of it
         result._write(partial(device.from_host, values), name="_from_host")
     else:

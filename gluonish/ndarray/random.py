@@ -3,7 +3,6 @@
 Every function also takes ``name``, which only graphs have a use for, and refuses other keywords.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,15 @@ __all__ = [
     "exponential_like",
     "gamma",
     "gamma_like",
+    "generalized_negative_binomial",
+    "generalized_negative_binomial_like",
     "multinomial",
+    "negative_binomial",
+    "negative_binomial_like",
     "normal",
     "normal_like",
+    "poisson",
+    "poisson_like",
     "randint",
     "randn",
     "seed",
@@ -58,48 +63,48 @@ def seed(seed_state: int, ctx: str | Context = "all") -> None:
 
 def _draw(
     name: str,
-    given: dict[str, Any],
+    parameters: dict[str, Any],
     shape: Any,
     dtype: Any,
     ctx: Context | None,
     out: NDArray | None,
+    options: dict[str, Any],
 ) -> NDArray:
+    """Draw with parameters that are numbers, or for each element of parameters that are arrays."""
+    options.pop("name", None)  # for graphs; an array has none
+    arrays = [p for p in parameters.values() if isinstance(p, NDArray)]
+    if arrays:
+        return _draw_for_each(name, parameters, arrays, shape, dtype, out, options)
     op = find_operator(f"_random_{name}")
-    given.pop("name", None)  # for graphs; an array has none
     if shape is None:
         shape = (1,) if out is None else out.shape
     if dtype is None and out is not None:
         dtype = out.dtype
-    attrs = op.schema.parse(name, {**given, "shape": shape, "dtype": dtype})
+    attrs = op.schema.parse(name, {**parameters, **options, "shape": shape, "dtype": dtype})
     drawn: NDArray = source(op, attrs, ctx, out)
     return drawn
 
 
 def _draw_for_each(
-    draw: Callable[..., NDArray],
-    parameters: tuple[Parameter, ...],
+    name: str,
+    parameters: dict[str, Any],
+    arrays: list[NDArray],
     shape: Any,
     dtype: Any,
-    kwargs: dict[str, Any],
-) -> tuple[NDArray, list[NDArray]] | None:
-    """Return standard numbers for arrays of parameters, and the arrays shaped to go with them.
-
-    None if the parameters are numbers.
-    """
-    arrays = [p for p in parameters if isinstance(p, NDArray)]
-    if not arrays:
-        return None
+    out: NDArray | None,
+    options: dict[str, Any],
+) -> NDArray:
     if len(arrays) < len(parameters) or any(p.shape != arrays[0].shape for p in arrays):
         raise ArgumentTypeError(
-            f"{draw.__name__}: expected parameters that are all numbers or all NDArrays of one "
-            f"shape, got {[getattr(p, 'shape', p) for p in parameters]}"
+            f"{name}: expected parameters that are all numbers or all NDArrays of one "
+            f"shape, got {[getattr(p, 'shape', p) for p in parameters.values()]}"
         )
-    each = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
-    first = arrays[0]
-    standard = draw(
-        shape=first.shape + each, dtype=dtype or first.dtype, ctx=first.context, **kwargs
-    )
-    return standard, [p.reshape(p.shape + (1,) * len(each)) for p in arrays]
+    op = find_operator(f"_sample_{name}")
+    if dtype is None and out is not None:
+        dtype = out.dtype
+    given = {**options, "shape": () if shape is None else shape, "dtype": dtype}
+    drawn: NDArray = invoke(op, arrays, op.schema.parse(name, given), out)
+    return drawn
 
 
 def uniform(
@@ -115,11 +120,8 @@ def uniform(
 
     For arrays, ``shape`` many for each element.
     """
-    found = _draw_for_each(uniform, (low, high), shape, dtype, kwargs)
-    if found is None:
-        return _draw("uniform", {"low": low, "high": high, **kwargs}, shape, dtype, ctx, out)
-    standard, (lows, highs) = found
-    return _into(lows + (highs - lows) * standard, out)
+    parameters = {"low": low, "high": high}
+    return _draw("uniform", parameters, shape, dtype, ctx, out, kwargs)
 
 
 def normal(
@@ -135,16 +137,29 @@ def normal(
 
     For arrays, ``shape`` many for each element.
     """
-    found = _draw_for_each(normal, (loc, scale), shape, dtype, kwargs)
-    if found is None:
-        return _draw("normal", {"loc": loc, "scale": scale, **kwargs}, shape, dtype, ctx, out)
-    standard, (locs, scales) = found
-    return _into(locs + scales * standard, out)
+    parameters = {"loc": loc, "scale": scale}
+    return _draw("normal", parameters, shape, dtype, ctx, out, kwargs)
 
 
 def randn(*shape: int, **kwargs: Any) -> NDArray:
     """Return normal numbers in the given shape; ``loc`` and ``scale`` as for `normal`."""
     return normal(shape=shape or None, **kwargs)
+
+
+def poisson(
+    lam: Parameter = 1,
+    shape: Any = None,
+    dtype: Any = None,
+    ctx: Context | None = None,
+    out: NDArray | None = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Return whole numbers of the Poisson distribution with mean ``lam``.
+
+    For arrays, ``shape`` many for each element.
+    """
+    parameters = {"lam": lam}
+    return _draw("poisson", parameters, shape, dtype, ctx, out, kwargs)
 
 
 def exponential(
@@ -155,25 +170,67 @@ def exponential(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return exponential numbers with mean ``scale``; for an array, ``shape`` many for each."""
-    found = _draw_for_each(exponential, (scale,), shape, dtype, kwargs)
-    if found is None:
-        return _draw("exponential", {"lam": 1.0 / scale, **kwargs}, shape, dtype, ctx, out)
-    standard, (scales,) = found
-    return _into(scales * standard, out)
+    """Return exponential numbers with mean ``scale``.
+
+    For an array, ``shape`` many for each element.
+
+    Raises:
+        ArgumentError: ``scale`` is 0.
+    """
+    if not isinstance(scale, NDArray) and not scale:
+        raise ArgumentError(f"exponential: expected scale above 0, got {scale}")
+    return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out, kwargs)
 
 
 def gamma(
-    alpha: float = 1,
-    beta: float = 1,
+    alpha: Parameter = 1,
+    beta: Parameter = 1,
     shape: Any = None,
     dtype: Any = None,
     ctx: Context | None = None,
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return numbers of a gamma distribution with shape ``alpha`` and scale ``beta``."""
-    return _draw("gamma", {"alpha": alpha, "beta": beta, **kwargs}, shape, dtype, ctx, out)
+    """Return numbers of a gamma distribution with shape ``alpha`` and scale ``beta``.
+
+    For arrays, ``shape`` many for each element.
+    """
+    parameters = {"alpha": alpha, "beta": beta}
+    return _draw("gamma", parameters, shape, dtype, ctx, out, kwargs)
+
+
+def negative_binomial(
+    k: Parameter = 1,
+    p: Parameter = 1,
+    shape: Any = None,
+    dtype: Any = None,
+    ctx: Context | None = None,
+    out: NDArray | None = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Return the failures before the ``k``-th success, where each trial has probability ``p``.
+
+    For arrays, ``shape`` many for each element.
+    """
+    parameters = {"k": k, "p": p}
+    return _draw("negative_binomial", parameters, shape, dtype, ctx, out, kwargs)
+
+
+def generalized_negative_binomial(
+    mu: Parameter = 1,
+    alpha: Parameter = 1,
+    shape: Any = None,
+    dtype: Any = None,
+    ctx: Context | None = None,
+    out: NDArray | None = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Return negative binomial numbers with mean ``mu`` and dispersion ``alpha``.
+
+    For arrays, ``shape`` many for each element.
+    """
+    parameters = {"mu": mu, "alpha": alpha}
+    return _draw("generalized_negative_binomial", parameters, shape, dtype, ctx, out, kwargs)
 
 
 def randint(
@@ -186,7 +243,7 @@ def randint(
     **kwargs: Any,
 ) -> NDArray:
     """Return whole numbers spread evenly over [low, high), int32 unless told otherwise."""
-    return _draw("randint", {"low": low, "high": high, **kwargs}, shape, dtype, ctx, out)
+    return _draw("randint", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
 
 
 def multinomial(
@@ -211,11 +268,10 @@ def shuffle(data: NDArray, **kwargs: Any) -> NDArray:
     return shuffled
 
 
-def _into(values: NDArray, out: NDArray | None) -> NDArray:
-    return values if out is None else values.copyto(out)
-
-
 exponential_like = operator_function("_random_exponential_like")
 gamma_like = operator_function("_random_gamma_like")
+generalized_negative_binomial_like = operator_function("_random_generalized_negative_binomial_like")
+negative_binomial_like = operator_function("_random_negative_binomial_like")
 normal_like = operator_function("_random_normal_like")
+poisson_like = operator_function("_random_poisson_like")
 uniform_like = operator_function("_random_uniform_like")

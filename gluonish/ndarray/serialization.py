@@ -6,16 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.errors import ArgumentTypeError, FileFormatError
 from gluonish.ndarray.array_file import (
     ArrayRecord,
     DenseRecord,
+    SparseRecord,
     decode_record,
     encode_record,
     read_array_list,
     write_array_list,
 )
 from gluonish.ndarray.ndarray import NDArray, from_host
+from gluonish.ndarray.sparse.array import BaseSparseNDArray
+from gluonish.ndarray.sparse.creation import from_record
 
 __all__ = ["array_from_state", "array_state", "dense_values", "load", "load_frombuffer", "save"]
 
@@ -45,20 +48,20 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
             raise ArgumentTypeError(f"save: expected NDArrays, got {type(array).__name__}{at}")
     if any(not isinstance(name, str) for name in names):
         raise ArgumentTypeError(f"save: expected str names, got {names!r}")
-    records: list[ArrayRecord] = [DenseRecord(array.asnumpy()) for array in arrays]
+    records: list[ArrayRecord] = [_record(array) for array in arrays]
     numpy_shape = any(_needs_numpy_shape(array) for array in arrays)
     write_array_list(fname, records, names, numpy_shape=numpy_shape)
 
 
 def _needs_numpy_shape(array: NDArray) -> bool:
     """Whether only the newer record version can tell the array from an undefined one."""
+    if array.stype != "default":
+        return False
     return 0 in array.shape or not array.shape
 
 
 def load(fname: str | os.PathLike[str]) -> Loaded:
     """Return the arrays of a file, whatever MXNet wrote it: a dict if they have names, else a list.
-
-    Sparse arrays come back dense.
 
     Raises:
         FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not
@@ -74,9 +77,22 @@ def load_frombuffer(buf: bytes) -> Loaded:
 
 
 def _arrays(records: list[ArrayRecord], names: list[str]) -> Loaded:
-    values = [dense_values(record) for record in records]
-    arrays = [from_host(value, None, value.dtype) for value in values]
+    arrays = [_array(record) for record in records]
     return dict(zip(names, arrays, strict=True)) if names else arrays
+
+
+def _array(record: ArrayRecord) -> NDArray:
+    """Return a record's array, in the current context."""
+    if isinstance(record, SparseRecord):
+        return from_record(record)
+    values = dense_values(record)
+    return from_host(values, None, values.dtype)
+
+
+def _record(array: NDArray) -> ArrayRecord:
+    if isinstance(array, BaseSparseNDArray):
+        return array._record()
+    return DenseRecord(array.asnumpy())
 
 
 def dense_values(record: ArrayRecord) -> np.ndarray[Any, Any]:
@@ -95,8 +111,8 @@ def dense_values(record: ArrayRecord) -> np.ndarray[Any, Any]:
 
 def array_state(array: NDArray) -> dict[str, bytearray]:
     """Return what a pickle holds: the array's record, as MXNet's pickles do."""
-    record = DenseRecord(array.asnumpy())
-    return {"handle": bytearray(encode_record(record, numpy_shape=_needs_numpy_shape(array)))}
+    content = encode_record(_record(array), numpy_shape=_needs_numpy_shape(array))
+    return {"handle": bytearray(content)}
 
 
 def array_from_state(array: NDArray, state: Mapping[str, bytes]) -> None:
@@ -105,6 +121,16 @@ def array_from_state(array: NDArray, state: Mapping[str, bytes]) -> None:
     Raises:
         FileFormatError: if the state holds no array record.
     """
-    values = dense_values(decode_record(state["handle"], "pickled NDArray"))
-    loaded = from_host(values, None, values.dtype)
+    record = decode_record(state["handle"], "pickled NDArray")
+    if isinstance(array, BaseSparseNDArray):
+        if record.stype != array.stype:
+            raise FileFormatError(
+                f"pickled NDArray: expected a {array.stype} array, got {record.stype}"
+            )
+        sparse = _array(record)
+        assert isinstance(sparse, BaseSparseNDArray)
+        parts = sparse._parts
+        BaseSparseNDArray.__init__(array, parts.values, parts.aux, sparse.shape)
+        return
+    loaded = _array(DenseRecord(dense_values(record)))
     NDArray.__init__(array, loaded._data, loaded._spec, loaded._device, loaded._var)

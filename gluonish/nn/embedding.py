@@ -18,7 +18,8 @@ class Embedding(HybridBlock):
         output_dim: Length of a vector.
         dtype: Element type of the table and the output.
         weight_initializer: For ``weight`` (input_dim, output_dim).
-        sparse_grad: False.
+        sparse_grad: Whether the gradient of ``weight`` is row-sparse: it holds the rows that were
+            looked up, and optimizers with ``lazy_update`` move no others.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -26,9 +27,6 @@ class Embedding(HybridBlock):
 
     Outputs:
         y: shape of ``x`` and one more axis, output_dim.
-
-    Raises:
-        NotSupportedError: if ``sparse_grad`` is set.
     """
 
     def __init__(

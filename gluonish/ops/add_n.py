@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.broadcasting import complete_same, refuse_truth_values
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, register
 
@@ -18,6 +18,7 @@ def _infer(*arrays: Spec, num_args: int) -> tuple[Spec]:
         raise OperatorError(
             f"add_n: expected arrays of one shape and dtype, got {', '.join(map(str, arrays))}"
         )
+    refuse_truth_values("add_n", arrays[0])
     return (arrays[0],)
 
 

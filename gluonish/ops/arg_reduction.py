@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import Spec
 from gluonish.ops.axes import normalize_axis
+from gluonish.ops.broadcasting import refuse_truth_values
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
@@ -19,6 +20,7 @@ _SCHEMA = Schema(axis=optional(integer()), keepdims=boolean(False))
 
 def _row(name: str, find: Callable[[Any, int | None], Any], word: str) -> Operator:
     def infer(data: Spec, *, axis: int | None, keepdims: bool) -> tuple[Spec]:
+        refuse_truth_values(name, data)
         shape = data.shape
         if axis is None:
             result = (1,) * len(shape) if keepdims else ()
@@ -53,6 +55,7 @@ ARGMIN = _row("argmin", lambda data, axis: data.argmin(axis), "minimum")
 
 
 def _channel_infer(data: Spec) -> tuple[Spec]:
+    refuse_truth_values("argmax_channel", data)
     if len(data.shape) < 2 or data.shape[1] == 0:
         raise OperatorError(f"argmax_channel: expected data (N, C, ...), got {data.shape}")
     return (Spec((data.shape[0], *data.shape[2:]), data.dtype),)

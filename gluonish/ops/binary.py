@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32, FLOAT64, is_floating
+from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT64, is_floating
 from gluonish.core.schema import Schema, boolean, number
-from gluonish.core.spec import Spec
+from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.broadcast_to import unbroadcast
-from gluonish.ops.broadcasting import complete_same, infer_broadcast, infer_same
+from gluonish.ops.broadcasting import complete_same, infer_broadcast, refuse_truth_values
 from gluonish.ops.precision import as_real, in_dtype
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.unary import FLOOR, LOG
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -62,9 +62,22 @@ class Row:
         right: The same of the right operand.
         names: Registry names of the elemwise, broadcast, scalar and reversed scalar operators,
             aliases behind them; the last is empty where the order of operands does not matter.
+
+    Attributes:
+        word, expression, left, right: As given, for operators that share them.
+        broadcast, elemwise, scalar, rscalar: The operators.
     """
 
-    __slots__ = ("broadcast", "elemwise", "rscalar", "scalar")
+    __slots__ = (
+        "broadcast",
+        "elemwise",
+        "expression",
+        "left",
+        "right",
+        "rscalar",
+        "scalar",
+        "word",
+    )
 
     def __init__(
         self,
@@ -74,6 +87,10 @@ class Row:
         right: Partial | None,
         *names: str,
     ) -> None:
+        self.word = word
+        self.expression = expression
+        self.left = left
+        self.right = right
         elemwise, broadcast, scalar, rscalar = (name.split() for name in names)
         pair = zero_gradient if left is None else _pair_gradient(left, right or left)
         self.broadcast = _pair_operator(word, broadcast, expression, pair)
@@ -112,6 +129,8 @@ def _pair_operator(
     name = names[0]
 
     def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
+        if lhs.dtype is BOOL:
+            refuse_truth_values(name, lhs)
         return (infer_broadcast(name, lhs, rhs),)
 
     def kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any) -> None:
@@ -136,7 +155,9 @@ def _scalar_operator(
     word: str, names: list[str], expression: Expression, partial: Partial | None, *, reverse: bool
 ) -> Operator:
     def kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool = True) -> None:
-        value = _typed(data.dtype, scalar)
+        value = _typed(out.dtype, scalar)
+        if data.dtype != out.dtype:
+            data = data.astype(out.dtype)
         if reverse:
             expression(xp, out, value, data)
         else:
@@ -151,19 +172,30 @@ def _scalar_operator(
     return register(
         Operator(
             names[0],
-            infer_same,
+            _scalar_infer,
             kernel,
             gradient,
             doc=(
                 f"Elementwise {word.replace('lhs', left).replace('rhs', right)}, in the dtype of "
-                "data."
+                "data, int64 for bools."
             ),
             schema=_SCALAR,
             aliases=tuple(names[1:]),
-            complete=complete_same,
+            complete=_scalar_complete,
             elementwise=True,
         )
     )
+
+
+def _scalar_infer(data: Spec, **_attrs: Any) -> tuple[Spec]:
+    return (Spec(data.shape, INT64),) if data.dtype is BOOL else (data,)
+
+
+def _scalar_complete(
+    inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs
+) -> None:
+    if inputs[0].dtype != BOOL:
+        complete_same(inputs, outputs, attrs)
 
 
 def _typed(dtype: np.dtype[Any], scalar: float) -> Any:
@@ -345,7 +377,7 @@ MAXIMUM = Row(
     lambda g, a, b: g * LESSER(a, b),
     "_maximum _Maximum",
     "broadcast_maximum _npi_maximum",
-    "_maximum_scalar _MaximumScalar _npi_maximum_scalar",
+    "_maximum_scalar _MaximumScalar",
     "",
 )
 MINIMUM = Row(
@@ -355,7 +387,7 @@ MINIMUM = Row(
     lambda g, a, b: g * GREATER(a, b),
     "_minimum _Minimum",
     "broadcast_minimum _npi_minimum",
-    "_minimum_scalar _MinimumScalar _npi_minimum_scalar",
+    "_minimum_scalar _MinimumScalar",
     "",
 )
 HYPOT: Row = Row(
@@ -365,6 +397,6 @@ HYPOT: Row = Row(
     lambda g, a, b: g * b / HYPOT(a, b),
     "_hypot _Hypot",
     "broadcast_hypot",
-    "_hypot_scalar _HypotScalar _npi_hypot_scalar",
+    "_hypot_scalar _HypotScalar",
     "",
 )

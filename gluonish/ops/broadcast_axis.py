@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, optional, shape
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.dtype_rules import dtype_rule
@@ -29,7 +29,8 @@ def _stretch(name: str, source: Shape, axes: Shape, sizes: Shape) -> Shape:
 
 
 def _axis_infer(data: Spec, *, axis: Shape, size: Shape) -> tuple[Spec]:
-    return (Spec(_stretch("broadcast_axis", data.shape, axis, size), data.dtype),)
+    name = "broadcast_axis"
+    return (checked_spec(name, _stretch(name, data.shape, axis, size), data.dtype),)
 
 
 def _kernel(xp: ModuleType, out: Any, data: Any, *_others: Any, **_attrs: Any) -> None:

@@ -5,22 +5,22 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
 
-__all__ = ["BROADCAST_TO", "SUM_TO_SHAPE", "broadcast_to", "unbroadcast"]
+__all__ = ["BROADCAST_EXACT", "BROADCAST_TO", "SUM_TO_SHAPE", "broadcast_to", "unbroadcast"]
 
 
 def _infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
     lead = len(shape) - len(data.shape)
     source = (1,) * lead + data.shape
     target = tuple(s if t == 0 else t for s, t in zip(source, shape, strict=False))
-    if lead < 0 or any(s not in (1, t) for s, t in zip(source, target, strict=True)):
+    if lead < 0 or any(s not in (1, t) or t < 0 for s, t in zip(source, target, strict=True)):
         raise OperatorError(
             f"broadcast_to: expected shape to stretch {data.shape} where it is 1, got {shape}"
         )
-    return (Spec(target, data.dtype),)
+    return (checked_spec("broadcast_to", target, data.dtype),)
 
 
 def _kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
@@ -38,6 +38,22 @@ BROADCAST_TO = register(
         _kernel,
         _gradient,
         doc="Stretch the axes of extent 1 to shape; 0 in shape keeps an axis.",
+        schema=Schema(shape=shape(())),
+    )
+)
+
+
+def _exact_infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
+    return (Spec(shape, data.dtype),)
+
+
+BROADCAST_EXACT = register(
+    Operator(
+        "_broadcast_exact",
+        _exact_infer,
+        _kernel,
+        _gradient,
+        doc="Stretch the axes of extent 1 to shape, in which 0 is an extent.",
         schema=Schema(shape=shape(())),
     )
 )
@@ -74,7 +90,9 @@ SUM_TO_SHAPE = register(
 
 def broadcast_to(data: Any, shape: Shape) -> Any:
     """Stretch the axes of extent 1 of ``data`` to ``shape``."""
-    return data if data.shape == shape else apply(BROADCAST_TO, (data,), {"shape": shape})
+    if data.shape == shape:
+        return data
+    return apply(BROADCAST_EXACT if 0 in shape else BROADCAST_TO, (data,), {"shape": shape})
 
 
 def unbroadcast(g: Any, shape: Shape) -> Any:

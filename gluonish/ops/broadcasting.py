@@ -1,7 +1,9 @@
 """What operators on several arrays share: broadcast shapes, one dtype, shapes filled in."""
 
+from collections.abc import Callable
 from typing import Any
 
+from gluonish.core.dtype import BOOL
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import (
     UNKNOWN,
@@ -19,7 +21,9 @@ __all__ = [
     "check_same_dtype",
     "complete_same",
     "infer_broadcast",
+    "infer_numbers",
     "infer_same",
+    "refuse_truth_values",
 ]
 
 
@@ -79,6 +83,33 @@ def infer_broadcast(operator: str, a: Spec, b: Spec) -> Spec:
 def infer_same(x: Spec, **_attrs: Any) -> tuple[Spec]:
     """Inference of every operator whose output is like its input."""
     return (x,)
+
+
+def refuse_truth_values(operator: str, spec: Spec) -> None:
+    """Check that an array does not hold bools, which most functions of numbers refuse in MXNet.
+
+    Raises:
+        OperatorError: It does.
+    """
+    if spec.dtype == BOOL:
+        raise OperatorError(
+            f"{operator}: expected numbers, got bool{spec.shape}; cast them with astype"
+        )
+
+
+def infer_numbers(operator: str) -> Callable[..., tuple[Spec]]:
+    """Return the inference of an operator whose output is like its input, and that takes no bools.
+
+    Args:
+        operator: Name for messages.
+    """
+
+    def infer(x: Spec, **_attrs: Any) -> tuple[Spec]:
+        if x.dtype is BOOL:
+            refuse_truth_values(operator, x)
+        return (x,)
+
+    return infer
 
 
 def complete_same(

@@ -13,7 +13,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr, integer, number, optional, text
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import MOST_ELEMENTS, Shape, Spec, checked_spec
 from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Operator, register
 
@@ -25,7 +25,7 @@ _DTYPE = dtype_attr(FLOAT32)
 
 def _filled(value: int, name: str) -> Operator:
     def infer(*, shape: Shape, ctx: str, dtype: np.dtype[Any]) -> tuple[Spec]:
-        return (Spec(shape, dtype),)
+        return (checked_spec(name, shape, dtype),)
 
     def kernel(xp: ModuleType, out: Any, *, shape: Shape, ctx: str, dtype: np.dtype[Any]) -> None:
         out.fill(dtype.type(value))
@@ -50,7 +50,7 @@ ONES = _filled(1, "_ones")
 def _full_infer(
     *, shape: Shape | None, ctx: str, dtype: np.dtype[Any], value: float
 ) -> tuple[Spec]:
-    return (Spec(shape or (), dtype),)
+    return (checked_spec("_full", shape or (), dtype),)
 
 
 def _full_kernel(
@@ -77,12 +77,12 @@ def _arange_bounds(start: float, stop: float | None, step: float) -> tuple[float
     """Return the first value and how many there are."""
     if stop is None:
         start, stop = 0.0, start
-    count = math.ceil((stop - start) / step) if step else 0
-    if count <= 0:
+    steps = (stop - start) / step if step else 0.0
+    if not 0 < steps <= MOST_ELEMENTS:
         raise OperatorError(
-            f"arange: expected steps that lead from start to stop, got {start}, {stop} and {step}"
+            f"_arange: expected steps that lead from start to stop, got {start}, {stop} and {step}"
         )
-    return start, count
+    return start, math.ceil(steps)
 
 
 def _arange_infer(
@@ -96,7 +96,7 @@ def _arange_infer(
     dtype: np.dtype[Any],
 ) -> tuple[Spec]:
     _, count = _arange_bounds(start, stop, step)
-    return (Spec((count * repeat,), dtype),)
+    return (checked_spec("_arange", (count * repeat,), dtype),)
 
 
 def _arange_kernel(
@@ -143,7 +143,7 @@ ARANGE = register(
 def _linspace_infer(
     *, start: float, stop: float, num: int, endpoint: bool, ctx: str, dtype: np.dtype[Any]
 ) -> tuple[Spec]:
-    return (Spec((num,), dtype),)
+    return (checked_spec("_linspace", (num,), dtype),)
 
 
 def _linspace_kernel(
@@ -183,7 +183,7 @@ LINSPACE = register(
 
 
 def _eye_infer(*, N: int, M: int, k: int, ctx: str, dtype: np.dtype[Any]) -> tuple[Spec]:
-    return (Spec((N, M or N), dtype),)
+    return (checked_spec("_eye", (N, M or N), dtype),)
 
 
 def _eye_kernel(

@@ -14,6 +14,7 @@ from gluonish.core.schema import REQUIRED, format_attribute
 from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
 
 __all__ = [
+    "NUMPY_FACES",
     "Make",
     "bind_arguments",
     "docstring_of",
@@ -23,6 +24,13 @@ __all__ = [
     "signature_of",
 ]
 
+# Packages of the namespaces whose functions have NumPy's semantics.
+NUMPY_FACES = {
+    "np": "numpy",
+    "npx": "numpy_extension",
+    "numpy": "numpy",
+    "numpy_extension": "numpy_extension",
+}
 Make = Callable[[Operator, str], Callable[..., Any]]  # of an operator and the name it is asked by
 
 
@@ -165,7 +173,7 @@ def _bind_variadic(
         inputs = list(inputs[0])
     if not inputs:
         raise OperatorError(f"{op.name}: expected at least one array, got none")
-    attrs[str(op.variadic)] = len(inputs)
+    attrs[str(op.variadic)] = len(inputs) // op.per_arg
     return inputs, op.schema.parse(op.name, attrs)
 
 

@@ -1,10 +1,12 @@
 """Operators that pass their input on and differ in the gradient."""
 
+import math
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from gluonish.core.schema import Schema, choice, number
+from gluonish.ops.binary import GREATER, LESSER
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.broadcasting import complete_same, infer_same
 from gluonish.ops.constant_like import ones_like
@@ -70,12 +72,12 @@ def _old_loss_gradient(
 ) -> tuple[Any]:
     gradient = ones_like(data) * grad_scale
     if normalization == "batch":
-        gradient = gradient / float(data.shape[0])
+        gradient = gradient / float(max(1, math.prod(data.shape[:-1])))
     elif normalization == "valid":
         ones = (1,) * len(data.shape)
-        count = reshape(sum_(data > valid_thresh), ones)
+        count = reshape(sum_(GREATER(data, valid_thresh)), ones)
         # At least one, so that an array without valid elements has a gradient.
-        count = count + (count < 1.0)
+        count = count + LESSER(count, 1.0)
         gradient = gradient / broadcast_to(count, data.shape)
     return (gradient,)
 
@@ -84,9 +86,9 @@ MAKE_LOSS_OUTPUT = _operator(
     "MakeLoss",
     _old_loss_gradient,
     (
-        "data as a loss: its gradient is grad_scale whatever comes from behind, divided by the "
-        "batch\n"
-        "size (batch) or by the number of elements above valid_thresh (valid)."
+        "data as a loss: its gradient is grad_scale whatever comes from behind, divided by the\n"
+        "extents of all axes but the last (batch) or by the number of elements above valid_thresh\n"
+        "(valid)."
     ),
     schema=Schema(
         grad_scale=number(1.0),

@@ -132,6 +132,8 @@ class MultiUpdate:
                     f"{self.name}: expected {name} of {count} numbers, got {len(value)}"
                 )
         for spec in arrays[len(arrays) - self.shared :]:
+            if self.scale is not None and spec.size != 1:
+                raise OperatorError(f"{self.name}: expected rescale_grad of 1 number, got {spec}")
             if self.scale is None and spec.size != count:
                 raise OperatorError(
                     f"{self.name}: expected rates of {count} numbers, got {spec.shape}"

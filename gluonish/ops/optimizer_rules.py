@@ -80,6 +80,8 @@ def apply_rule(
         rates: As ``rule.rates`` names them.
         scalars: rescale_grad, clip_gradient, and as ``rule.scalars`` names them.
     """
+    if not out.ndim:  # arithmetic would turn arrays of no axes into numbers
+        out, arrays = out.reshape(1), [array.reshape(1) for array in arrays]
     weight, grad, *states = arrays
     master = states.pop() if mixed else weight
     w = widen(master)

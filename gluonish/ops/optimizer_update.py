@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import FLOAT32
+from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, number
 from gluonish.core.spec import Spec
@@ -21,6 +21,7 @@ from gluonish.ops.optimizer_rules import (
     ADAM,
     ADAMW,
     NAG,
+    NESTEROV,
     RMSPROP,
     RMSPROP_CENTERED,
     SGD,
@@ -33,7 +34,7 @@ from gluonish.ops.optimizer_rules import (
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, register
 
-__all__ = ["LAMB_UPDATES", "UPDATES", "check_arrays", "usable_scale"]
+__all__ = ["LAMB_UPDATES", "UPDATES", "check_arrays", "single_update", "usable_scale"]
 
 
 def check_arrays(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
@@ -43,6 +44,8 @@ def check_arrays(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
         OperatorError: They differ in shape, or have dtypes that do not go together.
     """
     weight = arrays[0]
+    if not is_floating(weight.dtype):
+        raise OperatorError(f"{name}: expected a floating weight, got {weight.dtype.name}")
     if any(spec.shape != weight.shape for spec in arrays):
         raise OperatorError(
             f"{name}: expected arrays of the weight's shape {weight.shape}, "
@@ -71,7 +74,7 @@ _SCALING = {"rescale_grad": number(1.0), "clip_gradient": number(-1.0)}
 _LAZY = {"lazy_update": boolean(True)}
 
 
-def _single(
+def single_update(
     name: str,
     rule: Rule,
     parameters: dict[str, Attribute],
@@ -94,6 +97,8 @@ def _single(
     count = len(inputs)
 
     def infer(*arrays: Spec, **attrs: Any) -> tuple[Spec]:
+        if tensor_scale and arrays[-1].size != 1:
+            raise OperatorError(f"{name}: expected rescale_grad of 1 number, got {arrays[-1]}")
         return (check_arrays(name, arrays[:count], mixed),)
 
     def kernel(xp: ModuleType, out: Any, *arrays: Any, **attrs: Any) -> None:
@@ -143,22 +148,25 @@ _ADAMW_ATTRIBUTES = {
 }
 
 UPDATES = (
-    _single("sgd_update", SGD, {**_attributes(SGD), **_LAZY}, "_sparse_sgd_update"),
-    _single(
+    single_update("sgd_update", SGD, {**_attributes(SGD), **_LAZY}, "_sparse_sgd_update"),
+    single_update(
         "sgd_mom_update",
         SGD_MOMENTUM,
         {**_attributes(SGD_MOMENTUM), **_LAZY},
         "_sparse_sgd_mom_update",
     ),
-    _single("mp_sgd_update", SGD, {**_attributes(SGD), **_LAZY}, mixed=True),
-    _single("mp_sgd_mom_update", SGD_MOMENTUM, {**_attributes(SGD_MOMENTUM), **_LAZY}, mixed=True),
-    _single("nag_mom_update", NAG, _attributes(NAG)),
-    _single("mp_nag_mom_update", NAG, _attributes(NAG), mixed=True),
-    _single("adam_update", ADAM, {**_attributes(ADAM), **_LAZY}, "_sparse_adam_update"),
-    _single("rmsprop_update", RMSPROP, _attributes(RMSPROP)),
-    _single("rmspropalex_update", RMSPROP_CENTERED, _attributes(RMSPROP_CENTERED)),
-    _single("_adamw_update", ADAMW, _ADAMW_ATTRIBUTES, tensor_scale=True),
-    _single("_mp_adamw_update", ADAMW, _ADAMW_ATTRIBUTES, mixed=True, tensor_scale=True),
+    single_update("mp_sgd_update", SGD, {**_attributes(SGD), **_LAZY}, mixed=True),
+    single_update(
+        "mp_sgd_mom_update", SGD_MOMENTUM, {**_attributes(SGD_MOMENTUM), **_LAZY}, mixed=True
+    ),
+    single_update("nag_mom_update", NAG, _attributes(NAG)),
+    # Unlike that of one precision this one's momentum decays with the new weight, as MXNet's does.
+    single_update("mp_nag_mom_update", NESTEROV, _attributes(NESTEROV), mixed=True),
+    single_update("adam_update", ADAM, {**_attributes(ADAM), **_LAZY}, "_sparse_adam_update"),
+    single_update("rmsprop_update", RMSPROP, _attributes(RMSPROP)),
+    single_update("rmspropalex_update", RMSPROP_CENTERED, _attributes(RMSPROP_CENTERED)),
+    single_update("_adamw_update", ADAMW, _ADAMW_ATTRIBUTES, tensor_scale=True),
+    single_update("_mp_adamw_update", ADAMW, _ADAMW_ATTRIBUTES, mixed=True, tensor_scale=True),
 )
 
 
@@ -170,6 +178,8 @@ def _lamb_phase1(name: str, *, mixed: bool) -> Operator:
         return (Spec(weight.shape, FLOAT32 if mixed else weight.dtype),)
 
     def kernel(xp: ModuleType, out: Any, *arrays: Any, **attrs: Any) -> None:
+        if not out.ndim:  # arithmetic would turn arrays of no axes into numbers
+            out, arrays = out.reshape(1), tuple(array.reshape(1) for array in arrays)
         w = widen(arrays[-1] if mixed else arrays[0])
         g = xp.multiply(arrays[1], attrs["rescale_grad"], dtype=w.dtype)
         t = attrs["t"] if attrs["bias_correction"] else math.inf
@@ -204,6 +214,9 @@ def _lamb_phase2(name: str, *, mixed: bool) -> Operator:
     inputs = ("weight", "g", "r1", "r2") + (("weight32",) if mixed else ())
 
     def infer(weight: Spec, g: Spec, r1: Spec, r2: Spec, *weight32: Spec, **_: Any) -> tuple[Spec]:
+        for spec in (weight, g, r1, r2, *weight32):
+            if not is_floating(spec.dtype):
+                raise OperatorError(f"{name}: expected floating arrays, got {spec.dtype.name}")
         if any(x.shape != weight.shape for x in (g, *weight32)) or (r1.size, r2.size) != (1, 1):
             raise OperatorError(
                 f"{name}: expected g of the weight's shape {weight.shape} and norms of one "

@@ -20,7 +20,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
-__all__ = ["normal", "random_bits", "uniform"]
+__all__ = ["normal", "random_bits", "uniform", "words_at"]
 
 Key = tuple[int, int]
 
@@ -103,6 +103,32 @@ def random_bits(xp: ModuleType, key: Key, n: int) -> Any:
     for start, words in _chunks(xp, key, n):
         out[start : start + words.size] = words
     return out
+
+
+def words_at(xp: ModuleType, key: Key, index: Any, attempt: int) -> list[Any]:
+    """Return four words of 32 random bits for each of some elements of a draw.
+
+    They depend on the element's number and on ``attempt`` only, so that samplers that reject and
+    try again give each element numbers of its own, whatever befalls the others.
+
+    Args:
+        xp: NumPy or CuPy.
+        key: Seed and offset of the draw.
+        index: The elements' numbers, below 2**48.
+        attempt: Which four words of theirs, below 2**16.
+
+    Returns:
+        Four uint64 arrays, with values below 2**32.
+    """
+    seed, offset = key
+    index = index.astype(np.uint64)
+    counter = [
+        index & _LOW,
+        (index >> _HALF) | np.uint64(attempt << 16),
+        xp.full_like(index, offset & 0xFFFFFFFF),
+        xp.full_like(index, offset >> 32 & 0xFFFFFFFF),
+    ]
+    return philox4x32(xp, counter, (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF))
 
 
 def uniform(

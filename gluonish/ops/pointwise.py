@@ -1,5 +1,6 @@
 """Elementwise functions of one array with attributes: clip, hard_sigmoid and smooth_l1."""
 
+import math
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -8,7 +9,8 @@ import numpy as np
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.schema import Schema, number
-from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.binary import GREATER, GREATER_EQUAL, LESSER, LESSER_EQUAL
+from gluonish.ops.broadcasting import complete_same, infer_numbers
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.unary import ABS, SIGN
@@ -27,7 +29,7 @@ def _operator(
     return register(
         Operator(
             name,
-            infer_same,
+            infer_numbers(name),
             kernel,
             gradient,
             doc=doc,
@@ -57,7 +59,7 @@ def _whole_bound(bound: float, limits: "np.iinfo[Any]") -> int:
 
 
 def _clip_gradient(g: V, data: Any, *, a_min: float, a_max: float) -> tuple[Any]:
-    return (g * (data >= a_min) * (data <= a_max),)
+    return (g * GREATER_EQUAL(data, a_min) * LESSER_EQUAL(data, a_max),)
 
 
 CLIP = _operator(
@@ -77,7 +79,7 @@ def _hard_sigmoid(xp: ModuleType, out: Any, data: Any, *, alpha: float, beta: fl
 
 def _hard_sigmoid_gradient(g: V, data: Any, *, alpha: float, beta: float) -> tuple[Any]:
     line = data * alpha + beta
-    return (g * alpha * (line > 0.0) * (line < 1.0),)
+    return (g * alpha * GREATER(line, 0.0) * LESSER(line, 1.0),)
 
 
 HARD_SIGMOID = _operator(
@@ -89,17 +91,23 @@ HARD_SIGMOID = _operator(
 )
 
 
+def _edge(square: float) -> float:
+    """Return where the parabola ends; for a scalar of 0 it never does."""
+    return 1 / square if square else math.inf
+
+
 def _smooth_l1(xp: ModuleType, out: Any, data: Any, *, scalar: float) -> None:
     real = as_real(xp, data)
     square = scalar * scalar
     size = xp.abs(real)
     inner = real * real * (0.5 * square)
-    out[...] = xp.where(size < 1 / square, inner, size - 0.5 / square).astype(out.dtype)
+    edge = _edge(square)
+    out[...] = xp.where(size < edge, inner, size - 0.5 * edge).astype(out.dtype)
 
 
 def _smooth_l1_gradient(g: V, data: Any, *, scalar: float) -> tuple[Any]:
     square = scalar * scalar
-    inner = ABS(data) < 1 / square
+    inner = LESSER(ABS(data), _edge(square))
     return (g * (inner * data * square + (1.0 - inner) * SIGN(data)),)
 
 

@@ -17,8 +17,10 @@ from gluonish.core.schema import Schema, boolean, choice, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes
+from gluonish.ops.binary import EQUAL
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast
+from gluonish.ops.constant_like import ones_like, zeros_like
 from gluonish.ops.precision import accumulator, as_real
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -146,12 +148,15 @@ def _spread(g: V, x: V, kept: Shape) -> Any:
 
 def _at_extreme(g: V, x: V, y: V, kept: Shape, count: int) -> Any:
     """All elements that equal the result get its whole gradient, as in MXNet."""
-    hit: Any = x == reshape(y, kept)
-    return _spread(g, x, kept) * hit
+    return _spread(g, x, kept) * EQUAL(x, broadcast_to(reshape(y, kept), x.shape))
 
 
 def _of_present(x: Any, gradient: Any) -> Any:
-    return where(x == x, gradient, gradient * 0.0)
+    return where(EQUAL(x, x), gradient, zeros_like(gradient))
+
+
+def _present(x: Any) -> Any:
+    return where(EQUAL(x, x), x, ones_like(x))
 
 
 SUM = _row(
@@ -189,7 +194,7 @@ NANPROD = _row(
     "nanprod",
     doc="Product of all that is not NaN",
     reduce=_without_nan(_prod, 1),
-    rule=lambda g, x, y, kept, count: _of_present(x, _spread(g * y, x, kept) / x),
+    rule=lambda g, x, y, kept, count: _of_present(x, _spread(g * y, x, kept) / _present(x)),
     empty=True,
 )
 MAX = _row("max", "max_axis", doc="Maximum", reduce=_max, rule=_at_extreme, empty=False)
@@ -211,8 +216,6 @@ def _norm_infer(
     if ord not in (1, 2):
         raise OperatorError(f"norm: expected ord 1 or 2, got {ord}")
     axes = reduced_axes("norm", len(data.shape), axis)
-    if axis and len(axes) > 2:
-        raise OperatorError(f"norm: expected axis of at most 2 axes, got {axis}")
     shape = _reduced_shape(data.shape, axes, keepdims)
     return (Spec(shape, _norm_dtype(data.dtype, out_dtype)),)
 
@@ -262,7 +265,7 @@ NORM = register(
         _norm_gradient,
         doc=(
             "Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis,\n"
-            "one or two axes, or over all elements."
+            "or over all elements."
         ),
         schema=Schema(
             ord=integer(2),

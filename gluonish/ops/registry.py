@@ -155,6 +155,9 @@ class Operator:
             training, nor random numbers, nor (for the shape) the arrays' values.
     """
 
+    # Arrays for each one that the variadic attribute counts: three where each has a range.
+    per_arg = 1
+
     __slots__ = (
         "_chosen",
         "active_inputs",
@@ -245,7 +248,7 @@ class Operator:
         self.single = outputs == 1  # the common case, tested once on the eager path
         self.fast_kernels: tuple[FastKernel, ...] = ()
         self.large_only = False
-        self._chosen: dict[tuple[Any, ...], Kernel] = {}
+        self._chosen: dict[tuple[Any, ...], tuple[Kernel, bool]] = {}
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -273,7 +276,7 @@ class Operator:
     def input_names(self, attrs: Attrs) -> tuple[str, ...]:
         """Return the names of the inputs under these attributes (``arg0``.. for variadic ones)."""
         if self.variadic is not None:
-            return tuple(f"arg{i}" for i in range(attrs[self.variadic]))
+            return tuple(f"arg{i}" for i in range(self.per_arg * attrs[self.variadic]))
         return self.inputs if self.active_inputs is None else self.active_inputs(attrs)
 
     def num_outputs(self, attrs: Attrs) -> int:
@@ -304,20 +307,30 @@ class Operator:
         fast = self.select_fast(xp_name, specs, attrs)
         return self.kernel if fast is None else fast.kernel
 
-    def chosen_kernel(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> Kernel:
-        """Return what `select_kernel` does, kept from call to call: asking each kernel takes long.
+    def chosen_kernel(
+        self, xp_name: str, specs: Sequence[Spec], attrs: Attrs
+    ) -> tuple[Kernel, bool]:
+        """Return what `select_kernel` does, and whether it runs on a team of threads.
 
-        Arguments of `select_kernel`.
+        It is kept from call to call: asking each kernel takes long. Arguments of `select_kernel`.
         """
         if "key" in attrs:  # new in every call
-            return self.select_kernel(xp_name, specs, attrs)
+            return self._choose(xp_name, specs, attrs)
         choice = (xp_name, kernel_switches(), *specs, *attrs.items())
-        kernel = self._chosen.get(choice)
-        if kernel is None:
+        found = self._chosen.get(choice)
+        if found is None:
             if len(self._chosen) >= _MAX_CHOICES:
                 self._chosen.clear()
-            kernel = self._chosen[choice] = self.select_kernel(xp_name, specs, attrs)
-        return kernel
+            found = self._chosen[choice] = self._choose(xp_name, specs, attrs)
+        return found
+
+    def _choose(
+        self, xp_name: str, specs: Sequence[Spec], attrs: Attrs
+    ) -> tuple[Kernel, bool]:
+        fast = self.select_fast(xp_name, specs, attrs)
+        if fast is None:
+            return self.kernel, False
+        return fast.kernel, not fast.name.startswith(("cupy.", "numpy."))
 
     def select_fast(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> FastKernel | None:
         """Return the first fast kernel that takes these inputs; arguments of `select_kernel`."""

@@ -91,7 +91,8 @@ def _logical_not(xp: ModuleType, out: Any, data: Any) -> None:
 
 def _sigmoid(xp: ModuleType, x: Any) -> Any:
     # Far below 0 exp(-x) overflows, and 1 / inf is right; a tangent would lose the small results.
-    power = xp.negative(x)
+    power = xp.empty_like(x)
+    xp.negative(x, out=power)
     xp.exp(power, out=power)
     power += 1
     return xp.divide(1, power, out=power)

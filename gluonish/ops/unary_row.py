@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.dtype import is_floating
-from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.broadcasting import complete_same, infer_numbers
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, apply, register
 from gluonish.ops.special import apply_special
@@ -101,7 +101,7 @@ def row(
         register(
             Operator(
                 name,
-                infer_same,
+                infer_numbers(name),
                 kernel,
                 rule,
                 doc=f"Elementwise {word}.",

@@ -17,7 +17,7 @@ class AdaGrad(RuleOptimizer):
     With ``g = clip(rescale_grad * grad)``: ``h += g * g`` and
     ``weight -= lr * (g / sqrt(h + eps) + wd * weight)``.
 
-    The state is ``h``.
+    The state is ``h``. Without weight decay a row-sparse gradient moves only rows that it holds.
 
     Args:
         eps: Keeps the division from zero.
@@ -35,6 +35,9 @@ class AdaGrad(RuleOptimizer):
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros."""
         return zeros_like(weight)
+
+    def _moves_rows(self) -> bool:
+        return self.wd == 0
 
     def _rule(self) -> Rule:
         return ADAGRAD

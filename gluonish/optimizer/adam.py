@@ -7,6 +7,7 @@ from gluonish.ndarray import NDArray
 from gluonish.ops.optimizer_rules import ADAM, ADAMW, Rule
 from gluonish.ops.optimizer_update import usable_scale
 from gluonish.optimizer.optimizer import Index, State, register, zeros_like
+from gluonish.optimizer.row_update import RowUpdate
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import Column, WeightUpdate, each
 
@@ -55,7 +56,7 @@ class Adam(MomentsOptimizer):
         beta1: Decay of the mean of gradients.
         beta2: Decay of the mean of squares.
         epsilon: Keeps the division from zero.
-        lazy_update: For row-sparse gradients; there is no effect on dense ones.
+        lazy_update: Whether a row-sparse gradient moves only the rows that it holds.
         **kwargs: As `Optimizer` takes them.
 
     References:
@@ -125,7 +126,10 @@ class AdamW(MomentsOptimizer):
         return 1.0, wds, self._corrected(lrs, counts) if self.correct_bias else lrs
 
     def _push(
-        self, update: WeightUpdate, columns: tuple[Column, ...], scalars: dict[str, float]
+        self,
+        update: WeightUpdate | RowUpdate,
+        columns: tuple[Column, ...],
+        scalars: dict[str, float],
     ) -> None:
         if usable_scale(self.rescale_grad):
             super()._push(update, columns, scalars)

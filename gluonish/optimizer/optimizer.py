@@ -348,8 +348,8 @@ def clip_limit(optimizer: Optimizer) -> float:
 
 
 def zeros_like(weight: NDArray) -> NDArray:
-    """Return zeros of a weight's shape, dtype and device, outside any recorded graph."""
-    return nd.zeros(weight.shape, weight.context, weight.dtype)
+    """Return zeros like a weight, in its storage type, outside any recorded graph."""
+    return nd.zeros(weight.shape, weight.context, weight.dtype, weight.stype)
 
 
 create = Optimizer.create_optimizer

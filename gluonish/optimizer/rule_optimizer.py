@@ -8,9 +8,10 @@ from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.ndarray import NDArray
 from gluonish.ops.optimizer_rules import Rule
 from gluonish.optimizer.optimizer import Index, Optimizer, State, clip_limit, is_half
+from gluonish.optimizer.row_update import RowUpdate
 from gluonish.optimizer.weight_update import Column, WeightUpdate, each
 
-__all__ = ["RuleOptimizer", "state_arrays"]
+__all__ = ["RuleOptimizer", "is_sparse", "state_arrays"]
 
 # A subclass that defines one of these, and no rule, wants to be asked weight by weight.
 _HOOKS = {
@@ -95,7 +96,7 @@ class RuleOptimizer(Optimizer):
     def _update(self, index: Any, weight: Any, grad: Any, state: Any, *, mixed: bool) -> None:
         if not isinstance(index, list | tuple):
             index, weight, grad, state = [index], [weight], [grad], [state]
-        if len(set(index)) < len(index):
+        if len(set(index)) < len(index) or (len(index) > 1 and any(map(is_sparse, grad, weight))):
             for one in zip(index, weight, grad, state, strict=True):
                 self._update(*one, mixed=mixed)
             return
@@ -108,11 +109,11 @@ class RuleOptimizer(Optimizer):
         states: Sequence[State],
         *,
         mixed: bool,
-    ) -> WeightUpdate:
+    ) -> WeightUpdate | RowUpdate:
         """Return the update of some weights of one dtype, for `apply`, as often as they stay.
 
         Args:
-            weights: The weights.
+            weights: The weights; a single one where it or its gradient is sparse.
             grads: Their gradients.
             states: What `create_state_multi_precision` returned.
             mixed: Whether the states hold float32 weights.
@@ -121,7 +122,13 @@ class RuleOptimizer(Optimizer):
             (weight, grad, *self._arrays(state, mixed))
             for weight, grad, state in zip(weights, grads, states, strict=True)
         ]
+        if is_sparse(grads[0], weights[0]):
+            return RowUpdate(self._rule(), groups[0], mixed, lazy=self._moves_rows())
         return WeightUpdate(self._rule(), groups, mixed)
+
+    def _moves_rows(self) -> bool:
+        """Whether a row-sparse gradient moves only the rows that it holds."""
+        return bool(getattr(self, "lazy_update", False))
 
     def _arrays(self, state: State, mixed: bool) -> tuple[NDArray, ...]:
         """Return the arrays of a state in the rule's order, the float32 weight last."""
@@ -130,7 +137,7 @@ class RuleOptimizer(Optimizer):
         master, inner = state
         return (*state_arrays(inner), master)
 
-    def apply(self, update: WeightUpdate, indices: Sequence[Index]) -> None:
+    def apply(self, update: WeightUpdate | RowUpdate, indices: Sequence[Index]) -> None:
         """Do one step of what `bind` returned, under the rates that hold now."""
         if self.takes_all:
             counts, lrs = self._advance(indices)
@@ -143,12 +150,15 @@ class RuleOptimizer(Optimizer):
         self._push(update, self._columns(lrs, wds, counts), scalars)
 
     def _push(
-        self, update: WeightUpdate, columns: tuple[Column, ...], scalars: dict[str, float]
+        self,
+        update: WeightUpdate | RowUpdate,
+        columns: tuple[Column, ...],
+        scalars: dict[str, float],
     ) -> None:
         update.push(columns, scalars)
 
     def _multiplied(
-        self, update: WeightUpdate, indices: Sequence[Index], lrs: Column
+        self, update: WeightUpdate | RowUpdate, indices: Sequence[Index], lrs: Column
     ) -> tuple[Column, Column]:
         """Return learning rates and weight decays with their multipliers.
 
@@ -213,6 +223,11 @@ class RuleOptimizer(Optimizer):
 def _group_limit() -> int | None:
     size = MXNET_OPTIMIZER_AGGREGATION_SIZE
     return None if size.source == "default" else size.value
+
+
+def is_sparse(grad: NDArray, weight: NDArray) -> bool:
+    """Whether a gradient or its weight is not dense."""
+    return grad.stype != "default" or weight.stype != "default"
 
 
 def state_arrays(state: State) -> tuple[NDArray, ...]:

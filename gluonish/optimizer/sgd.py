@@ -22,7 +22,7 @@ class SGD(MomentumOptimizer):
 
     Args:
         momentum: Share of the last step that is repeated.
-        lazy_update: For row-sparse gradients; there is no effect on dense ones.
+        lazy_update: Whether a row-sparse gradient moves only the rows that it holds.
         **kwargs: As `Optimizer` takes them.
 
     References:

@@ -8,6 +8,8 @@ from gluonish.core.context import cpu
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.ndarray import NDArray, array
 from gluonish.ndarray.array_file import DenseRecord
+from gluonish.ndarray.sparse import BaseSparseNDArray
+from gluonish.ndarray.sparse.creation import from_record
 from gluonish.optimizer.optimizer import Optimizer, State
 from gluonish.optimizer.states_file import ArrayState, ForeignObject
 
@@ -18,6 +20,8 @@ _OURS = "gluonish."
 
 def pack_state(state: State) -> Any:
     """Return a state with its NDArrays as `ArrayState`, waiting for their values."""
+    if isinstance(state, BaseSparseNDArray):
+        return ArrayState(state._record())
     if isinstance(state, NDArray):
         return ArrayState(DenseRecord(state.asnumpy()))
     if isinstance(state, tuple | list):
@@ -26,17 +30,10 @@ def pack_state(state: State) -> Any:
 
 
 def unpack_state(state: Any) -> State:
-    """Return a state from a file with NDArrays on the CPU.
-
-    Raises:
-        NotSupportedError: An array is sparse.
-    """
+    """Return a state from a file with NDArrays on the CPU."""
     if isinstance(state, ArrayState):
         if not isinstance(state.record, DenseRecord):
-            raise NotSupportedError(
-                f"states: expected dense arrays, got {state.record.stype}; "
-                "train without sparse gradients, or start from fresh states"
-            )
+            return from_record(state.record, cpu())
         if state.values is None:
             return None
         return array(state.values, ctx=cpu(), dtype=state.values.dtype)

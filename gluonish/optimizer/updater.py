@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from gluonish.core.context import Context
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.optimizer import Index, Optimizer, State, is_half
-from gluonish.optimizer.rule_optimizer import RuleOptimizer
+from gluonish.optimizer.row_update import RowUpdate
+from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse
 from gluonish.optimizer.states import (
     describe_optimizer,
     pack_state,
@@ -26,12 +27,13 @@ class _Bound(NamedTuple):
     arrays: tuple[Any, Any, Any]
     states: list[State]
     settings: tuple[Any, ...]
-    updates: Sequence[tuple[WeightUpdate, Sequence[Index]]]
+    updates: Sequence[tuple[WeightUpdate | RowUpdate, Sequence[Index]]]
 
 
 def _settings(optimizer: RuleOptimizer) -> tuple[Any, ...]:
     """What decides how weights are bound."""
-    return optimizer._rule(), optimizer.multi_precision, optimizer.group_limit
+    rule, rows = optimizer._rule(), optimizer._moves_rows()
+    return rule, rows, optimizer.multi_precision, optimizer.group_limit
 
 
 class Updater:
@@ -86,7 +88,7 @@ class Updater:
 
     def _bound(
         self, optimizer: RuleOptimizer, index: Any, grad: Any, weight: Any
-    ) -> Sequence[tuple[WeightUpdate, Sequence[Index]]]:
+    ) -> Sequence[tuple[WeightUpdate | RowUpdate, Sequence[Index]]]:
         """Return updates of all weights, the same as in the last call if nothing has moved since.
 
         Only tuples can be told to be the same, since nobody changes what they hold.
@@ -104,10 +106,13 @@ class Updater:
         updates = []
         for i, w in zip(index, weight, strict=True):
             self._prepare_state(i, w)
-        items = list(zip(index, weight, grad, strict=True))
+        every = list(zip(index, weight, grad, strict=True))
+        items = [item for item in every if not is_sparse(item[2], item[1])]
         # What is named twice is updated twice, one after the other.
-        limit = len(items) if len(set(index)) == len(items) else 1
-        for group in self._groups(items, min(limit, optimizer.group_limit or limit)):
+        limit = max(1, len(items)) if len(set(index)) == len(every) else 1
+        groups = list(self._groups(items, min(limit, optimizer.group_limit or limit)))
+        groups += [[item] for item in every if is_sparse(item[2], item[1])]
+        for group in groups:
             indices, weights, grads = zip(*group, strict=True)
             states = [self.states[i] for i in indices]
             mixed = optimizer.multi_precision and is_half(weights[0])
@@ -154,7 +159,7 @@ class Updater:
 
         Raises:
             FileFormatError: The bytes are no states, or are hostile; nothing has changed then.
-            NotSupportedError: They hold sparse arrays or an optimizer that is not here.
+            NotSupportedError: They hold an optimizer that is not here.
         """
         content = load_states(states, name)
         unpacked = {index: unpack_state(state) for index, state in content.states.items()}

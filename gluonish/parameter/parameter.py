@@ -20,9 +20,11 @@ from gluonish.core.errors import (
     DeferredInitializationError,
     ParameterError,
 )
+from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.spec import Shape
 from gluonish.initializer import InitDesc, Initializer, Uniform, create
-from gluonish.ndarray import NDArray, array, recording, zeros
+from gluonish.ndarray import NDArray, arange, array, recording, zeros
+from gluonish.numpy.array import gluon_array
 from gluonish.parameter.placement import ContextList, as_contexts, check_stype, loaded_dtype
 from gluonish.parameter.shapes import join_shapes, shape_is_known
 from gluonish.symbol import Symbol, var
@@ -42,6 +44,9 @@ class _Trainer(Protocol):
 
     def _parameter_was_set(self, parameter: "Parameter") -> None:
         """Take note that values were put into the parameter by hand."""
+
+    def _row_sparse_pull(self, parameter: "Parameter", out: Any, row_ids: Any) -> None:
+        """Bring rows of a sparse parameter from where all of them are."""
 
 
 class _Deferred(NamedTuple):
@@ -66,12 +71,12 @@ class Parameter:
         init: Initializer, or its name; None for the one that `initialize` is given.
         allow_deferred_init: Whether `initialize` may wait for an unknown shape.
         differentiable: If False, ``grad_req`` stays ``"null"``.
-        stype: ``"default"``, that is dense.
-        grad_stype: ``"default"``.
+        stype: ``"default"``, that is dense; or ``"row_sparse"`` or ``"csr"``: then a Trainer's
+            kvstore has all rows, and `row_sparse_data` brings the ones that are needed.
+        grad_stype: Storage type of the gradient.
 
     Raises:
         ArgumentError: for an unknown ``grad_req``, ``stype`` or ``grad_stype``.
-        NotSupportedError: for sparse storage.
 
     Attributes:
         moves: Of the class: how often any Parameter got other arrays. Whoever keeps arrays reads it
@@ -107,6 +112,8 @@ class Parameter:
         self._shape: Shape | None = None if extents is None else tuple(extents)
         check_stype("stype", stype, name)
         check_stype("grad_stype", grad_stype, name)
+        self._stype = stype
+        self._grad_stype = grad_stype
         normalize_dtype(dtype)
         self._dtype = np.float32 if dtype is None else dtype
         self._allow_deferred_init = allow_deferred_init
@@ -147,8 +154,13 @@ class Parameter:
 
     @property
     def shape(self) -> Shape | None:
-        """Extents; unknown ones are 0 or -1. Unknown extents may be set, known ones not changed."""
-        return self._shape
+        """Extents; unknown ones are 0 or -1. Unknown extents may be set, known ones not changed.
+
+        With NumPy's semantics of shapes, unknown ones read as -1.
+        """
+        if self._shape is None or not is_np_shape():
+            return self._shape
+        return tuple(n or -1 for n in self._shape)
 
     @shape.setter
     def shape(self, new_shape: Sequence[int]) -> None:
@@ -221,14 +233,16 @@ class Parameter:
         data = deferred.data
         with pause():
             if data is None:
-                data = zeros(shape, cpu(), self._dtype)
+                data = gluon_array(zeros(shape, cpu(), self._dtype))
                 _fill(data, self.name, deferred)
             self._allocate(data, deferred.contexts)
         self._deferred_init = None
 
     def _allocate(self, source: NDArray, contexts: Sequence[Context]) -> None:
         """Become initialized on these devices, with copies of ``source`` in this dtype."""
-        copies = {ctx: zeros(source.shape, ctx, self._dtype) for ctx in contexts}
+        copies = {
+            ctx: gluon_array(zeros(source.shape, ctx, self._dtype, self._stype)) for ctx in contexts
+        }
         for copy in copies.values():
             source.copyto(copy)
         self._hold(copies)
@@ -246,7 +260,10 @@ class Parameter:
             self._grad = None
             self._hold({ctx: value.detach() for ctx, value in data.items()})
             return
-        self._grad = {ctx: zeros(value.shape, ctx, self._dtype) for ctx, value in data.items()}
+        self._grad = {
+            ctx: gluon_array(zeros(value.shape, ctx, self._dtype, self._grad_stype))
+            for ctx, value in data.items()
+        }
         mark_variables(list(data.values()), list(self._grad.values()), self._grad_req)
 
     def _load_init(
@@ -360,18 +377,35 @@ class Parameter:
 
         Raises:
             DeferredInitializationError: if the shape is not known yet.
-            ParameterError: if the parameter is not initialized, or not on this device.
+            ParameterError: if the parameter is not initialized, not on this device, or sparse.
         """
+        self._check_dense("data")
         array = self._on(self._data, ctx)
         tracer = recording.tracer.get()
         traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
         return traced
 
     def list_data(self) -> list[NDArray]:
-        """Return the arrays on all devices, in the order in which `initialize` got them."""
+        """Return the arrays on all devices, in the order in which `initialize` got them.
+
+        Raises:
+            ParameterError: if the parameter is not initialized, or sparse.
+        """
+        self._check_dense("list_data")
+        return self._held()
+
+    def _held(self) -> list[NDArray]:
+        """Return the arrays on all devices, whatever their storage type."""
         if self._data is None:
             self._refuse()
         return list(self._data.values())
+
+    def _check_dense(self, what: str) -> None:
+        if self._stype != "default":
+            raise ParameterError(
+                f"Parameter {self.name}: {what} expected stype 'default', got {self._stype!r}; "
+                "use row_sparse_data, which takes the rows that you need"
+            )
 
     def grad(self, ctx: Context | None = None) -> NDArray:
         """Return the gradient on a device, like `data`.
@@ -421,8 +455,11 @@ class Parameter:
 
     def zero_grad(self) -> None:
         """Set the gradients on all devices to 0; nothing without gradients."""
-        for grad in (self._grad or {}).values():
-            grad[:] = 0
+        for ctx, grad in (self._grad or {}).items():
+            if grad.stype == "default":
+                grad[:] = 0
+            else:
+                zeros(grad.shape, ctx, grad.dtype, grad.stype).copyto(grad)
 
     def cast(self, dtype: Any) -> None:
         """Convert values and gradients to another element type."""
@@ -435,34 +472,48 @@ class Parameter:
             self._hold({ctx: value.astype(dtype) for ctx, value in self._data.items()})
             if self._grad is not None:
                 self._grad = {ctx: grad.astype(dtype) for ctx, grad in self._grad.items()}
-                mark_variables(self.list_data(), self.list_grad(), self._grad_req)
+                mark_variables(self._held(), self.list_grad(), self._grad_req)
 
     def row_sparse_data(self, row_id: NDArray) -> NDArray:
-        """Refused: only sparse parameters have rows to pick; use `data`.
+        """Return the row-sparse array on a device, with some rows as the Trainer's store has them.
+
+        It is the same array at each call, and holds the rows asked for last.
+
+        Args:
+            row_id: Numbers of rows, of any shape, on that device.
 
         Raises:
-            ParameterError: Always.
+            ParameterError: if the parameter is dense, not initialized, or in no Trainer.
         """
-        raise ParameterError(
-            f"Parameter {self.name}: row_sparse_data expected stype 'row_sparse', got 'default'; "
-            "use data()"
-        )
+        found = self._on(self._data, row_id.context)
+        self._pull_rows("row_sparse_data", found, row_id)
+        return found
 
     def list_row_sparse_data(self, row_id: NDArray) -> list[NDArray]:
-        """Refused: only sparse parameters have rows to pick; use `list_data`.
+        """Return the row-sparse arrays on all devices, with some rows; see `row_sparse_data`."""
+        found = self._held()
+        self._pull_rows("list_row_sparse_data", found, row_id)
+        return found
 
-        Raises:
-            ParameterError: Always.
-        """
-        raise ParameterError(
-            f"Parameter {self.name}: list_row_sparse_data expected stype 'row_sparse', got "
-            "'default'; use list_data()"
-        )
+    def _pull_rows(self, what: str, out: Any, row_id: NDArray) -> None:
+        if self._stype != "row_sparse":
+            raise ParameterError(
+                f"Parameter {self.name}: {what} expected stype 'row_sparse', got "
+                f"{self._stype!r}; use data() or list_data()"
+            )
+        if self._trainer is None:
+            raise ParameterError(
+                f"Parameter {self.name}: {what} expected a Parameter in a Trainer, got one in "
+                "none; the Trainer's store has the rows"
+            )
+        self._trainer._row_sparse_pull(self, out, row_id)
 
     def var(self) -> Symbol:
         """Return the symbol variable that stands for this parameter; the same one until `cast`."""
         if self._var is None:
-            shape = None if self._shape is None else tuple(max(n, 0) for n in self._shape)
+            unknown = -1 if is_np_shape() else 0
+            known = self._shape
+            shape = None if known is None else tuple(n if n > 0 else unknown for n in known)
             self._var = var(
                 self.name,
                 shape=shape,
@@ -470,9 +521,9 @@ class Parameter:
                 lr_mult=self.lr_mult,
                 wd_mult=self.wd_mult,
                 init=self.init,
-                stype="default",
+                stype=self._stype,
             )
-        return self._var
+        return self._var.as_np_ndarray() if is_np_array() else self._var
 
     def _set_trainer(self, trainer: _Trainer | None) -> None:
         self._trainer = trainer
@@ -480,11 +531,23 @@ class Parameter:
     def _reduce(self) -> NDArray:
         """Return a copy of the values on the CPU, the mean over the devices."""
         with pause():
+            if self._stype != "default":
+                return self._reduce_sparse()
             first, *others = [value.copyto(cpu()) for value in self.list_data()]
             for other in others:
                 first += other
             mean: NDArray = first / (1 + len(others)) if others else first
             return mean
+
+    def _reduce_sparse(self) -> NDArray:
+        """Return a sparse copy of all values on the CPU, as the Trainer's store has them."""
+        first = self._held()[0]
+        if self._trainer is None or self._stype != "row_sparse":
+            copied: NDArray = first.copyto(cpu())
+            return copied
+        whole = zeros(first.shape, cpu(), first.dtype, self._stype)
+        self._trainer._row_sparse_pull(self, whole, arange(0, first.shape[0], dtype="int64"))
+        return whole
 
 
 def _fill(data: NDArray, name: str, deferred: _Deferred) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.core.context import Context, current_context
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, ParameterError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
 
 __all__ = ["ContextList", "as_contexts", "check_stype", "loaded_dtype"]
 
@@ -14,19 +14,13 @@ _STYPES = ("default", "row_sparse", "csr")
 
 
 def check_stype(argument: str, stype: str, name: str) -> None:
-    """Refuse any storage type but dense.
+    """Refuse what is no storage type.
 
     Raises:
         ArgumentError: if there is no such storage type.
-        NotSupportedError: if it is sparse.
     """
     if stype not in _STYPES:
         raise ArgumentError(f"Parameter {name}: expected {argument} in {_STYPES}, got {stype!r}")
-    if stype != "default":
-        raise NotSupportedError(
-            f"Parameter {name}: expected {argument} 'default', got {stype!r}; "
-            "sparse storage is not there yet, use dense"
-        )
 
 
 def as_contexts(ctx: ContextList | None, what: str) -> list[Context]:

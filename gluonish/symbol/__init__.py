@@ -1,39 +1,48 @@
 """Symbol and the ``sym`` namespace: variables, groups, files, and a function for every operator."""
 
-from gluonish.symbol import contrib, image, linalg, random
+from gluonish.symbol import contrib, image, linalg, random, sparse
 from gluonish.symbol import methods as _methods  # noqa: F401  # completes the class
 from gluonish.symbol import recorded as _recorded  # noqa: F401  # completes autograd
 from gluonish.symbol.composition import Group
 from gluonish.symbol.creation import (
     arange,
+    eye,
     full,
+    histogram,
     hypot,
+    linspace,
     maximum,
     minimum,
     ones,
     pow,  # noqa: A004  # MXNet's name
     power,
+    split_v2,
     zeros,
 )
 from gluonish.symbol.files import load, load_json
 from gluonish.symbol.name import AttrScope, NameManager, Prefix
 from gluonish.symbol.namespace import Variable, var
 from gluonish.symbol.namespace import operator_function as __getattr__  # noqa: F401
+from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.symbol import Symbol
 
 __all__ = [
     "AttrScope",
     "Group",
     "NameManager",
+    "NumpySymbol",
     "Prefix",
     "Symbol",
     "Variable",
     "arange",
     "contrib",
+    "eye",
     "full",
+    "histogram",
     "hypot",
     "image",
     "linalg",
+    "linspace",
     "load",
     "load_json",
     "maximum",
@@ -42,6 +51,8 @@ __all__ = [
     "pow",
     "power",
     "random",
+    "sparse",
+    "split_v2",
     "var",
     "zeros",
 ]

@@ -1,6 +1,9 @@
 """``sym.contrib``: operators that MXNet held to be experimental, and control flow."""
 
 from gluonish.ops.face import prefixed
+from gluonish.symbol.control_flow import cond, foreach, rand_zipfian, while_loop
 from gluonish.symbol.namespace import make_operator_function
+
+__all__ = ["cond", "foreach", "rand_zipfian", "while_loop"]
 
 __getattr__, __dir__ = prefixed("_contrib_", __name__, make_operator_function)

@@ -2,16 +2,31 @@
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from gluonish.core.errors import ArgumentError
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import combine
 from gluonish.ops.binary import Row
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["arange", "full", "hypot", "maximum", "minimum", "ones", "pow", "power", "zeros"]
+__all__ = [
+    "arange",
+    "eye",
+    "full",
+    "histogram",
+    "hypot",
+    "linspace",
+    "maximum",
+    "minimum",
+    "ones",
+    "pow",
+    "power",
+    "split_v2",
+    "zeros",
+]
 
 
 def zeros(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
@@ -54,6 +69,83 @@ def arange(
         infer_range=infer_range,
         name=name,
         dtype=dtype or "float32",
+    )
+    return result
+
+
+def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Return a Symbol of ``N`` rows and ``M`` (0: as many) columns with ones on diagonal ``k``."""
+    make = operator_function("_eye")
+    result: Symbol = make(N=N, M=M, k=k, dtype=dtype or "float32", **kwargs)
+    return result
+
+
+def linspace(
+    start: float,
+    stop: float,
+    num: int,
+    endpoint: bool = True,
+    name: str | None = None,
+    dtype: Any = None,
+) -> Symbol:
+    """Return a Symbol of ``num`` evenly spaced values from ``start`` to ``stop``.
+
+    Without ``endpoint``, ``stop`` is not among them.
+    """
+    make = operator_function("_linspace")
+    result: Symbol = make(
+        start=start, stop=stop, num=num, endpoint=endpoint, name=name, dtype=dtype or "float32"
+    )
+    return result
+
+
+def histogram(
+    a: Symbol,
+    bins: int | Symbol = 10,
+    range: tuple[float, float] | None = None,  # noqa: A002  # MXNet's name
+    **kwargs: Any,
+) -> Symbol:
+    """Return how many elements fall into each bin, and the bins' edges.
+
+    Args:
+        a: The elements.
+        bins: How many bins of one width in ``range``, or a Symbol of their edges.
+        range: The outer edges; they cannot be found out, as a Symbol has no values.
+        **kwargs: ``name`` and the like.
+
+    Raises:
+        ArgumentError: if there are neither edges nor a range.
+    """
+    make = operator_function("_histogram")
+    if not isinstance(bins, Symbol) and range is None:
+        raise ArgumentError("histogram: expected a range for bins of a Symbol, got None")
+    given = {"bins": bins} if isinstance(bins, Symbol) else {"bin_cnt": bins, "range": range}
+    result: Symbol = make(data=a, **given, **kwargs)
+    return result
+
+
+def split_v2(
+    ary: Symbol,
+    indices_or_sections: int | Sequence[int],
+    axis: int = 0,
+    squeeze_axis: bool = False,
+) -> Symbol:
+    """Return the pieces of a Symbol along an axis.
+
+    Args:
+        ary: What to cut.
+        indices_or_sections: How many pieces of one size, or where to cut.
+        axis: Along which axis.
+        squeeze_axis: Whether to drop the axis of pieces of extent 1.
+    """
+    sections, indices = 0, [0]
+    if isinstance(indices_or_sections, int):
+        sections, indices = indices_or_sections, []
+    else:
+        indices += list(indices_or_sections)
+    make = operator_function("_split_v2")
+    result: Symbol = make(
+        ary, indices=indices, axis=axis, squeeze_axis=squeeze_axis, sections=sections
     )
     return result
 

@@ -10,8 +10,11 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError, FileFormatError, OperatorError
 from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.numpy_mode import is_np_shape
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import Operator, find_operator
+from gluonish.symbol.bodies import BODY_COUNTS, bodies_of
+from gluonish.symbol.casts import without_casts
 from gluonish.symbol.json_format import VARIABLE, GraphData, NodeData, dump, parse
 from gluonish.symbol.legacy_json import upgrade
 from gluonish.symbol.symbol import Symbol, operator_attributes
@@ -30,12 +33,20 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
 
     Args:
         self: The graph.
-        remove_amp_cast: Accepted; there are no casts of mixed precision to remove.
+        remove_amp_cast: Whether casts that mixed precision put in are left out.
 
     Raises:
         ArgumentTypeError: There is an array inside the graph, which a file cannot hold.
     """
-    order = topological_order(self._values)
+    outputs = without_casts(self._values) if remove_amp_cast else self._values
+    attrs = {"mxnet_version": ("int", _VERSION)}
+    if is_np_shape():
+        attrs = {"is_np_shape": ("int", 1), **attrs}
+    return dump(_data(outputs, attrs), _num_outputs)
+
+
+def _data(outputs: Sequence[Value], attrs: Mapping[str, tuple[str, Any]]) -> GraphData:
+    order = topological_order(outputs)
     numbers = {id(node): i for i, node in enumerate(order)}
     nodes = []
     for node in order:
@@ -50,10 +61,10 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
             for i, value in enumerate(node.inputs)
         )
         op_name = VARIABLE if node.op is None else node.op.name
-        nodes.append(NodeData(op_name, node.name, _file_attributes(node), inputs))
-    heads = tuple((numbers[id(value.node)], value.index, 0) for value in self._values)
-    data = GraphData(tuple(nodes), heads, {"mxnet_version": ("int", _VERSION)})
-    return dump(data, _num_outputs)
+        bodies = tuple(_data(body.outputs, {}) for body in node.attrs.get("subgraphs", ()))
+        nodes.append(NodeData(op_name, node.name, _file_attributes(node), inputs, bodies))
+    heads = tuple((numbers[id(value.node)], value.index, 0) for value in outputs)
+    return GraphData(tuple(nodes), heads, attrs)
 
 
 def _file_attributes(node: Node) -> dict[str, str]:
@@ -68,7 +79,7 @@ def _num_outputs(node: NodeData) -> int:
         return 1
     op = find_operator(node.op)
     attrs = op.schema.parse(op.name, _operator_attributes(op, node.attrs))
-    if op.name == "RNN":
+    if op.name == "RNN" or node.subgraphs:
         return op.num_visible(attrs)  # what it keeps for its gradient is no output of MXNet's
     return op.num_outputs(attrs) + _has_workspace(op, attrs)
 
@@ -91,7 +102,7 @@ def _operator(node: NodeData) -> Operator:
 
 
 def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in attrs.items() if not _is_hidden(k) and k in op.schema.attributes}
+    return {k: v for k, v in attrs.items() if not _is_hidden(k) and op.schema.takes(k)}
 
 
 def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = True) -> None:
@@ -130,14 +141,23 @@ def load_json(json_str: str) -> Symbol:
 def _read(text: str | bytes, name: str) -> Symbol:
     try:
         data = upgrade(parse(text, name), _input_names, _input_attributes)
-        made: list[Node] = []
-        for node in data.nodes:
-            made.append(_node(node, made))
+        return Symbol(_values(data))
     except OperatorError as error:
         raise FileFormatError(
             f"{name}: expected a graph of operators that gluonish knows, got {error}"
         ) from error
-    return Symbol([Value(made[number], index) for number, index, _ in data.heads])
+
+
+def _values(data: GraphData) -> list[Value]:
+    made: list[Node] = []
+    for node in data.nodes:
+        made.append(_node(node, made))
+    for number, index, _ in data.heads:
+        if index >= made[number].num_outputs:
+            raise OperatorError(
+                f"output {index} of {made[number].name}, which has {made[number].num_outputs}"
+            )
+    return [Value(made[number], index) for number, index, _ in data.heads]
 
 
 def _node(node: NodeData, made: Sequence[Node]) -> Node:
@@ -149,6 +169,8 @@ def _node(node: NodeData, made: Sequence[Node]) -> Node:
     op = _operator(node)
     given = {key: value for key, value in node.attrs.items() if not _is_hidden(key)}
     attrs = op.schema.parse(f"{node.name}: {op.name}", given)
+    if node.subgraphs or op.name in BODY_COUNTS:
+        attrs["subgraphs"] = bodies_of(node, attrs, [_values(data) for data in node.subgraphs])
     inputs = [Value(made[number], index) for number, index, _ in node.inputs]
     expected = len(op.input_names(attrs))
     if len(inputs) != expected:

@@ -1,5 +1,6 @@
 """The ``sym`` namespace: variables, and a function for every operator, made at its first use."""
 
+import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -8,7 +9,7 @@ from gluonish.core.dtype import DTYPE_FLAGS, normalize_dtype
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.schema import format_attribute
 from gluonish.graph.ir import Node, Value
-from gluonish.ops.face import bind_arguments, docstring_of, make_function, signature_of
+from gluonish.ops.face import NUMPY_FACES, bind_arguments, docstring_of, make_function, signature_of
 from gluonish.ops.registry import Operator
 from gluonish.symbol.name import current_attributes
 from gluonish.symbol.symbol import Symbol, new_node
@@ -84,14 +85,20 @@ def var(
 Variable = var
 
 
-def operator_function(name: str) -> Callable[..., Any]:
-    """Return the symbolic function of an operator; this is the ``__getattr__`` of the namespace.
+def operator_function(name: str) -> Any:
+    """Return the symbolic function of an operator, or the package ``np`` or ``npx``.
+
+    This is the ``__getattr__`` of the namespace.
 
     Raises:
         AttributeError: if there is no operator of this name.
     """
     made = _made.get(name)
-    return make_function(name, _made, make_operator_function, "symbol") if made is None else made
+    if made is not None:
+        return made
+    if name in NUMPY_FACES:  # they stand above this namespace
+        return importlib.import_module(f"gluonish.symbol.{NUMPY_FACES[name]}")
+    return make_function(name, _made, make_operator_function, "symbol")
 
 
 def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:

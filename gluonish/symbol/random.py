@@ -11,9 +11,15 @@ __all__ = [
     "exponential_like",
     "gamma",
     "gamma_like",
+    "generalized_negative_binomial",
+    "generalized_negative_binomial_like",
     "multinomial",
+    "negative_binomial",
+    "negative_binomial_like",
     "normal",
     "normal_like",
+    "poisson",
+    "poisson_like",
     "randint",
     "randn",
     "shuffle",
@@ -22,28 +28,33 @@ __all__ = [
 ]
 
 
+Parameter = float | Symbol
+
+
 def _draw(name: str, parameters: dict[str, Any], options: dict[str, Any]) -> Symbol:
+    """Draw with parameters that are numbers, or for each element of parameters that are symbols."""
     options = {key: value for key, value in options.items() if value is not None}
-    for key, value in parameters.items():
-        if isinstance(value, Symbol):
-            raise ArgumentTypeError(
-                f"random.{name}: expected {key} to be a number, got a Symbol; draw standard "
-                f"numbers with random.{name}_like and transform them"
-            )
     options.pop("ctx", None)  # a graph runs where its inputs are
-    drawn: Symbol = operator_function(f"_random_{name}")(**parameters, **options)
+    symbols = [value for value in parameters.values() if isinstance(value, Symbol)]
+    if symbols and len(symbols) < len(parameters):
+        raise ArgumentTypeError(
+            f"random.{name}: expected parameters that are all numbers or all Symbols, "
+            f"got {', '.join(f'{key}={value!r}' for key, value in parameters.items())}"
+        )
+    function = operator_function(f"_sample_{name}" if symbols else f"_random_{name}")
+    drawn: Symbol = function(*symbols, **({} if symbols else parameters), **options)
     return drawn
 
 
 def uniform(
-    low: float = 0, high: float = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
+    low: Parameter = 0, high: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
     """Return numbers spread evenly over [low, high)."""
     return _draw("uniform", {"low": low, "high": high}, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def normal(
-    loc: float = 0, scale: float = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
+    loc: Parameter = 0, scale: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
     """Return normal numbers with mean ``loc`` and standard deviation ``scale``."""
     return _draw("normal", {"loc": loc, "scale": scale}, {"shape": shape, "dtype": dtype, **kwargs})
@@ -54,17 +65,42 @@ def randn(*shape: int, **kwargs: Any) -> Symbol:
     return normal(shape=shape or None, **kwargs)
 
 
-def exponential(scale: float = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+def exponential(
+    scale: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
+) -> Symbol:
     """Return exponential numbers with mean ``scale``."""
     return _draw("exponential", {"lam": 1.0 / scale}, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def gamma(
-    alpha: float = 1, beta: float = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
+    alpha: Parameter = 1, beta: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
     """Return numbers of a gamma distribution with shape ``alpha`` and scale ``beta``."""
     parameters = {"alpha": alpha, "beta": beta}
     return _draw("gamma", parameters, {"shape": shape, "dtype": dtype, **kwargs})
+
+
+def poisson(lam: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Return whole numbers of the Poisson distribution with mean ``lam``."""
+    return _draw("poisson", {"lam": lam}, {"shape": shape, "dtype": dtype, **kwargs})
+
+
+def negative_binomial(
+    k: Parameter = 1, p: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
+) -> Symbol:
+    """Return the failures before the ``k``-th success, where each trial has probability ``p``."""
+    return _draw("negative_binomial", {"k": k, "p": p}, {"shape": shape, "dtype": dtype, **kwargs})
+
+
+def generalized_negative_binomial(
+    mu: Parameter = 1, alpha: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
+) -> Symbol:
+    """Return negative binomial numbers with mean ``mu`` and dispersion ``alpha``."""
+    return _draw(
+        "generalized_negative_binomial",
+        {"mu": mu, "alpha": alpha},
+        {"shape": shape, "dtype": dtype, **kwargs},
+    )
 
 
 def randint(low: int, high: int, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
@@ -73,11 +109,12 @@ def randint(low: int, high: int, shape: Any = None, dtype: Any = None, **kwargs:
 
 
 def multinomial(
-    data: Symbol, shape: Any = None, get_prob: bool = False, dtype: Any = "int32", **kwargs: Any
+    data: Symbol, shape: Any = None, get_prob: bool = True, dtype: Any = "int32", **kwargs: Any
 ) -> Symbol:
     """Return indices drawn with the probabilities in the last axis of ``data``.
 
-    With ``get_prob`` their log-likelihoods come as a second output.
+    With ``get_prob``, which arrays' function leaves out, their log-likelihoods come as a second
+    output.
     """
     options = {"get_prob": get_prob, "dtype": dtype, **kwargs}
     if shape is not None:
@@ -94,5 +131,8 @@ def shuffle(data: Symbol, **kwargs: Any) -> Symbol:
 
 exponential_like = operator_function("_random_exponential_like")
 gamma_like = operator_function("_random_gamma_like")
+generalized_negative_binomial_like = operator_function("_random_generalized_negative_binomial_like")
+negative_binomial_like = operator_function("_random_negative_binomial_like")
 normal_like = operator_function("_random_normal_like")
+poisson_like = operator_function("_random_poisson_like")
 uniform_like = operator_function("_random_uniform_like")

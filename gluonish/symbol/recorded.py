@@ -106,7 +106,11 @@ def _check(freed: bool, what: str) -> None:
 
 def _operator_node(op: Operator, inputs: Sequence[Value], attrs: Attrs) -> Node:
     """Return a node without what only the moment of the call knew: the mode and random keys."""
-    kept = {name: value for name, value in attrs.items() if name in op.schema.attributes}
+    kept = {
+        name: value
+        for name, value in attrs.items()
+        if name in op.schema.attributes or name in ("subgraphs", "state")
+    }
     return Node(op, "", inputs, kept, given=spelled(op, kept))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from gluonish.core.dtype import dtype_from_flag, normalize_dtype
 from gluonish.core.errors import ArgumentError
+from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape
 from gluonish.graph.inference import Inference, infer
 from gluonish.graph.ir import Node, Value, topological_order
@@ -39,14 +40,21 @@ def declared(node: Node) -> PartialSpec:
     return PartialSpec(shape, dtype)
 
 
-def from_public(shape: Sequence[int] | None) -> Shape | None:
-    """Return a shape in which unknown extents, 0 or -1 in MXNet's interface, are `UNKNOWN`."""
-    return None if shape is None else tuple(int(n) if n > 0 else UNKNOWN for n in shape)
+def from_public(shape: Sequence[int] | None, *, zeros: bool = False) -> Shape | None:
+    """Return a shape in which unknown extents, 0 or -1 in MXNet's interface, are `UNKNOWN`.
+
+    Args:
+        shape: Extents; None for no shape.
+        zeros: Whether 0 is an extent, as with NumPy's semantics of shapes.
+    """
+    least = 0 if zeros else 1
+    return None if shape is None else tuple(int(n) if n >= least else UNKNOWN for n in shape)
 
 
 def to_public(shape: Shape | None) -> Shape | None:
-    """Return a shape in which unknown extents are 0."""
-    return None if shape is None else tuple(0 if n == UNKNOWN else n for n in shape)
+    """Return a shape in which unknown extents are 0, or -1 with NumPy's semantics of shapes."""
+    unknown = -1 if is_np_shape() else 0
+    return None if shape is None else tuple(unknown if n == UNKNOWN else n for n in shape)
 
 
 def known_specs(symbol: Symbol, given: Mapping[str, PartialSpec]) -> dict[str, PartialSpec]:
@@ -96,7 +104,8 @@ def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
 
 def _shapes(symbol: Symbol, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Lists:
     shapes = _by_name(symbol, args, kwargs)
-    given = {name: PartialSpec(from_public(shape)) for name, shape in shapes.items()}
+    zeros = is_np_shape()
+    given = {name: PartialSpec(from_public(shape, zeros=zeros)) for name, shape in shapes.items()}
     arguments, outputs, auxiliary = (
         [to_public(spec.shape) for spec in part] for part in _lists(symbol, _run(symbol, given))
     )

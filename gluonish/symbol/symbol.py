@@ -69,11 +69,11 @@ class Symbol(Fluent):
         return len(self._values)
 
     def __iter__(self) -> Iterator["Symbol"]:
-        return (Symbol([value]) for value in self._values)
+        return (type(self)([value]) for value in self._values)
 
     def __getitem__(self, index: int | str | slice) -> "Symbol":
         if isinstance(index, slice):
-            return Symbol(self._values[index])
+            return type(self)(self._values[index])
         if isinstance(index, str):
             names = self.list_outputs()
             matching = [i for i, name in enumerate(names) if name == index]
@@ -84,7 +84,7 @@ class Symbol(Fluent):
             raise OutOfBoundsError(
                 f"Symbol: expected an output below {len(self._values)}, got {index}"
             )
-        return Symbol([self._values[index]])
+        return type(self)([self._values[index]])
 
     def __repr__(self) -> str:
         if self.name is not None:
@@ -98,7 +98,18 @@ class Symbol(Fluent):
         )
 
     def __copy__(self) -> "Symbol":
-        return Symbol(self._values)
+        return type(self)(self._values)
+
+    def __deepcopy__(self, memo: object) -> "Symbol":
+        nodes: dict[int, Node] = {}
+        for node in topological_order(self._values):
+            inputs = [Value(nodes[id(value.node)], value.index) for value in node.inputs]
+            nodes[id(node)] = Node(
+                *(node.op, node.name, inputs, node.attrs, node.specs, dict(node.extra)),
+                array=node.array,
+                given=node.given,
+            )
+        return type(self)([Value(nodes[id(value.node)], value.index) for value in self._values])
 
     def get_internals(self) -> "Symbol":
         """Return every value of the graph, variables included, as one group."""
@@ -117,10 +128,11 @@ class Symbol(Fluent):
         return [node for node in nodes if node.op is None and node.array is None]
 
     def _auxiliary(self) -> set[int]:
+        # What the body of a loop overwrites is an argument of the loop, as in MXNet.
         return {
             id(node.inputs[i].node)
             for node in topological_order(self._values)
-            if node.op is not None
+            if node.op is not None and "subgraphs" not in node.attrs
             for i in node.op.mutated_inputs(node.attrs)
         }
 
@@ -196,6 +208,33 @@ class Symbol(Fluent):
             "NDArray, or do not hybridize"
         )
 
+    def _refuse_in_place(self, other: object) -> NoReturn:
+        raise NotSupportedError(
+            f"in-place arithmetic: expected an NDArray, got Symbol {self.name}, whose graph never "
+            "changes; write x = x + y"
+        )
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = _refuse_in_place
+
+    def gradient(self, wrt: Sequence[str]) -> NoReturn:
+        """Refuse, as MXNet does: gradients come with `bind` and `Executor.backward`."""
+        raise NotSupportedError(
+            f"gradient: expected a use of bind(...).backward(), got a graph of gradients of "
+            f"{self.name} asked for"
+        )
+
+    def copy(self) -> NoReturn:
+        """Refuse: a Symbol has no values."""
+        self._refuse("copy")
+
+    def as_in_context(self, context: object = None) -> NoReturn:
+        """Refuse: a Symbol has no values."""
+        self._refuse("as_in_context")
+
+    def detach(self) -> NoReturn:
+        """Refuse: a Symbol has no values; use `BlockGrad`."""
+        self._refuse("detach")
+
     def asnumpy(self) -> NoReturn:
         """Refuse: a Symbol has no values."""
         self._refuse("asnumpy")
@@ -216,7 +255,9 @@ class Symbol(Fluent):
 def spelled(op: Operator, attrs: Attrs) -> dict[str, str]:
     """Return the attributes that differ from the defaults as MXNet writes them into files."""
     given = dict(op.schema.to_strings(attrs))
-    if "scalar" in attrs:  # MXNet's files tell how it was spelled, and nothing else of it
+    if "is_int" in attrs and op.name.startswith("_npi_"):
+        given |= {"is_int": str(attrs["is_int"]), "scalar": str(attrs["scalar"])}
+    elif "scalar" in attrs:  # MXNet's files tell how it was spelled, and nothing else of it
         is_int = given.pop("is_int", "True") == "True"
         given["scalar"] = str(int(attrs["scalar"]) if is_int else attrs["scalar"])
     return given
@@ -294,4 +335,5 @@ def new_node(
         else:
             values.append(x._values[0])
     node = Node(op, name, values, attrs, extra=extra, given=given)
-    return Symbol([Value(node, i) for i in range(node.num_visible)])
+    kind = next((type(x) for x in inputs if isinstance(x, Symbol)), Symbol)
+    return kind([Value(node, i) for i in range(node.num_visible)])

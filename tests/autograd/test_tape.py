@@ -1,4 +1,5 @@
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -81,3 +82,27 @@ def test_leaf_that_is_a_head_and_is_read_gets_both_gradients() -> None:
         y = x * 3
     autograd.backward([x, y])
     assert x.grad.tolist() == [4.0, 4.0]
+
+
+class Greedy(autograd.Function):
+    """Overwrites the gradient that it is given, which it should not."""
+
+    def forward(self, x: Any) -> Any:
+        return x * 2
+
+    def backward(self, dy: Any) -> Any:
+        dy[:] = 7
+        return dy
+
+
+def test_head_gradient_that_a_user_overwrites_is_not_used_again() -> None:
+    x = nd.ones((3,))
+    x.attach_grad()
+    for _ in range(2):
+        with autograd.record():
+            y = Greedy()(x)
+        y.backward()
+        with autograd.record():
+            y = x * 3
+        y.backward()
+        np.testing.assert_array_equal(x.grad.asnumpy(), [3, 3, 3])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.context import cpu
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.engine import use_engine
 from gluonish.kvstore import KVStore, KVStoreBase, create
 from gluonish.ndarray import NDArray, array, ones, zeros
@@ -271,8 +271,8 @@ def test_pull_needs_arrays(store: KVStore) -> None:
         store.pull(1)
 
 
-def test_row_sparse_pull_names_another_way(store: KVStore) -> None:
-    with pytest.raises(NotSupportedError, match=r"nd\.take"):
+def test_row_sparse_pull_needs_arrays_and_rows(store: KVStore) -> None:
+    with pytest.raises(ArgumentError, match="row_sparse_pull: expected arrays in out and row_ids"):
         store.row_sparse_pull(1)
 
 

@@ -8,7 +8,6 @@ from gluonish.core.context import cpu
 from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
-    NotSupportedError,
     OperatorError,
 )
 
@@ -66,9 +65,17 @@ def test_negative_extent_is_refused_under_the_functions_name() -> None:
             function((-1,))
 
 
-def test_sparse_storage_is_refused() -> None:
-    with pytest.raises(NotSupportedError, match="zeros: expected stype 'default'"):
-        nd.zeros((2, 2), stype="csr")
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+def test_zeros_have_the_storage_type_asked_for(stype: str) -> None:
+    for make in (nd.zeros, nd.empty):
+        x = make((2, 3), stype=stype, dtype="float64")
+        assert (x.stype, x.shape, x.dtype) == (stype, (2, 3), np.float64)
+        assert not x.asnumpy().any()
+
+
+def test_unknown_storage_type_is_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"zeros: expected stype in .*, got 'thin'"):
+        nd.zeros((2, 2), stype="thin")
 
 
 @pytest.mark.parametrize(

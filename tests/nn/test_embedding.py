@@ -1,9 +1,14 @@
-import pytest
-
+import gluonish as mx
 from gluonish import nn
-from gluonish.core.errors import NotSupportedError
 
 
-def test_sparse_gradient_is_refused() -> None:
-    with pytest.raises(NotSupportedError, match="grad_stype"):
-        nn.Embedding(3, 4, sparse_grad=True)
+def test_sparse_gradient_holds_the_rows_looked_up() -> None:
+    net = nn.Embedding(5, 2, sparse_grad=True)
+    net.initialize()
+    with mx.autograd.record():
+        y = net(mx.nd.array([3, 1, 3]))
+    y.backward()
+    grad = net.weight.grad()
+    assert grad.stype == "row_sparse"
+    assert grad.indices.asnumpy().tolist() == [1, 3]
+    assert grad.data.asnumpy().tolist() == [[1, 1], [2, 2]]

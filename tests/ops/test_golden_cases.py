@@ -149,7 +149,8 @@ def test_invalid_call_is_refused_by_name(entry: Entry) -> None:
     case = entry.case
     op = find_operator(case.op)
     with pytest.raises(GluonishError) as raised:
-        _call(case, [_array(x) for x in case.arrays()])
+        for y in _call(case, [_array(x) for x in case.arrays()]):
+            y.wait_to_read()  # what is wrong with values shows when they are there
     assert any(name in str(raised.value) for name in (case.op, op.name, *op.aliases))
 
 
@@ -173,7 +174,7 @@ def test_traced_and_reloaded_equal_eager(entry: Entry) -> None:
     made = apply(op, variables, attrs)
     values = made if isinstance(made, list) else [made]
     traced = _graph_outputs(variables, values, entry)
-    loaded = mx.sym.load_json(Symbol(values).tojson())
+    loaded = mx.sym.load_json(Symbol(values).tojson(remove_amp_cast=False))
     by_name = {node.name: Value(node) for node in loaded._variables()}
     reloaded = _graph_outputs([by_name[f"x{i}"] for i in range(len(arrays))], loaded._values, entry)
     for others in (traced, reloaded):
@@ -185,4 +186,6 @@ def test_traced_and_reloaded_equal_eager(entry: Entry) -> None:
 def test_operator_is_what_its_definition_says(entry: Entry) -> None:
     case = entry.case
     options = {} if case.check is None else case.check
+    if not case.inputs:
+        options = {"differentiable": False, **options}
     check_operator(case.op, case.arrays(), case.attrs, **{"train": case.train, **options})

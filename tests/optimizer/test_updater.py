@@ -169,9 +169,15 @@ def test_strange_optimizer_is_refused_and_nothing_changes(
     assert updater.states == {}
 
 
-def test_sparse_state_is_refused() -> None:
+def test_sparse_state_comes_back_sparse() -> None:
     record = SparseRecord(
         "row_sparse", (3, 2), np.ones((1, 2), np.float32), (np.zeros(1, np.int64),)
     )
-    with pytest.raises(NotSupportedError, match="dense arrays, got row_sparse"):
-        get_updater(SGD()).set_states(dump_states({0: ArrayState(record)}))
+    updater = get_updater(SGD())
+    updater.set_states(dump_states({0: ArrayState(record)}))
+    state = updater.states[0]
+    assert state.stype == "row_sparse"
+    assert state.asnumpy().tolist() == [[1, 1], [0, 0], [0, 0]]
+    again = get_updater(SGD())
+    again.set_states(updater.get_states())
+    assert again.states[0].stype == "row_sparse"

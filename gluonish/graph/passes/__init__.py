@@ -3,6 +3,7 @@
 from gluonish.graph.passes.common_subexpressions import eliminate_common_subexpressions
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.passes.drop_bias_gradient import drop_bias_gradient
+from gluonish.graph.passes.drop_history import drop_history
 from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
 from gluonish.graph.passes.fuse_batch_norm_relu import fuse_batch_norm_relu
 from gluonish.graph.passes.fuse_log_softmax_pick import fuse_log_softmax_pick
@@ -14,6 +15,7 @@ from gluonish.graph.passes.split_batch_norm import split_batch_norm
 
 __all__ = [
     "drop_bias_gradient",
+    "drop_history",
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
     "fold_batch_norm",

@@ -58,6 +58,14 @@ class CuPySupport:
             free, total = cupy.cuda.runtime.memGetInfo()
         return int(free), int(total)
 
+    def capability(self, device_id: int) -> int:
+        """Return the compute capability of a device, as 90 for 9.0.
+
+        Raises:
+            DeviceError: as `make_device`.
+        """
+        return int(self._open(device_id).cuda.Device(device_id).compute_capability)
+
     def _open(self, device_id: int) -> Any:
         """Return CuPy if it can use the device."""
         try:

@@ -36,7 +36,7 @@ def _inverse_infer(name: str) -> Callable[..., tuple[Spec]]:
 
 
 def _inverse_kernel(xp: ModuleType, out: Any, a: Any) -> None:
-    out[...] = lapack("_linalg_inverse", "invertible matrices", xp.linalg.inv, a)
+    out[...] = lapack(xp, "_linalg_inverse", "invertible matrices", xp.linalg.inv, a)
 
 
 def _inverse_gradient(g: V, a: V, out: V) -> tuple[Any]:
@@ -64,10 +64,10 @@ def linalg_inverse(a: Any) -> Any:
 
 
 def _regular_kernel(xp: ModuleType, out: Any, a: Any) -> None:
-    sign, _ = lapack("_inverse_or_zero", "square matrices", xp.linalg.slogdet, a)
+    sign, _ = lapack(xp, "_inverse_or_zero", "square matrices", xp.linalg.slogdet, a)
     singular = (sign == 0)[..., None, None]
     safe = xp.where(singular, xp.eye(a.shape[-1], dtype=a.dtype), a)
-    inverse = lapack("_inverse_or_zero", "invertible matrices", xp.linalg.inv, safe)
+    inverse = lapack(xp, "_inverse_or_zero", "invertible matrices", xp.linalg.inv, safe)
     out[...] = xp.where(singular, a.dtype.type(0), inverse)
 
 
@@ -103,7 +103,7 @@ def _det_row(name: str, *aliases: str, classic: bool) -> Operator:
         return (Spec(_lead(a, classic), a.dtype), *_factors(a.dtype))
 
     def kernel(xp: ModuleType, out: tuple[Any, ...], a: Any) -> None:
-        out[0][...] = lapack(name, "square matrices", xp.linalg.det, a)
+        out[0][...] = lapack(xp, name, "square matrices", xp.linalg.det, a)
 
     def gradient(g: tuple[Any, ...], a: V, out: V, *_hidden: V) -> tuple[Any]:
         return (_each(g[0] * out, a),)
@@ -119,7 +119,7 @@ def _slogdet_row(name: str, *aliases: str, classic: bool) -> Operator:
         return (spec, spec, *_factors(a.dtype))
 
     def kernel(xp: ModuleType, out: tuple[Any, ...], a: Any) -> None:
-        sign, logarithm = lapack(name, "square matrices", xp.linalg.slogdet, a)
+        sign, logarithm = lapack(xp, name, "square matrices", xp.linalg.slogdet, a)
         out[0][...] = sign
         out[1][...] = logarithm
 

@@ -13,6 +13,7 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
+from gluonish.ops.host import to_host
 from gluonish.ops.linalg.diagonals import extract_diagonal, make_diagonal
 from gluonish.ops.linalg.matrices import (
     adjoint,
@@ -213,8 +214,8 @@ def _real_part(name: str, values: Any) -> Any:
 
 
 def _on_host(xp: ModuleType, a: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an array in main memory: not every CuPy has ``eig``."""
-    return np.asarray(a if xp is np else xp.asnumpy(a), dtype=dtype)
+    """Return an array in main memory: CuPy's ``eig`` says nothing of the eigenvalues' order."""
+    return np.asarray(to_host(xp, a), dtype=dtype)
 
 
 def _eig_kernel(xp: ModuleType, out: tuple[Any, ...], a: Any) -> None:

@@ -31,7 +31,7 @@ def _infer(a: Spec) -> tuple[Spec, ...]:
 
 
 def _kernel(xp: ModuleType, out: tuple[Any, ...], a: Any) -> None:
-    q, r = lapack("_linalg_gelqf", "finite matrices", xp.linalg.qr, a.swapaxes(-1, -2))
+    q, r = lapack(xp, "_linalg_gelqf", "finite matrices", xp.linalg.qr, a.swapaxes(-1, -2))
     out[0][...] = q.swapaxes(-1, -2)
     out[1][...] = r.swapaxes(-1, -2)
 

@@ -5,6 +5,7 @@ and float64, so its operators take these two, as MXNet's do.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
 
@@ -97,16 +98,33 @@ def check_square(name: str, a: Spec, what: str = "A") -> None:
         raise OperatorError(f"{name}: expected {what} of square matrices, got {a.shape}")
 
 
+def _errors(xp: ModuleType) -> AbstractContextManager[Any]:
+    """Let infinities and NaN pass without a word, and failures of the algorithm raise."""
+    if xp is np:
+        return np.errstate(all="ignore")
+    import cupyx  # pyright: ignore[reportMissingImports]  # optional
+
+    state: AbstractContextManager[Any] = cupyx.errstate(linalg="raise")
+    return state
+
+
 def lapack(
-    name: str, expected: str, function: Callable[..., Any], *args: Any, **kwargs: Any
+    xp: ModuleType,
+    name: str,
+    expected: str,
+    function: Callable[..., Any],
+    *args: Any,
+    **kwargs: Any,
 ) -> Any:
     """Call a function of ``xp.linalg``; what it refuses becomes an error of the operator.
+
+    CuPy gives undefined numbers instead of errors unless it is told to wait and look.
 
     Raises:
         OperatorError: LAPACK gave up; ``expected`` says what it needs.
     """
     try:
-        with np.errstate(all="ignore"):  # infinities and NaN pass without a word
+        with _errors(xp):
             return function(*args, **kwargs)
     except np.linalg.LinAlgError as error:
         raise OperatorError(f"{name}: expected {expected}, got {str(error).lower()}") from error
@@ -122,7 +140,7 @@ def iterative(
     """
     if not bool(xp.isfinite(a).all()):
         raise OperatorError(f"{name}: expected finite matrices, got infinity or NaN in one")
-    return lapack(name, "matrices for which the iteration ends", function, a, **kwargs)
+    return lapack(xp, name, "matrices for which the iteration ends", function, a, **kwargs)
 
 
 def product(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:

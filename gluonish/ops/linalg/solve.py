@@ -45,7 +45,9 @@ def _solve_infer(a: Spec, b: Spec) -> tuple[Spec]:
 def _solve_kernel(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
     columns = b if b.ndim == a.ndim else b[..., None]
     real = a.astype(out.dtype), columns.astype(out.dtype)
-    out[...] = lapack("_npi_solve", _REGULAR, xp.linalg.solve, *real).reshape(out.shape)
+    if out.size:  # CuPy does not say what it does with an empty stack
+        solved = lapack(xp, "_npi_solve", _REGULAR, xp.linalg.solve, *real)
+        out[...] = solved.reshape(out.shape)
 
 
 def _like(x: Any, source: Any) -> Any:
@@ -121,7 +123,7 @@ def _tensorsolve_infer(a: Spec, b: Spec, *, a_axes: Shape) -> tuple[Spec]:
 def _tensorsolve_kernel(xp: ModuleType, out: Any, a: Any, b: Any, *, a_axes: Shape) -> None:
     matrix = a.astype(out.dtype).transpose(_order(a.shape, a_axes)).reshape(b.size, b.size)
     column = b.astype(out.dtype).reshape(b.size, 1)
-    solved = lapack("_npi_tensorsolve", _REGULAR, xp.linalg.solve, matrix, column)
+    solved = lapack(xp, "_npi_tensorsolve", _REGULAR, xp.linalg.solve, matrix, column)
     out[...] = solved.reshape(out.shape)
 
 
@@ -181,7 +183,7 @@ def _tensorinv_infer(a: Spec, *, ind: int) -> tuple[Spec]:
 
 def _tensorinv_kernel(xp: ModuleType, out: Any, a: Any, *, ind: int) -> None:
     size = math.prod(a.shape[:ind])
-    inverse = lapack("_npi_tensorinv", _REGULAR, xp.linalg.inv, a.reshape(size, size))
+    inverse = lapack(xp, "_npi_tensorinv", _REGULAR, xp.linalg.inv, a.reshape(size, size))
     out[...] = inverse.reshape(out.shape)
 
 

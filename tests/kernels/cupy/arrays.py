@@ -17,7 +17,7 @@ import numpy as np
 
 from tests.kernels.cupy.machine import Block, Machine
 
-__all__ = ["SURFACE", "Array", "add_functions", "allocate"]
+__all__ = ["SURFACE", "Array", "add_functions", "allocate", "check_call", "run"]
 
 SURFACE: dict[str, Any] = json.loads(
     (Path(__file__).resolve().parent / "surface.json").read_text(encoding="utf-8")
@@ -42,7 +42,8 @@ def _parameters(text: str) -> inspect.Signature:
     return inspect.signature(scope["function"])
 
 
-def _check_call(name: str, text: str | None, args: tuple[Any, ...], kwargs: Any) -> None:
+def check_call(name: str, text: str | None, args: tuple[Any, ...], kwargs: Any) -> None:
+    """Refuse arguments that CuPy's function does not have."""
     assert text is not None, f"{name}: {_UNKNOWN}"
     try:
         _parameters(text).bind(*args, **kwargs)
@@ -87,7 +88,7 @@ def _wrap(machine: Machine, result: Any, sources: list["Array"], what: str) -> A
     return out
 
 
-def _run(
+def run(
     machine: Machine, what: str, function: Callable[..., Any], args: Any, kwargs: Any, out: Any
 ) -> Any:
     """Call NumPy; with ``out`` as a kernel that fills it."""
@@ -122,7 +123,7 @@ class _Ufunc:
         out = kwargs.pop("out", None)
         if len(args) > nin:
             out, args = args[nin], args[:nin]
-        return _run(self._machine, self._name, self._function, args, kwargs, out)
+        return run(self._machine, self._name, self._function, args, kwargs, out)
 
     def at(self, a: "Array", indices: Any, b: Any = None) -> None:
         """Add (or the like) at positions that may repeat."""
@@ -181,6 +182,8 @@ class Array:
     strides = property(lambda self: self.raw.strides)
     flags = property(lambda self: self.raw.flags)
     T = property(lambda self: self._view(self.raw.T))
+    real = property(lambda self: self._view(self.raw.real))
+    imag = property(lambda self: self._view(self.raw.imag))
     data = property(lambda self: _Data(self.raw.ctypes.data))
     device = property(lambda self: _Device(self.block.device))
 
@@ -199,11 +202,11 @@ class Array:
         """Convert; without ``copy`` the array itself if nothing is to do."""
         if not copy and self.dtype == dtype:
             return self
-        return _run(self._machine, "astype", lambda a: a.astype(dtype), (self,), {}, None)
+        return run(self._machine, "astype", lambda a: a.astype(dtype), (self,), {}, None)
 
     def reshape(self, *shape: Any, order: str = "C") -> "Array":
         """Return another shape, a view where that is possible."""
-        return _run(
+        return run(
             self._machine, "reshape", lambda a: a.reshape(*shape, order=order), (self,), {}, None
         )
 
@@ -276,13 +279,13 @@ class _Method:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         array, name = self._array, self._name
-        _check_call(f"ndarray.{name}", SURFACE["methods"][name], (array, *args), kwargs)
+        check_call(f"ndarray.{name}", SURFACE["methods"][name], (array, *args), kwargs)
         out = kwargs.pop("out", None)
 
         def function(a: Any, *rest: Any, **named: Any) -> Any:
             return getattr(a, name)(*rest, **named)
 
-        return _run(array._machine, name, function, (array, *args), kwargs, out)
+        return run(array._machine, name, function, (array, *args), kwargs, out)
 
 
 def _binary(name: str, reverse: bool, in_place: bool) -> Callable[[Array, Any], Any]:
@@ -291,8 +294,8 @@ def _binary(name: str, reverse: bool, in_place: bool) -> Callable[[Array, Any], 
     def method(self: Array, other: Any) -> Any:
         pair = (other, self) if reverse else (self, other)
         if not in_place:
-            return _run(self._machine, name, function, pair, {}, None)
-        result = _run(self._machine, name, function, pair, {}, None)
+            return run(self._machine, name, function, pair, {}, None)
+        result = run(self._machine, name, function, pair, {}, None)
         self[...] = result
         return self
 
@@ -315,7 +318,7 @@ def _add_operators() -> None:
         setattr(
             Array,
             f"__{word}__",
-            lambda self, f=function, w=word: _run(self._machine, w, f, (self,), {}, None),
+            lambda self, f=function, w=word: run(self._machine, w, f, (self,), {}, None),
         )
 
 
@@ -332,7 +335,7 @@ def _function(machine: Machine, name: str, text: str | None) -> Callable[..., An
 
     def call(*args: Any, **kwargs: Any) -> Any:
         assert known is not None, f"cupy.{name}: {_UNKNOWN}"
-        _check_call(name, text, args, kwargs)
+        check_call(name, text, args, kwargs)
         if name == "matmul":
             _check_matmul(args)
         out = kwargs.pop("out", None)
@@ -345,7 +348,7 @@ def _function(machine: Machine, name: str, text: str | None) -> Callable[..., An
                 return array
         if name in ("array", "asarray", "ascontiguousarray"):
             return _upload(machine, known(*args, **kwargs))
-        return _run(machine, name, known, args, kwargs, out)
+        return run(machine, name, known, args, kwargs, out)
 
     return call
 
@@ -368,6 +371,7 @@ def add_functions(module: Any, machine: Machine) -> None:
     for name, text in SURFACE["functions"].items():
         setattr(module, name, _function(machine, name, text))
     module.ndarray = Array
+    module.asnumpy = lambda a, *args, **kwargs: a.get(*args, **kwargs)
     module.empty = lambda shape, dtype=float, order="C": allocate(machine, shape, dtype)
     module.result_type = lambda *given: np.result_type(
         *[x.dtype if isinstance(x, Array) else x for x in given]

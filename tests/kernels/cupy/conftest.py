@@ -12,14 +12,16 @@ from gluonish import engine as engine_module
 from gluonish.core import device as device_module
 from gluonish.kernels.cupy import CuPySupport
 from tests.kernels.cupy.double import make_cupy, make_special
+from tests.kernels.cupy.linear_algebra import errstate
 from tests.kernels.cupy.machine import Machine
 
 
 @pytest.fixture
 def cupyx(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a double of ``cupyx.scipy.special`` where the kernels import it from."""
+    """Put a double of cupyx, with what the kernels import from it, in its place."""
     modules: list[Any] = [ModuleType("cupyx"), ModuleType("cupyx.scipy"), make_special()]
     modules[0].scipy, modules[1].special = modules[1:]
+    modules[0].errstate = errstate
     for module in modules:
         monkeypatch.setitem(sys.modules, module.__name__, module)
 

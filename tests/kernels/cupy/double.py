@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.kernels.cupy.arrays import SURFACE, Array, add_functions
+from tests.kernels.cupy.linear_algebra import make_fft, make_linalg
 from tests.kernels.cupy.machine import Event, Machine
 
 __all__ = ["CUDARuntimeError", "OutOfMemoryError", "make_cupy", "make_special"]
@@ -78,6 +79,7 @@ def make_cupy(machine: Machine) -> Any:
     module.cuda = _cuda(machine)
     module.lib = SimpleNamespace(stride_tricks=SimpleNamespace())
     add_functions(module, machine)
+    module.linalg, module.fft = make_linalg(machine), make_fft(machine)
     allocate = module.empty
 
     def empty(shape: Any, dtype: Any = float, order: str = "C") -> Array:

@@ -47,6 +47,12 @@ def from_doc(function: Any) -> str | None:
     return re.sub(r"=[^,]+", "=None", re.sub(r"\b\w+ (\w+)", r"\1", found.group(1)))
 
 
+def signatures(module: Any) -> dict[str, str | None]:
+    """The functions of a submodule."""
+    found = {name: getattr(module, name) for name in sorted(dir(module)) if name[0] != "_"}
+    return {n: signature(f) for n, f in found.items() if callable(f) and not isinstance(f, type)}
+
+
 def surface() -> dict[str, Any]:
     """Everything public of the module and of its arrays."""
     ufuncs, functions, values = {}, {}, []
@@ -82,6 +88,8 @@ def surface() -> dict[str, Any]:
         "stride_tricks": {
             name: signature(getattr(cupy.lib.stride_tricks, name)) for name in ("as_strided",)
         },
+        "linalg": signatures(cupy.linalg),
+        "fft": signatures(cupy.fft),
         "methods": methods,
         "attributes": attributes,
     }

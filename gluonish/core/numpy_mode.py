@@ -1,0 +1,91 @@
+"""Whether NumPy's semantics are in force: of shapes, and of the arrays that Gluon makes.
+
+`set_np_shape` and `set_np_array` set it for the process. A scope overrides it in its own thread (or
+task) while it lasts, and setting it inside a scope changes the scope. NumPy's shapes themselves are
+there always: an array of ``mx.np`` may have shape () or an axis of extent 0 in any case.
+"""
+
+from contextvars import ContextVar, Token
+from typing import ClassVar
+
+__all__ = [
+    "NumpyScope",
+    "is_np_array",
+    "is_np_shape",
+    "set_np_array",
+    "set_np_shape",
+]
+
+
+class _Switch:
+    """One of the two settings."""
+
+    __slots__ = ("everywhere", "here")
+
+    def __init__(self, name: str) -> None:
+        self.everywhere = False
+        self.here: ContextVar[bool | None] = ContextVar(name, default=None)
+
+    def get(self) -> bool:
+        here = self.here.get()
+        return self.everywhere if here is None else here
+
+    def set(self, active: bool) -> bool:
+        before = self.get()
+        if self.here.get() is None:
+            self.everywhere = active
+        else:
+            self.here.set(active)
+        return before
+
+
+_shape = _Switch("gluonish_np_shape")
+_array = _Switch("gluonish_np_array")
+
+
+def is_np_shape() -> bool:
+    """Return whether NumPy's semantics of shapes are in force: 0 is an extent, () a shape."""
+    return _shape.get()
+
+
+def is_np_array() -> bool:
+    """Return whether Gluon makes arrays of ``mx.np``: parameters, batches of data."""
+    return _array.get()
+
+
+def set_np_shape(active: bool) -> bool:
+    """Put NumPy's semantics of shapes in force or out of it; return what was before."""
+    return _shape.set(bool(active))
+
+
+def set_np_array(active: bool) -> bool:
+    """Have Gluon make arrays of ``mx.np``, or of ``mx.nd``; return what was before."""
+    return _array.set(bool(active))
+
+
+class NumpyScope:
+    """Scope with or without NumPy's semantics.
+
+    Args:
+        shape: Semantics of shapes; None leaves them.
+        array: Whether Gluon makes arrays of ``mx.np``; None leaves it.
+    """
+
+    __slots__ = ("_settings", "_tokens")
+
+    _switches: ClassVar[tuple[_Switch, _Switch]] = (_shape, _array)
+
+    def __init__(self, *, shape: bool | None = None, array: bool | None = None) -> None:
+        self._settings = (shape, array)
+        self._tokens: list[tuple[_Switch, Token[bool | None]]] = []
+
+    def __enter__(self) -> "NumpyScope":
+        for switch, setting in zip(self._switches, self._settings, strict=True):
+            if setting is not None:
+                self._tokens.append((switch, switch.here.set(bool(setting))))
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        while self._tokens:
+            switch, token = self._tokens.pop()
+            switch.here.reset(token)

@@ -1,0 +1,95 @@
+"""Control flow while a ``forward`` is traced: on values that have shapes."""
+
+from collections.abc import Callable, Sequence
+from contextvars import Token
+from itertools import count
+from typing import Any
+
+from gluonish.core.spec import Spec
+from gluonish.graph import control_flow
+from gluonish.graph.ir import Node, Value, append, body_mark
+from gluonish.ops.registry import Attrs, Operator, find_operator
+
+__all__ = ["attach"]
+
+_numbers = count()
+
+
+class _Scope:
+    """Scope in which new nodes belong to a body."""
+
+    __slots__ = ("_mark", "_token")
+
+    def __init__(self, name: str) -> None:
+        self._mark = {"__subgraph_name__": name}
+
+    def __enter__(self) -> None:
+        self._token: Token[Any] = body_mark.set(self._mark)
+
+    def __exit__(self, *exc_info: object) -> None:
+        body_mark.reset(self._token)
+
+
+class _ValueFace:
+    kind: type = Value
+
+    def unique(self, name: str) -> str:
+        outer = body_mark.get()
+        prefix = f"{outer['__subgraph_name__']}$" if outer else ""
+        return f"{prefix}{name}{next(_numbers)}"
+
+    def scope(self, name: str) -> _Scope:
+        return _Scope(name)
+
+    def loop_variable(self, value: Value, *, sliced: bool) -> Value:
+        shape, dtype = value.spec
+        spec = Spec(shape[1:] if sliced else shape, dtype)
+        name = f"{value.node.name}-{value.index}"
+        return type(value)(Node(None, name, specs=(spec,), extra=body_mark.get()))
+
+    def value(self, x: Value) -> Value:
+        return x
+
+    def parts(self, x: Value) -> Sequence[Value]:
+        return [x]
+
+    def copy(self, x: Value) -> Any:
+        return append(find_operator("_copy"), (x,), {})
+
+    def name_of(self, value: Value) -> str:
+        suffix = value.index if value.node.num_visible > 1 else ""
+        return f"{value.node.name}_output{suffix}"
+
+    def node(self, op: Operator, inputs: Sequence[Value], attrs: Attrs) -> list[Any]:
+        made = append(op, inputs, attrs)
+        return made if isinstance(made, list) else [made]
+
+
+_FACE = _ValueFace()
+
+
+class _Functions:
+    """What `gluonish.ndarray.control_flow` calls where it meets a traced value."""
+
+    def foreach(self, body: Callable[..., Any], data: Any, init_states: Any) -> Any:
+        return control_flow.foreach(_FACE, body, data, init_states, "foreach")
+
+    def while_loop(
+        self,
+        cond: Callable[..., Any],
+        func: Callable[..., Any],
+        loop_vars: Any,
+        max_iterations: int | None,
+    ) -> Any:
+        return control_flow.while_loop(_FACE, cond, func, loop_vars, max_iterations, "while_loop")
+
+    def cond(self, pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
+        return control_flow.cond(_FACE, pred, then_func, else_func, "cond")
+
+
+def attach() -> None:
+    """Have traced values know control flow."""
+    Value.__control_flow__ = _Functions()
+
+
+attach()

@@ -1,0 +1,209 @@
+"""Reference kernels that only move elements, run on all cores where arrays are large.
+
+Such a kernel says ``out[region] = view of data``, and NumPy copies on one core, element by element
+where the view is a transposition. Here the same kernels are given outputs whose assignments are
+copies by `gluonish.kernels.numba.moves`, and for ``xp`` what joins arrays in the same way.
+"""
+
+from collections.abc import Sequence
+from types import EllipsisType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.numba.compiler import KernelError, available
+from gluonish.kernels.numba.moves import move
+from gluonish.kernels.onednn.api import RefusedError
+from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
+from gluonish.ops.registry import FastKernel, Operator, find_operator
+
+__all__ = ["MOVERS", "Mover", "SwiftArray", "hang"]
+
+_LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
+
+# Operators whose reference kernels assign views, and do nothing else that takes long.
+MOVERS = (
+    "BlockGrad",
+    "Concat",
+    "Flatten",
+    "MakeLoss",
+    "Pad",
+    "Reshape",
+    "SliceChannel",
+    "SwapAxis",
+    "_broadcast_exact",
+    "_copy",
+    "_copyto",
+    "_full",
+    "_np_copy",
+    "_np_moveaxis",
+    "_np_reshape",
+    "_np_squeeze",
+    "_np_transpose",
+    "_npi_broadcast_to",
+    "_npi_column_stack",
+    "_npi_concatenate",
+    "_npi_dsplit",
+    "_npi_dstack",
+    "_npi_flip",
+    "_npi_hsplit",
+    "_npi_hstack",
+    "_npi_ones",
+    "_npi_pad",
+    "_npi_rot90",
+    "_npi_stack",
+    "_npi_vstack",
+    "_npi_zeros",
+    "_npx_reshape",
+    "_ones",
+    "_reshape_exact",
+    "_rnn_param_concat",
+    "_slice_assign",
+    "_slice_assign_scalar",
+    "_slice_put",
+    "_split_v2",
+    "_unpad",
+    "_zeros",
+    "_zeros_without_dtype",
+    "broadcast_axis",
+    "broadcast_like",
+    "broadcast_to",
+    "depth_to_space",
+    "expand_dims",
+    "make_loss",
+    "ones_like",
+    "repeat",
+    "reshape_like",
+    "reverse",
+    "slice",
+    "slice_axis",
+    "slice_like",
+    "space_to_depth",
+    "squeeze",
+    "stack",
+    "tile",
+    "transpose",
+    "zeros_like",
+)
+
+Key = EllipsisType | tuple[slice | int, ...]
+
+
+class SwiftArray:
+    """An output as a reference kernel sees it: assigning copies on all cores.
+
+    Args:
+        raw: The array.
+
+    Attributes:
+        raw: The same.
+    """
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    @property
+    def shape(self) -> Shape:
+        """Extents."""
+        shape: Shape = self.raw.shape
+        return shape
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy type of the elements."""
+        return self.raw.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        rank: int = self.raw.ndim
+        return rank
+
+    def reshape(self, *shape: Any) -> "SwiftArray":
+        """The array in another shape."""
+        return SwiftArray(self.raw.reshape(*shape))
+
+    def transpose(self, *axes: Any) -> "SwiftArray":
+        """The array with its axes in another order."""
+        return SwiftArray(self.raw.transpose(*axes))
+
+    def fill(self, value: Any) -> None:
+        """Set all elements to a number."""
+        self[...] = value
+
+    def __getitem__(self, key: Key) -> Any:
+        return self.raw[key]
+
+    def __setitem__(self, key: Key, value: Any) -> None:
+        target = self.raw if key is ... else self.raw[key]
+        if getattr(value, "dtype", None) != target.dtype or value.shape == ():
+            value = np.asarray(value).astype(target.dtype)
+        if not target.size:
+            return
+        try:
+            move(target, value)
+        except (RefusedError, KernelError):  # sizes of elements, or no compiler
+            target[...] = value
+
+
+class _Library:
+    """NumPy as these kernels see it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def concatenate(self, arrays: Sequence[Any], axis: int, out: SwiftArray) -> None:
+        """Put arrays beside each other."""
+        begin = 0
+        lead = (slice(None),) * (axis % out.ndim)
+        for array in arrays:
+            end = begin + array.shape[axis]
+            out[(*lead, slice(begin, end))] = array
+            begin = end
+
+    def stack(self, arrays: Sequence[Any], axis: int, out: SwiftArray) -> None:
+        """Put arrays beside each other along a new axis."""
+        lead = (slice(None),) * (axis % out.ndim)
+        for i, array in enumerate(arrays):
+            out[(*lead, i)] = array
+
+
+_LIBRARY = _Library()
+
+
+class Mover:
+    """The kernel of an operator of `MOVERS`.
+
+    Args:
+        op: The operator.
+    """
+
+    __slots__ = ("_op",)
+
+    def __init__(self, op: Operator) -> None:
+        self._op = op
+
+    def __call__(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
+        """Fill ``out``."""
+        swift = tuple(map(SwiftArray, out)) if isinstance(out, tuple) else SwiftArray(out)
+        self._op.kernel(_LIBRARY, swift, *inputs, **attrs)
+
+    def takes(self, *specs: Spec, **attrs: Any) -> bool:
+        """Whether enough is read or written."""
+        if any(spec.size >= _LARGE for spec in specs):
+            return True
+        return self._op.infer(*specs, **attrs)[0].size >= _LARGE
+
+
+def hang() -> None:
+    """Hang the kernels on their operators, in front of those that are there."""
+    for op in map(find_operator, MOVERS):
+        mover = Mover(op)
+        fast = FastKernel(f"numba.{op.name}", mover.takes, mover, available, large_only=True)
+        op.hang(fast)
+
+
+hang()

@@ -1,0 +1,104 @@
+"""Generated kernels for products of CSR matrices and dense ones, in float32 and float64."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64
+from gluonish.core.spec import Spec
+from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
+from gluonish.kernels.onednn.memory import Array, address
+from gluonish.kernels.refusals import note_refusal
+from gluonish.ops.registry import FastKernel
+from gluonish.ops.sparse.compressed import CSR_DOT
+
+__all__ = ["hang"]
+
+_SMALL = 1 << 9  # products below which NumPy's calls cost less than compiling pays back
+_GRAIN = 1 << 13  # products that are worth a thread
+_COLUMNS = 16  # of the result of a transposed product that are worth a thread
+_VIEWS = {FLOAT32: ("f32", "float32"), FLOAT64: ("f64", "float64")}
+
+# Words: result, values, dense matrix, column numbers, row pointers; columns of the result.
+_PLAIN = """
+def body(begin, end, words):
+    out, values, rhs = {view}(words[0]), {view}(words[1]), {view}(words[2])
+    columns, pointers, width = i64(words[3]), i64(words[4]), words[5]
+    for i in range(begin, end):
+        at = i * width
+        for j in range(width):
+            independent()
+            out[at + j] = {number}(0)
+        for k in range(pointers[i], pointers[i + 1]):
+            value = values[k]
+            of = columns[k] * width
+            for j in range(width):
+                independent()
+                out[at + j] = out[at + j] + value * rhs[of + j]
+"""
+
+# Words: the same; rows of the matrix, rows of the result. Each thread has columns of its own, so
+# that rows that several elements add to need no care.
+_TRANSPOSED = """
+def body(begin, end, words):
+    out, values, rhs = {view}(words[0]), {view}(words[1]), {view}(words[2])
+    columns, pointers, width = i64(words[3]), i64(words[4]), words[5]
+    rows, size = words[6], words[7]
+    for i in range(size):
+        at = i * width
+        for j in range(begin, end):
+            independent()
+            out[at + j] = {number}(0)
+    for i in range(rows):
+        of = i * width
+        for k in range(pointers[i], pointers[i + 1]):
+            value = values[k]
+            at = columns[k] * width
+            for j in range(begin, end):
+                independent()
+                out[at + j] = out[at + j] + value * rhs[of + j]
+"""
+
+
+def _takes(values: Spec, columns: Spec, pointers: Spec, rhs: Spec, **_: Any) -> bool:
+    width = rhs.size // max(1, rhs.shape[0])
+    return rhs.dtype in _VIEWS and values.size * width >= _SMALL
+
+
+def _product(
+    xp: ModuleType,
+    out: Array,
+    values: Array,
+    columns: Array,
+    pointers: Array,
+    rhs: Array,
+    *,
+    transpose: bool,
+    rows: int,
+) -> None:
+    arrays = [out, *map(np.ascontiguousarray, (values, rhs, columns, pointers))]
+    width = rhs.size // rhs.shape[0]
+    view, number = _VIEWS[rhs.dtype]
+    source = (_TRANSPOSED if transpose else _PLAIN).format(view=view, number=number)
+    try:
+        kernel = compile_kernel(source)
+    except KernelError as error:
+        note_refusal(CSR_DOT.name, error)
+        attrs = {"transpose": transpose, "rows": rows}
+        CSR_DOT.kernel(xp, out, values, columns, pointers, rhs, **attrs)
+        return
+    sizes = (width, len(pointers) - 1, rows)
+    words = np.array([*map(address, arrays), *sizes], np.int64)
+    if transpose:
+        kernel(width, words, _COLUMNS)
+    else:
+        kernel(rows, words, max(1, _GRAIN * rows // max(1, values.size * width)))
+
+
+def hang() -> None:
+    """Hang the kernel on its operator."""
+    CSR_DOT.hang(FastKernel("numba.sparse_csr_dot", _takes, _product, available))
+
+
+hang()

@@ -1,0 +1,82 @@
+"""ROIPooling in one pass over the pixels of each part: a region a step."""
+
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.onednn.memory import address
+from gluonish.ops.host import widened_on_host
+from gluonish.ops.registry import FastKernel
+from gluonish.ops.vision.regions import image_number
+from gluonish.ops.vision.roi_pooling import ROI_POOLING, region_bounds
+
+__all__ = ["hang"]
+
+# Words: data, values, index, rows, columns, images; channels, height, width, parts along rows and
+# along columns. A NaN is larger than any number, as for argmax.
+_SOURCE = """
+def body(begin, end, words):
+    data, values, index = {view}(words[0]), {view}(words[1]), i64(words[2])
+    rows, columns, images = i64(words[3]), i64(words[4]), i64(words[5])
+    channels, height, width, tall, wide = words[6], words[7], words[8], words[9], words[10]
+    for region in range(begin, end):
+        image = images[region]
+        for c in range(channels):
+            start = (image * channels + c) * height * width
+            out = (region * channels + c) * tall * wide
+            for p in range(tall):
+                top, bottom = rows[2 * (region * tall + p)], rows[2 * (region * tall + p) + 1]
+                for q in range(wide):
+                    at = 2 * (region * wide + q)
+                    left, right = columns[at], columns[at + 1]
+                    best = {real}(0)
+                    place = int64(-1)
+                    if image >= 0:
+                        for i in range(top, bottom):
+                            for j in range(left, right):
+                                k = start + i * width + j
+                                value = data[k]
+                                if place < 0 or value > best or (value != value and best == best):
+                                    best = value
+                                    place = k
+                    values[out + p * wide + q] = best
+                    index[out + p * wide + q] = place
+"""
+
+
+@cache
+def _compiled(itemsize: int) -> CompiledKernel:
+    real = {4: "float32", 8: "float64"}[itemsize]
+    return compile_kernel(_SOURCE.format(view=f"f{8 * itemsize}", real=real))
+
+
+def _kernel(
+    xp: ModuleType, out: Any, data: Any, rois: Any, *, pooled_size: Shape, spatial_scale: float
+) -> None:
+    values, index = out
+    data, host = np.ascontiguousarray(data), widened_on_host(np, rois)
+    rows, columns = region_bounds(host, data.shape[2:], pooled_size, spatial_scale)
+    numbers = [image_number(roi, len(data)) for roi in host]
+    images = np.array([-1 if n is None else n for n in numbers], np.int64)
+    arrays = (data, values, index, np.ascontiguousarray(rows), np.ascontiguousarray(columns))
+    words = np.array(
+        [*(address(x) for x in (*arrays, images)), *data.shape[1:], *pooled_size], np.int64
+    )
+    _compiled(data.itemsize)(len(images), words, 1)
+
+
+def _takes(data: Spec, rois: Spec, **_: Any) -> bool:
+    return data.dtype in (FLOAT32, FLOAT64) and data.size > 0 and rois.size > 0
+
+
+def hang() -> None:
+    """Hang the kernel on its operator."""
+    ROI_POOLING.hang(FastKernel("numba.roi_pooling", _takes, _kernel, available))
+
+
+hang()

@@ -1,0 +1,73 @@
+"""What stores do with sparse arrays, and copies that serve any storage type."""
+
+from collections.abc import Sequence
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.kvstore.transfer import new_array, sum_arrays
+from gluonish.ndarray import NDArray
+from gluonish.ndarray.copying import copy_into
+from gluonish.ndarray.sparse import RowSparseNDArray
+from gluonish.ndarray.sparse.arithmetic import add_rows
+from gluonish.ndarray.sparse.selection import retain_rows
+
+__all__ = ["copied", "copy_over", "pull_rows", "sum_sparse"]
+
+
+def copied(value: NDArray, context: Context) -> NDArray:
+    """Return a copy on a device, of the same storage type."""
+    if value.stype != "default":
+        made: NDArray = value.detach().copyto(context)
+        return made
+    dense = new_array(value, context)
+    copy_into(value, dense)
+    return dense
+
+
+def copy_over(
+    source: NDArray, target: NDArray, priority: int = 0, *, refreshes: bool = False
+) -> None:
+    """Copy values into another array, over devices, dtypes and storage types.
+
+    Args:
+        source: Where from.
+        target: Where to; it keeps its storage type.
+        priority: Of dense copies; higher goes first.
+        refreshes: As `copy_into` takes it.
+    """
+    if source.stype == target.stype == "default":
+        copy_into(source, target, priority, refreshes=refreshes)
+        return
+    source = source.detach()
+    if source.stype not in ("default", target.stype):
+        source = source.tostype("default")
+    source.copyto(target)
+
+
+def sum_sparse(values: Sequence[NDArray], context: Context) -> NDArray:
+    """Return the sum of arrays some of which are sparse, on a device.
+
+    It is row-sparse if all are, else dense; formed in the order of the list.
+    """
+    near = [value.detach().as_in_context(context) for value in values]
+    rows = [value for value in near if isinstance(value, RowSparseNDArray)]
+    if len(rows) == len(near):
+        return add_rows(rows)
+    return sum_arrays([value.tostype("default") for value in near], context, 0)
+
+
+def pull_rows(stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
+    """Make a row-sparse array hold some rows of a stored array, and no others.
+
+    Raises:
+        ArgumentTypeError: It is not row-sparse, or ``row_ids`` is no array.
+    """
+    if not isinstance(target, RowSparseNDArray):
+        raise ArgumentTypeError(
+            f"row_sparse_pull: expected row_sparse arrays in out, got a {target.stype} one"
+        )
+    if not isinstance(row_ids, NDArray):
+        raise ArgumentTypeError(
+            f"row_sparse_pull: expected row_ids to be NDArrays, got {type(row_ids).__name__}"
+        )
+    retain_rows(stored.detach(), row_ids.asnumpy()).copyto(target)

@@ -1,0 +1,221 @@
+"""``nd.contrib``'s control flow: loops and branches, run as they are met.
+
+On arrays, Python itself loops. While a ``forward`` is traced, the function becomes the body of one
+node of the graph. And samplers and tests that stand beside them in MXNet's module.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray.namespace import operator_function
+from gluonish.ndarray.ndarray import NDArray
+
+__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]
+
+
+def _leaves(nested: Any) -> list[Any]:
+    if isinstance(nested, list | tuple):
+        return [leaf for item in nested for leaf in _leaves(item)]
+    return [nested]
+
+
+def _mapped(function: Callable[[Any], Any], nested: Any) -> Any:
+    """Return the nesting, lists for tuples, with a function's results in place of the leaves."""
+    if isinstance(nested, list | tuple):
+        return [_mapped(function, item) for item in nested]
+    return function(nested)
+
+
+def _of_graph(*groups: Any) -> Any:
+    """Return the functions for values of graphs if there is one among the arguments."""
+    for group in groups:
+        for leaf in _leaves(group):
+            functions = getattr(type(leaf), "__control_flow__", None)
+            if functions is not None:
+                return functions
+    return None
+
+
+def _check_arrays(what: str, nested: Any) -> None:
+    for leaf in _leaves(nested):
+        if not isinstance(leaf, NDArray):
+            raise ArgumentTypeError(
+                f"{what}: expected NDArrays or nested lists of them, got {leaf!r} of "
+                f"{type(leaf).__name__}"
+            )
+
+
+def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any, Any]:
+    """Run a function on each slice of the data along axis 0, and carry states from one to the next.
+
+    Args:
+        body: ``body(data, states)`` returns outputs and new states.
+        data: An array, or a nested list of arrays of one length.
+        init_states: States before the first slice: an array, or a nested list of arrays.
+
+    Returns:
+        Outputs, stacked along axis 0, and the states after the last slice.
+
+    Raises:
+        ArgumentTypeError: if there is something else than arrays.
+        ArgumentError: if the data have different lengths or none.
+    """
+    functions = _of_graph(data, init_states)
+    if functions is not None:
+        results: tuple[Any, Any] = functions.foreach(body, data, init_states)
+        return results
+    _check_arrays("foreach", data)
+    _check_arrays("foreach", init_states)
+    lengths = {x.shape[:1] for x in _leaves(data)}
+    if len(lengths) != 1 or lengths & {(), (0,)}:
+        shapes = [x.shape for x in _leaves(data)]
+        raise ArgumentError(
+            f"foreach: expected data of one length of axis 0, at least 1, got {shapes}"
+        )
+    states = init_states
+    steps = []
+    for i in range(_leaves(data)[0].shape[0]):
+        outputs, states = _pair("foreach", body(_mapped(itemgetter(i), data), states))
+        steps.append(outputs)
+    return _stacked(steps, len(steps)), states
+
+
+def _pair(what: str, result: Any) -> Sequence[Any]:
+    if not isinstance(result, list | tuple) or len(result) != 2:
+        raise ArgumentError(
+            f"{what}: expected a function that returns a pair of outputs and states, got "
+            f"{type(result).__name__}"
+        )
+    return result
+
+
+def _stacked(steps: Sequence[Any], length: int) -> Any:
+    """Return the iterations' outputs stacked, with zeros up to ``length``."""
+    columns = zip(*(_leaves(step) for step in steps), strict=True)
+    stacked = iter([_padded(_stack(column), length) for column in columns])
+    return _mapped(lambda _: next(stacked), steps[0])
+
+
+def _stack(arrays: Sequence[Any]) -> Any:
+    """Return arrays of one shape stacked along a new first axis."""
+    return operator_function("stack")(*arrays, axis=0)
+
+
+def _padded(x: Any, length: int) -> Any:
+    missing = length - x.shape[0]
+    if not missing:
+        return x
+    zeros = operator_function("zeros_like")(x[:1]).broadcast_to((missing, *x.shape[1:]))
+    return operator_function("concat")(x, zeros, dim=0)
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    func: Callable[..., Any],
+    loop_vars: Any,
+    max_iterations: int | None = None,
+) -> tuple[Any, Any]:
+    """Run a function on its own results while a condition holds.
+
+    Args:
+        cond: ``cond(*loop_vars)`` returns one number.
+        func: ``func(*loop_vars)`` returns outputs (None for none) and new variables.
+        loop_vars: The variables: an array, or a list of arrays.
+        max_iterations: The most iterations.
+
+    Returns:
+        Outputs, stacked along axis 0 with zeros up to ``max_iterations`` (an empty list where no
+        iteration ran), and the variables after the last iteration.
+
+    Raises:
+        ArgumentError: if there is no limit or no variable, or the variables change their number.
+        ArgumentTypeError: if there is something else than arrays.
+    """
+    if max_iterations is None:
+        raise ArgumentError("while_loop: expected max_iterations, got none")
+    functions = _of_graph(loop_vars)
+    if functions is not None:
+        results: tuple[Any, Any] = functions.while_loop(cond, func, loop_vars, max_iterations)
+        return results
+    if not _leaves(loop_vars):
+        raise ArgumentError("while_loop: expected at least one loop variable, got none")
+    _check_arrays("while_loop", loop_vars)
+    variables = loop_vars
+    steps: list[Any] = []
+    while len(steps) < max_iterations and bool(cond(*_unpacked(variables))):
+        outputs, new = _pair("while_loop", func(*_unpacked(variables)))
+        if len(_leaves(new)) != len(_leaves(loop_vars)):
+            raise ArgumentError(
+                f"while_loop: expected {len(_leaves(loop_vars))} loop variables after an "
+                f"iteration, got {len(_leaves(new))}"
+            )
+        variables = new
+        steps.append([] if outputs is None else outputs)
+    return (_stacked(steps, max_iterations) if steps else []), variables
+
+
+def _unpacked(variables: Any) -> Sequence[Any]:
+    return variables if isinstance(variables, list | tuple) else [variables]
+
+
+def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
+    """Return what one of two functions gives, as a value says; the other one does not run.
+
+    Args:
+        pred: An array of one number.
+        then_func: Called where ``pred`` is not 0.
+        else_func: Called where it is 0.
+
+    Raises:
+        ArgumentError: if ``pred`` has more than one element.
+    """
+    functions = _of_graph(pred)
+    if functions is not None:
+        return functions.cond(pred, then_func, else_func)
+    return then_func() if bool(pred) else else_func()
+
+
+def isinf(data: Any) -> Any:
+    """Return 1 where a number is infinite, else 0, in the dtype of the data."""
+    return data.abs() == math.inf
+
+
+def isfinite(data: Any) -> Any:
+    """Return 1 where a number is neither infinite nor NaN, else 0, in the dtype of the data."""
+    return (data == data) * (data.abs() != math.inf)  # NaN is not equal to itself
+
+
+def isnan(data: Any) -> Any:
+    """Return 1 where a number is NaN, else 0, in the dtype of the data."""
+    return data != data
+
+
+def rand_zipfian(
+    true_classes: NDArray, num_sampled: int, range_max: int, ctx: Context | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Draw classes so that small numbers are frequent: log-uniformly, with replacement.
+
+    Args:
+        true_classes: The classes that are right.
+        num_sampled: How many to draw.
+        range_max: One more than the largest class.
+        ctx: Where; the current context by default.
+
+    Returns:
+        The classes drawn, int64; how often each true class is expected among them, float64; and how
+        often each that was drawn.
+    """
+    log_range = math.log(range_max + 1)
+    uniform = operator_function("_random_uniform")
+    drawn = uniform(low=0, high=log_range, shape=(num_sampled,), dtype="float64", ctx=ctx)
+    sampled = (drawn.exp() - 1).astype("int64") % range_max
+
+    def expected(classes: Any) -> Any:
+        exact = classes.as_in_context(sampled.context).astype("float64")
+        return ((exact + 2.0) / (exact + 1.0)).log() / log_range * num_sampled
+
+    return sampled, expected(true_classes), expected(sampled)

@@ -1,0 +1,190 @@
+"""Arithmetic of two sparse arrays, and of a sparse array and a dense one."""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.spec import Shape
+from gluonish.ndarray.eager import invoke
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.sparse.array import CSRNDArray, RowSparseNDArray
+from gluonish.ndarray.sparse.dispatch import implement
+from gluonish.ndarray.sparse.storage import (
+    compressed,
+    element_rows,
+    no_rows,
+    numbers,
+    place_rows,
+    union,
+    with_rows,
+)
+from gluonish.ops.binary import ADD
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.reshape import reshape
+from gluonish.ops.take import take
+
+__all__ = ["add_rows", "take_rows"]
+
+_SUMS = "elemwise_add elemwise_sub"
+
+
+# -- row_sparse ------------------------------------------------------------------------------------
+
+
+def _spread_rows(x: RowSparseNDArray, rows: Any) -> NDArray:
+    """Return the values of an array at rows that include its own, which may be all."""
+    own = x._parts.aux[0].asnumpy()
+    if len(own) == len(rows):
+        return x._parts.values
+    places = numbers(np.searchsorted(rows, own), x)
+    return place_rows(x._parts.values, places, (len(rows), *x.shape[1:]))
+
+
+def take_rows(x: NDArray, rows: Any) -> NDArray:
+    """Return a copy of some rows of a dense or a row-sparse array, zeros where that has none.
+
+    Args:
+        x: The array.
+        rows: Distinct numbers, ascending, on the host.
+    """
+    if not isinstance(x, RowSparseNDArray):
+        return take(x, numbers(rows, x)) if len(rows) else no_rows(x)
+    own = x._parts.aux[0].asnumpy()
+    places = np.searchsorted(own, rows)
+    found: Any = np.flatnonzero(own[np.minimum(places, len(own) - 1)] == rows) if len(own) else []
+    shape = (len(rows), *x.shape[1:])
+    if not len(found):
+        return place_rows(no_rows(x), numbers(np.zeros(0), x), shape)
+    values = x._parts.values
+    taken = take(values, numbers(places[found], x))
+    return taken if len(found) == len(rows) else place_rows(taken, numbers(found, x), shape)
+
+
+def _common_rows(arrays: Sequence[RowSparseNDArray]) -> Any:
+    return reduce(union, [x._parts.aux[0].asnumpy() for x in arrays])
+
+
+@implement(_SUMS, "rr")
+def _combine_rows(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) -> Any:
+    a, b = inputs
+    rows = _common_rows(inputs)
+    values = invoke(op, (_spread_rows(a, rows), _spread_rows(b, rows)), attrs)
+    return with_rows(values, rows, a.shape)
+
+
+@implement("add_n", "r*")
+def _sum_rows(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) -> Any:
+    rows = _common_rows(inputs)
+    values = invoke(op, [_spread_rows(x, rows) for x in inputs], attrs)
+    return with_rows(values, rows, inputs[0].shape)
+
+
+def add_rows(arrays: Sequence[RowSparseNDArray]) -> RowSparseNDArray:
+    """Return the sum of row-sparse arrays of one shape."""
+    total = arrays[0]
+    for x in arrays[1:]:
+        total = _combine_rows(ADD.elemwise, (total, x), {})
+    return total
+
+
+@implement("elemwise_mul", "rr")
+def _multiply_rows(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) -> Any:
+    a, b = inputs
+    rows = np.intersect1d(a._parts.aux[0].asnumpy(), b._parts.aux[0].asnumpy())
+    return with_rows(invoke(op, (take_rows(a, rows), take_rows(b, rows)), attrs), rows, a.shape)
+
+
+@implement("elemwise_mul _scatter_elemwise_div", "rd")
+def _rows_and_dense(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    sparse, dense = inputs
+    assert isinstance(sparse, RowSparseNDArray)
+    rows = sparse._parts.aux[0].asnumpy()
+    return sparse._with_values(invoke(op, (sparse._parts.values, take_rows(dense, rows)), attrs))
+
+
+@implement("_scatter_elemwise_div", "rr")
+def _divide_rows(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) -> Any:
+    return _rows_and_dense(op, inputs, attrs)
+
+
+@implement("elemwise_mul", "dr dc")
+def _dense_and_sparse(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    dense, sparse = inputs
+    both = _rows_and_dense if isinstance(sparse, RowSparseNDArray) else _elements_and_dense
+    return both(op, (sparse, dense), attrs)
+
+
+# -- csr -------------------------------------------------------------------------------------------
+
+
+def _flat_places(x: CSRNDArray) -> Any:
+    """Return the number of each element in a matrix without zeros left out, on the host."""
+    return element_rows(x) * x.shape[1] + x._parts.aux[1].asnumpy()
+
+
+def _ascending(*places: Any) -> bool:
+    return all(bool((own[1:] > own[:-1]).all()) for own in places)
+
+
+def _matrix(values: NDArray, places: Any, shape: Shape) -> CSRNDArray:
+    """Return the matrix that holds values at flat places, which ascend."""
+    width = max(1, shape[1])
+    pointers = np.searchsorted(places, np.arange(shape[0] + 1) * width)
+    return compressed(values, places % width, pointers, shape)
+
+
+@implement(_SUMS, "cc")
+def _combine_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
+    places = [_flat_places(x) for x in inputs]
+    if not _ascending(*places):
+        return NotImplemented
+    merged = union(*places)
+    spread = [
+        x._parts.values
+        if len(own) == len(merged)
+        else place_rows(x._parts.values, numbers(np.searchsorted(merged, own), x), (len(merged),))
+        for x, own in zip(inputs, places, strict=True)
+    ]
+    values: NDArray = invoke(op, spread, attrs)
+    if op is not ADD.elemwise and len(merged):
+        # MXNet leaves out the differences that are 0.
+        kept = np.flatnonzero(values.asnumpy())
+        if len(kept) < len(merged):
+            merged = merged[kept]
+            values = _some(values, kept)
+    return _matrix(values, merged, inputs[0].shape)
+
+
+def _some(values: NDArray, kept: Any) -> NDArray:
+    """Return the elements at some numbers, which may be none."""
+    return take(values, numbers(kept, values)) if len(kept) else no_rows(values)
+
+
+@implement("elemwise_mul", "cc")
+def _multiply_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
+    a, b = inputs
+    places = [_flat_places(x) for x in inputs]
+    if not _ascending(*places):
+        return NotImplemented
+    both = np.intersect1d(*places)
+    in_a, in_b = (np.searchsorted(own, both) for own in places)
+    taken = (_some(a._parts.values, in_a), _some(b._parts.values, in_b))
+    return _matrix(invoke(op, taken, attrs), both, a.shape)
+
+
+@implement("elemwise_mul broadcast_mul broadcast_div", "cd")
+def _elements_and_dense(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    sparse, dense = inputs
+    assert isinstance(sparse, CSRNDArray)
+    if dense.ndim > 2 or not sparse._parts.values.size:
+        return sparse if dense.ndim <= 2 else NotImplemented
+    height, width = (1, 1, *dense.shape)[-2:]
+    if height not in (1, sparse.shape[0]) or width not in (1, sparse.shape[1]):
+        return NotImplemented  # the matrix itself is stretched
+    rows = element_rows(sparse) if height > 1 else 0
+    columns = sparse._parts.aux[1].asnumpy() if width > 1 else 0
+    places = np.broadcast_to(rows * width + columns, sparse._parts.values.shape)
+    other = take(reshape(dense, (dense.size,)), numbers(places, dense))
+    return sparse._with_values(invoke(op, (sparse._parts.values, other), attrs))

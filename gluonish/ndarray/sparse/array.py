@@ -1,0 +1,287 @@
+"""CSRNDArray and RowSparseNDArray: arrays that hold some of their elements, all others being 0.
+
+A sparse array is a handle on its parts, which are dense NDArrays: values, and whole numbers (int64)
+that say where they belong. Handles of one array share the parts; a write puts new parts in place of
+the old ones, so that parts themselves never change and several arrays may share one.
+
+The slots that hold an NDArray's memory (``_data``, ``_device``, ``_var``) stay unset: an operator's
+call on dense arrays, which reads them, pays nothing for sparse ones and finds out by the
+AttributeError (see `gluonish.ndarray.sparse.dispatch`).
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.spec import Shape, Spec
+from gluonish.ndarray.array_record import SparseRecord, sparse_problem
+from gluonish.ndarray.ndarray import Link, NDArray
+
+__all__ = ["BaseSparseNDArray", "CSRNDArray", "NotSupportedForSparseNDArray", "RowSparseNDArray"]
+
+
+class NotSupportedForSparseNDArray(NotSupportedError):
+    """Something that only dense arrays do; ``tostype("default")`` makes one."""
+
+
+class _Parts:
+    """What the handles of one sparse array share.
+
+    Attributes:
+        values: The elements or rows that are stored.
+        aux: Where they belong; see the classes.
+    """
+
+    __slots__ = ("aux", "values")
+
+    def __init__(self, values: NDArray, aux: tuple[NDArray, ...]) -> None:
+        self.values = values
+        self.aux = aux
+
+
+class BaseSparseNDArray(NDArray):
+    """What both kinds of sparse arrays have in common.
+
+    Made by `gluonish.ndarray.sparse.csr_matrix`, `row_sparse_array`, ``tostype`` or operators, not
+    by calling the class.
+
+    Args:
+        values: The stored elements or rows.
+        aux: Where they belong.
+        shape: The array's extents.
+        link: The place on the tape.
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(
+        self,
+        values: NDArray,
+        aux: Sequence[NDArray],
+        shape: Shape,
+        link: Link | None = None,
+    ) -> None:
+        self._parts = _Parts(values, tuple(aux))
+        self._spec = Spec(shape, values._spec.dtype)
+        self._link = link
+
+    def _handle(self, link: Link | None) -> Self:
+        """Return another handle of this array."""
+        made = object.__new__(type(self))
+        made._parts, made._spec, made._link = self._parts, self._spec, link
+        return made
+
+    def _with_values(self, values: NDArray) -> Self:
+        """Return a new array with other values at the same places."""
+        return type(self)(values, self._parts.aux, self.shape)
+
+    def _take_over(self, other: "BaseSparseNDArray") -> None:
+        """Hold what another array of this kind and shape holds."""
+        parts = other._parts
+        self._parts.values, self._parts.aux = parts.values, parts.aux
+        self._spec = Spec(self.shape, parts.values._spec.dtype)
+
+    def connected(self, link: Link | None) -> "BaseSparseNDArray":
+        """Return this array as the value of a tape node: itself, or another handle of it."""
+        return self if self._link == link else self._handle(link)
+
+    def detach(self) -> "BaseSparseNDArray":
+        """Return another handle of the array that no gradient flows through."""
+        return self._handle(None)
+
+    # -- facts ---------------------------------------------------------------------------------
+
+    @property
+    def context(self) -> Context:
+        """The device that holds the parts."""
+        return self._parts.values.context
+
+    ctx = context
+
+    @property
+    def size(self) -> int:
+        """Number of elements, the zeros included."""
+        return self._spec.size
+
+    @property
+    def handle(self) -> Any:
+        """The raw arrays of values and places, for debugging; work may be pending on them."""
+        return tuple(x.handle for x in (self._parts.values, *self._parts.aux))
+
+    @property
+    def data(self) -> NDArray:
+        """A copy of the values that are stored."""
+        copied: NDArray = self._parts.values.copy()
+        return copied
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise self._unsupported("setting data")
+
+    @property
+    def indices(self) -> NDArray:
+        """A copy of the numbers that say where the values belong: columns, or rows."""
+        copied: NDArray = self._parts.aux[-1].copy()
+        return copied
+
+    @indices.setter
+    def indices(self, value: Any) -> None:
+        raise self._unsupported("setting indices")
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        return f"\n<{type(self).__name__} {shape} @{self.context}>"
+
+    # -- waiting and host access -----------------------------------------------------------------
+
+    def wait_to_read(self) -> None:
+        """Wait until all parts are computed."""
+        for part in (self._parts.values, *self._parts.aux):
+            part.wait_to_read()
+
+    def wait_to_write(self) -> None:
+        """Wait until nobody reads or writes the parts any more."""
+        for part in (self._parts.values, *self._parts.aux):
+            part.wait_to_write()
+
+    def _record(self) -> SparseRecord:
+        """Return the array as it stands in files."""
+        aux = tuple(part.asnumpy() for part in self._parts.aux)
+        return SparseRecord(self.stype, self.shape, self._parts.values.asnumpy(), aux)
+
+    def asnumpy(self) -> np.ndarray[Any, Any]:
+        """Return the values with all zeros between them as a NumPy array, waiting for them."""
+        raise NotImplementedError
+
+    def check_format(self, full_check: bool = True) -> None:
+        """Check that the parts make an array.
+
+        Args:
+            full_check: Look at the numbers too, and not at shapes only.
+
+        Raises:
+            ArgumentError: They do not.
+        """
+        record = self._record()
+        problem = sparse_problem(self.stype, self.shape, record.values, record.aux, full_check)
+        if full_check and not problem:
+            problem = self._order_problem(record.aux)
+        if problem:
+            raise ArgumentError(
+                f"check_format: expected the parts of a {self.stype} array of shape {self.shape}, "
+                f"got {problem}"
+            )
+
+    def _order_problem(self, aux: Sequence[Any]) -> str:
+        """Say in what way the numbers are out of order; empty when they are not."""
+        raise NotImplementedError
+
+    # -- what sparse arrays do not do --------------------------------------------------------------
+
+    def _unsupported(self, what: str) -> NotSupportedForSparseNDArray:
+        return NotSupportedForSparseNDArray(
+            f"{type(self).__name__}: expected a dense array for {what}, got a {self.stype} one; "
+            "call tostype('default') first"
+        )
+
+    def _write(self, fill: Any, reads: Sequence[NDArray] = (), name: str = "_write") -> None:
+        raise self._unsupported(name)
+
+    def _settle(self) -> NoReturn:
+        raise self._unsupported("access to its memory")
+
+    def reshape(self, *shape: Any, **kwargs: Any) -> NoReturn:
+        """Refuse: only dense arrays have views of another shape.
+
+        Raises:
+            NotSupportedForSparseNDArray: Always.
+        """
+        raise self._unsupported("reshape")
+
+    def __dlpack__(self, **options: Any) -> NoReturn:
+        raise self._unsupported("dlpack")
+
+    def __dlpack_device__(self) -> NoReturn:
+        raise self._unsupported("dlpack")
+
+
+class RowSparseNDArray(BaseSparseNDArray):
+    """An array that holds some of its rows, all others being 0.
+
+    Attributes:
+        data: The rows that are stored, (K, *shape[1:]).
+        indices: Their numbers, (K,), ascending and distinct, int64.
+    """
+
+    __slots__ = ()
+    stype: ClassVar[str] = "row_sparse"
+
+    def asnumpy(self) -> np.ndarray[Any, Any]:
+        """Return the rows with those of zeros between them as a NumPy array, waiting for them."""
+        dense = np.zeros(self.shape, self._spec.dtype)
+        dense[self._parts.aux[0].asnumpy()] = self._parts.values.asnumpy()
+        return dense
+
+    def _order_problem(self, aux: Sequence[Any]) -> str:
+        rows = aux[0]
+        return "" if (rows[1:] > rows[:-1]).all() else "row numbers that do not ascend"
+
+
+class CSRNDArray(BaseSparseNDArray):
+    """A matrix that holds some elements of each row (compressed sparse rows), all others being 0.
+
+    Attributes:
+        data: The elements that are stored, row after row, (NNZ,).
+        indices: The column of each, (NNZ,), int64, ascending within a row.
+        indptr: Where each row begins among them, and the end, (rows + 1,), int64.
+    """
+
+    __slots__ = ()
+    stype: ClassVar[str] = "csr"
+
+    @property
+    def indptr(self) -> NDArray:
+        """A copy of the numbers that say where each row begins."""
+        copied: NDArray = self._parts.aux[0].copy()
+        return copied
+
+    @indptr.setter
+    def indptr(self, value: Any) -> None:
+        raise self._unsupported("setting indptr")
+
+    def asnumpy(self) -> np.ndarray[Any, Any]:
+        """Return the elements with all zeros between them as a NumPy array, waiting for them."""
+        pointers, columns = (part.asnumpy() for part in self._parts.aux)
+        dense = np.zeros(self.shape, self._spec.dtype)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(pointers))
+        np.add.at(dense, (rows, columns), self._parts.values.asnumpy())
+        return dense
+
+    def asscipy(self) -> Any:
+        """Return a ``scipy.sparse.csr_matrix`` with the same elements.
+
+        Raises:
+            NotSupportedError: SciPy is not installed.
+        """
+        try:
+            from scipy.sparse import csr_matrix  # type: ignore[import-untyped]  # none has stubs
+        except ImportError as error:
+            raise NotSupportedError(
+                "asscipy: expected SciPy to be installed, got none; install scipy"
+            ) from error
+        pointers, columns = (part.asnumpy() for part in self._parts.aux)
+        parts = (self._parts.values.asnumpy(), columns, pointers)
+        return csr_matrix(parts, shape=self.shape, dtype=self.dtype)
+
+    def _order_problem(self, aux: Sequence[Any]) -> str:
+        pointers, columns = aux
+        ascends = columns[1:] > columns[:-1]
+        starts = pointers[1:-1]
+        ascends[starts[(starts > 0) & (starts < len(columns))] - 1] = True
+        return "" if ascends.all() else "column numbers that do not ascend within a row"

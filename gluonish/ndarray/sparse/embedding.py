@@ -1,0 +1,43 @@
+"""The row-sparse gradient of Embedding's weight: only rows that were looked up."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.ndarray.eager import invoke
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.sparse.array import RowSparseNDArray
+from gluonish.ndarray.sparse.dispatch import implement
+from gluonish.ndarray.sparse.storage import nothing, numbers, to_dense, with_rows
+from gluonish.ops.embedding import EMBEDDING_BACKWARD
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.reshape import reshape
+
+__all__ = ["embedding_gradient"]
+
+
+def embedding_gradient(grad: NDArray, data: NDArray, attrs: Attrs) -> RowSparseNDArray:
+    """Return each row of ``grad``, (*data.shape, output_dim), added to the row that ``data`` names.
+
+    The sum of a row is formed in the order of ``data``, as the dense gradient's is.
+    """
+    count, width = attrs["input_dim"], attrs["output_dim"]
+    wanted = data.asnumpy().astype(np.int64).clip(0, count - 1).reshape(-1)
+    rows, places = np.unique(wanted, return_inverse=True)
+    if not len(rows):
+        empty = nothing((count, width), "row_sparse", grad.context, grad.dtype)
+        assert isinstance(empty, RowSparseNDArray)
+        return empty
+    heads = reshape(to_dense(grad), (len(wanted), width))
+    inner = {**attrs, "input_dim": len(rows), "sparse_grad": False}
+    values = invoke(EMBEDDING_BACKWARD, (heads, numbers(places, grad)), inner)
+    return with_rows(values, rows, (count, width))
+
+
+@implement("_embedding_backward", "dd rd")
+def _backward(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    if not attrs["sparse_grad"]:
+        return NotImplemented
+    grad, data = inputs
+    return embedding_gradient(grad, data, attrs)

@@ -1,0 +1,68 @@
+"""Arithmetic functions of the ``nd.sparse`` namespace, which keep storage where they can."""
+
+from typing import Any
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ops import binary
+from gluonish.ops.arithmetic import scalar_attrs
+from gluonish.ops.binary import Row
+from gluonish.ops.registry import apply
+
+__all__ = ["add", "divide", "multiply", "subtract"]
+
+
+def _combine(row: Row, lhs: Any, rhs: Any) -> Any:
+    if isinstance(lhs, NDArray) and isinstance(rhs, NDArray):
+        same = lhs.shape == rhs.shape
+        return apply(row.elemwise if same else row.broadcast, (lhs, rhs), {})
+    if isinstance(lhs, NDArray):
+        return apply(row.scalar, (lhs,), scalar_attrs(row, rhs))
+    if isinstance(rhs, NDArray):
+        return apply(row.rscalar, (rhs,), scalar_attrs(row, lhs))
+    raise ArgumentTypeError(
+        f"{row.broadcast.name}: expected an array on one side at least, got "
+        f"{type(lhs).__name__} and {type(rhs).__name__}"
+    )
+
+
+def add(lhs: Any, rhs: Any) -> Any:
+    """Return ``lhs + rhs``: row_sparse or csr if both are, or if a number is 0; else dense.
+
+    Args:
+        lhs: Array or number.
+        rhs: Array or number; of two arrays the shapes broadcast.
+    """
+    return _combine(binary.ADD, lhs, rhs)
+
+
+def subtract(lhs: Any, rhs: Any) -> Any:
+    """Return ``lhs - rhs``: row_sparse or csr if both are, or if ``rhs`` is 0; else dense.
+
+    Args:
+        lhs: Array or number.
+        rhs: Array or number; of two arrays the shapes broadcast.
+    """
+    return _combine(binary.SUBTRACT, lhs, rhs)
+
+
+def multiply(lhs: Any, rhs: Any) -> Any:
+    """Return ``lhs * rhs``, sparse where one side is and the shapes are the same.
+
+    A csr matrix times a row, a column or a number stays csr too.
+
+    Args:
+        lhs: Array or number.
+        rhs: Array or number; of two arrays the shapes broadcast.
+    """
+    return _combine(binary.MULTIPLY, lhs, rhs)
+
+
+def divide(lhs: Any, rhs: Any) -> Any:
+    """Return ``lhs / rhs``: sparse if ``rhs`` is a number, or a csr matrix's row or column.
+
+    Args:
+        lhs: Array or number.
+        rhs: Array or number; of two arrays the shapes broadcast.
+    """
+    return _combine(binary.DIVIDE, lhs, rhs)

@@ -1,0 +1,307 @@
+"""What sparse arrays can do beyond holding values: operators, indexing, copies; attached here.
+
+Dense arrays get from here what makes sparse arrays of them: ``tostype``, ``attach_grad`` with a
+storage type, and operators whose result may be sparse.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import Context
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray import copying, recording
+from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host
+from gluonish.ndarray.recording import RECORDING, Leaf
+from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
+from gluonish.ndarray.sparse.dispatch import apply_sparse
+from gluonish.ndarray.sparse.functions import add, divide, multiply, subtract
+from gluonish.ndarray.sparse.storage import STYPES, convert, nothing
+from gluonish.ops.embedding import EMBEDDING_BACKWARD
+from gluonish.ops.identity import COPY
+from gluonish.ops.registry import Attrs, apply
+from gluonish.ops.slice import SLICE
+from gluonish.ops.sparse.cast_storage import CAST_STORAGE, cast_storage
+from gluonish.ops.sparse.retain import RETAIN
+
+__all__ = ["attach"]
+
+
+def _astype(self: BaseSparseNDArray, dtype: Any, copy: bool = True) -> BaseSparseNDArray:
+    """Return the values in another dtype; with ``copy=False`` the array itself if it has it."""
+    if not copy and normalize_dtype(dtype) == self._spec.dtype:
+        return self
+    return self._with_values(self._parts.values.astype(dtype))
+
+
+def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
+    """Copy into another array, dense or of the same storage type, or to a new one on a device.
+
+    Raises:
+        ArgumentError: if the target's shape differs.
+        ArgumentTypeError: if ``other`` is neither array nor context, or sparse of the other kind.
+    """
+    if isinstance(other, Context):
+        moved: NDArray = _on(self, other)
+        return moved
+    if not isinstance(other, NDArray):
+        raise ArgumentTypeError(
+            f"copyto: expected an NDArray or a Context, got {type(other).__name__}"
+        )
+    if other.shape != self.shape:
+        raise ArgumentError(f"copyto: expected a target of shape {self.shape}, got {other.shape}")
+    if other.stype not in ("default", self.stype) and self.stype != "default":
+        raise ArgumentTypeError(
+            f"copyto: expected a target of stype default or {self.stype}, got {other.stype}"
+        )
+    other._check_writable("copyto")
+    if not isinstance(other, BaseSparseNDArray):
+        copying.copyto(convert(self, "default"), other)
+        return other
+    if isinstance(self, BaseSparseNDArray) and self._parts is other._parts:
+        return other
+    made = convert(self.detach(), other.stype)
+    assert isinstance(made, BaseSparseNDArray)
+    other._take_over(_on(_astype(made, other.dtype, copy=False), other.context))
+    return other
+
+
+def _on(x: Any, context: Context) -> Any:
+    """Return a sparse array with parts of its own on a device."""
+    parts = x._parts
+    aux = [part.copyto(context) for part in parts.aux]
+    return type(x)(parts.values.copyto(context), aux, x.shape)
+
+
+def _as_in_context(self: BaseSparseNDArray, context: Context) -> BaseSparseNDArray:
+    """Return the array itself if it lies on ``context``, else a copy there."""
+    if self.context == context:
+        return self
+    copied: BaseSparseNDArray = _on(self, context)
+    return copied
+
+
+def _copy(self: BaseSparseNDArray) -> BaseSparseNDArray:
+    """Return a copy on the same device; while recording, gradients flow through it."""
+    copied: BaseSparseNDArray = apply(COPY, (self,), {})
+    return copied
+
+
+def _duplicate(self: BaseSparseNDArray, memo: object = None) -> BaseSparseNDArray:
+    """Return a copy outside the recorded graph; this is ``copy.copy`` and ``copy.deepcopy``."""
+    copied: BaseSparseNDArray = _on(self, self.context)
+    return copied
+
+
+def _tostype(self: NDArray, stype: str) -> NDArray:
+    """Return the array in a storage type, as a copy.
+
+    Args:
+        self: The array.
+        stype: ``"default"``, ``"row_sparse"``, or ``"csr"`` of a matrix.
+
+    Raises:
+        ArgumentError: for another storage type, from one sparse type to the other, or csr of an
+            array that is no matrix.
+    """
+    if stype not in STYPES:
+        raise ArgumentError(f"tostype: expected stype in {STYPES}, got {stype!r}")
+    if "default" not in (stype, self.stype) and stype != self.stype:
+        raise ArgumentError(
+            f"tostype: expected 'default' or {self.stype!r} of a {self.stype} array, got "
+            f"{stype!r}; go through tostype('default')"
+        )
+    if stype == self.stype:
+        copied: NDArray = self.copy()
+        return copied
+    cast: NDArray = cast_storage(self, stype)
+    return cast
+
+
+def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = None) -> None:
+    """Ask for the gradient of this array; it becomes a leaf, cut off from what computed it.
+
+    Args:
+        self: The array.
+        grad_req: ``"write"`` (each backward pass replaces it), ``"add"``, or ``"null"``.
+        stype: Storage type of the gradient; None for that of the array.
+
+    Raises:
+        ArgumentError: for another ``grad_req`` or ``stype``.
+    """
+    if grad_req not in ("write", "add", "null"):
+        raise ArgumentError(
+            f"attach_grad: expected grad_req 'write', 'add' or 'null', got {grad_req!r}"
+        )
+    kind = self.stype if stype is None else stype
+    if kind not in STYPES:
+        raise ArgumentError(f"attach_grad: expected stype None or in {STYPES}, got {stype!r}")
+    grad: NDArray
+    if kind != "default":
+        grad = nothing(self.shape, kind, self.context, self.dtype)
+    elif isinstance(self, BaseSparseNDArray):
+        grad = from_host(np.zeros(self.shape), self.context, self.dtype)
+    else:
+        grad = empty_like_spec(self._spec, self._device, type(self))
+        grad._write(lambda out: out.fill(0))
+    self._link = (Leaf(grad, grad_req), 0)
+
+
+# -- indexing --------------------------------------------------------------------------------------
+
+
+def _index_problem(self: NDArray, key: Any, what: str) -> ArgumentError:
+    return ArgumentError(f"{type(self).__name__}: expected {what}, got {key!r}")
+
+
+def _csr_item(self: CSRNDArray, key: Any) -> CSRNDArray:
+    """Return a row, as a matrix of one, or consecutive rows.
+
+    Raises:
+        ArgumentError: for any other key.
+    """
+    if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        row = int(key)
+        count = self.shape[0]
+        begin = row + count if row < 0 else row
+        attrs = {"begin": (begin,), "end": (begin + 1,), "step": ()}
+    elif isinstance(key, slice) and key.step in (None, 1):
+        if key == slice(None):
+            return self
+        attrs = {"begin": (key.start,), "end": (key.stop,), "step": ()}
+    else:
+        raise _index_problem(self, key, "a row number or a slice of consecutive rows")
+    rows: CSRNDArray = apply(SLICE, (self,), attrs)
+    return rows
+
+
+def _row_sparse_item(self: RowSparseNDArray, key: Any) -> RowSparseNDArray:
+    """Return the array itself for ``[:]``.
+
+    Raises:
+        ArgumentError: for any other key.
+    """
+    if isinstance(key, slice) and key == slice(None):
+        return self
+    raise _index_problem(self, key, "[:]; use retain, or tostype('default') to index")
+
+
+def _set_item(self: BaseSparseNDArray, key: Any, value: Any) -> None:
+    """Replace all values, by those of an array of any storage type or, if row-sparse, a number.
+
+    Raises:
+        ArgumentError: for another key than ``[:]``, or a number given to a matrix.
+    """
+    if not (isinstance(key, slice) and key == slice(None)):
+        raise _index_problem(self, key, "[:] for assignment")
+    self._check_writable("assignment")
+    if isinstance(value, int | float | np.number):
+        if isinstance(self, CSRNDArray):
+            raise _index_problem(self, value, "an array to assign")
+        value = from_host(np.full(self.shape, value), self.context, self.dtype)
+    elif not isinstance(value, NDArray):
+        value = from_host(np.broadcast_to(np.asarray(value), self.shape), self.context, self.dtype)
+    if value.stype not in ("default", self.stype):
+        value = convert(value, "default")
+    _copyto(value.detach(), self)
+
+
+def _retain(self: RowSparseNDArray, indices: NDArray) -> RowSparseNDArray:
+    """Return the array with some of its rows only.
+
+    Args:
+        self: The array.
+        indices: Numbers of the rows, (K,).
+    """
+    kept: RowSparseNDArray = apply(RETAIN, (self, indices), {})
+    return kept
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+
+def _operator(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: BaseSparseNDArray, other: Any) -> Any:
+        return function(self, other)
+
+    method.__doc__ = f"Return `{function.__name__}` of the two."
+    return method
+
+
+def _inplace(function: Callable[[Any, Any], Any], symbol: str) -> Callable[[Any, Any], Any]:
+    def method(self: BaseSparseNDArray, other: Any) -> BaseSparseNDArray:
+        self._check_writable(symbol)
+        _copyto(function(self, other).detach(), self)
+        return self
+
+    method.__doc__ = f"Return the array itself, in its storage type, after ``x {symbol} other``."
+    return method
+
+
+# -- dense arrays ----------------------------------------------------------------------------------
+
+
+def _diverted_cast(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
+    if attrs["stype"] == "default":
+        return NotImplemented
+    return apply_sparse(CAST_STORAGE, inputs, attrs, out)
+
+
+def _diverted_embedding(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
+    """Give a row-sparse gradient, but where it is itself to be differentiated."""
+    recorded = recording.mode.get() & RECORDING
+    if not attrs["sparse_grad"] or (recorded and any(x._link is not None for x in inputs)):
+        return NotImplemented
+    return apply_sparse(EMBEDDING_BACKWARD, inputs, attrs, out)
+
+
+def _dense_copyto(self: NDArray, other: NDArray | Context) -> NDArray:
+    """Copy into another array, or to a new array on a device.
+
+    Raises:
+        ArgumentError: if the target's shape differs.
+        ArgumentTypeError: if ``other`` is neither.
+    """
+    if isinstance(other, BaseSparseNDArray):
+        return _copyto(self, other)
+    return copying.copyto(self, other)
+
+
+def attach() -> None:
+    """Give the classes their methods."""
+    shared: dict[str, Any] = {
+        "__apply__": staticmethod(apply_sparse),
+        "__copy__": _duplicate,
+        "__deepcopy__": _duplicate,
+        "__setitem__": _set_item,
+        "as_in_context": _as_in_context,
+        "as_in_ctx": _as_in_context,
+        "astype": _astype,
+        "copy": _copy,
+        "copyto": _copyto,
+        "tostype": _tostype,
+        "__add__": _operator(add),
+        "__sub__": _operator(subtract),
+        "__mul__": _operator(multiply),
+        "__truediv__": _operator(divide),
+        "__iadd__": _inplace(add, "+="),
+        "__isub__": _inplace(subtract, "-="),
+        "__imul__": _inplace(multiply, "*="),
+        "__itruediv__": _inplace(divide, "/="),
+    }
+    of_class: dict[type[NDArray], dict[str, Any]] = {
+        BaseSparseNDArray: shared,
+        CSRNDArray: {"__getitem__": _csr_item},
+        RowSparseNDArray: {"__getitem__": _row_sparse_item, "retain": _retain},
+        NDArray: {"attach_grad": _attach_grad, "copyto": _dense_copyto, "tostype": _tostype},
+    }
+    for kind, methods in of_class.items():
+        for name, method in methods.items():
+            setattr(kind, name, method)
+    CAST_STORAGE.divert(_diverted_cast)
+    EMBEDDING_BACKWARD.divert(_diverted_embedding)
+
+
+attach()

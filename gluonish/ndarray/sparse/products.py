@@ -1,0 +1,128 @@
+"""dot with sparse matrices."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.ndarray.eager import invoke
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.sparse.array import CSRNDArray
+from gluonish.ndarray.sparse.dispatch import implement
+from gluonish.ndarray.sparse.storage import convert, no_rows, numbers, to_dense, with_rows
+from gluonish.ops.matmul import DOT, matmul
+from gluonish.ops.registry import Attrs, Operator, V
+from gluonish.ops.reshape import reshape
+from gluonish.ops.sparse.cast_storage import cast_storage
+from gluonish.ops.sparse.compressed import CSR_DOT
+
+__all__ = ["SPARSE_DOT"]
+
+
+def _of_left(g: Any, rhs: Any, transpose_a: bool, transpose_b: bool) -> Any:
+    if transpose_a:
+        return matmul(rhs, g, transpose_a=transpose_b, transpose_b=True)
+    return matmul(g, rhs, transpose_b=not transpose_b)
+
+
+def _of_right(g: Any, lhs: Any, transpose_a: bool, transpose_b: bool) -> Any:
+    if transpose_b:
+        return matmul(g, lhs, transpose_a=True, transpose_b=transpose_a)
+    return matmul(lhs, g, transpose_a=not transpose_a)
+
+
+def _gradient(
+    g: V, lhs: V, rhs: V, *, transpose_a: bool, transpose_b: bool, forward_stype: str | None
+) -> tuple[Any, Any]:
+    """The rule of dot without a change of shape, which sparse arrays cannot have."""
+    if len(rhs.shape) == 2:
+        return (
+            lambda: _of_left(g, rhs, transpose_a, transpose_b),
+            lambda: _of_right(g, lhs, transpose_a, transpose_b),
+        )
+    column = reshape(cast_storage(rhs, "default"), (rhs.shape[0], 1))
+    head = reshape(g, (g.shape[0], 1))
+
+    def of_vector() -> Any:
+        found = _of_right(head, lhs, transpose_a, transpose_b=False)
+        return reshape(cast_storage(found, "default"), rhs.shape)
+
+    return lambda: _of_left(head, column, transpose_a, False), of_vector
+
+
+SPARSE_DOT = Operator(
+    "dot",
+    DOT.infer,
+    DOT.kernel,
+    _gradient,
+    doc=DOT.doc,
+    inputs=DOT.inputs,
+    schema=DOT.schema,
+)
+
+
+@implement("dot", "cd cr", recorded=SPARSE_DOT)
+def _compressed_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    lhs, rhs = inputs
+    assert isinstance(lhs, CSRNDArray)
+    if rhs.ndim > 2:
+        return NotImplemented
+    dense = to_dense(rhs)
+    if attrs["transpose_b"]:
+        dense = dense.T
+    wanted = attrs["forward_stype"]
+    if wanted is None and attrs["transpose_b"]:
+        wanted = "default"
+    if not attrs["transpose_a"]:
+        return convert(_csr_dot(lhs, dense, lhs._parts.aux[1], lhs.shape[0]), wanted or "default")
+    if wanted == "default" or dense.ndim == 1:
+        return _csr_dot(lhs, dense, lhs._parts.aux[1], lhs.shape[1], transpose=True)
+    rows, places = _distinct(lhs._parts.aux[1].asnumpy(), lhs.shape[1])
+    shape = (lhs.shape[1], *dense.shape[1:])
+    if not len(rows):
+        return convert(with_rows(no_rows(dense), rows, shape), wanted or "row_sparse")
+    values = _csr_dot(lhs, dense, numbers(places, lhs), len(rows), transpose=True)
+    product = with_rows(values, rows, shape)
+    return product if wanted in (None, "row_sparse") else convert(to_dense(product), wanted)
+
+
+def _distinct(columns: Any, extent: int) -> tuple[Any, Any]:
+    """Return the columns that there are, ascending, and the place of each element's among them."""
+    if extent > 4 * len(columns):
+        rows, places = np.unique(columns, return_inverse=True)
+        return rows, places.reshape(-1)
+    seen = np.zeros(extent, np.bool_)
+    seen[columns] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[columns]
+
+
+def _csr_dot(
+    lhs: CSRNDArray, rhs: NDArray, columns: NDArray, rows: int, *, transpose: bool = False
+) -> NDArray:
+    parts = lhs._parts
+    inputs = (parts.values, columns, parts.aux[0], rhs)
+    product: NDArray = invoke(CSR_DOT, inputs, {"transpose": transpose, "rows": rows})
+    return product
+
+
+@implement("dot", "dc", recorded=SPARSE_DOT)
+def _dense_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    lhs, rhs = inputs
+    wanted = attrs["forward_stype"] or ("default" if attrs["transpose_a"] else "csr")
+    if lhs.ndim != 2:
+        return NotImplemented
+    assert isinstance(rhs, CSRNDArray)
+    # x S = (S' x')'
+    columns = lhs if attrs["transpose_a"] else lhs.T
+    transpose = not attrs["transpose_b"]
+    extent = rhs.shape[1] if transpose else rhs.shape[0]
+    product = _csr_dot(rhs, columns, rhs._parts.aux[1], extent, transpose=transpose)
+    return convert(product.T, wanted)
+
+
+@implement("dot", "dr rd rr rc cc", recorded=SPARSE_DOT)
+def _other_product(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    if any(x.ndim > 2 for x in inputs):
+        return NotImplemented
+    product = invoke(op, [to_dense(x) for x in inputs], attrs)
+    return convert(product, attrs["forward_stype"] or "default")

@@ -1,0 +1,125 @@
+"""Parts of sparse arrays: slices and rows of CSR matrices, retain, and CSR matrices joined."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.ndarray.eager import invoke
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.sparse.arithmetic import take_rows
+from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
+from gluonish.ndarray.sparse.dispatch import implement
+from gluonish.ndarray.sparse.storage import compressed, element_rows, no_rows, numbers, with_rows
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.take import take, whole_positions
+
+__all__ = ["retain_rows", "slice_rows"]
+
+
+def retain_rows(x: NDArray, rows: Any) -> RowSparseNDArray:
+    """Return a row-sparse array of some rows of a dense or row-sparse one, and of no others.
+
+    Args:
+        x: The array.
+        rows: Numbers on the host, in any order; those that repeat or are not there are left out.
+    """
+    wanted = np.unique(np.asarray(rows).astype(np.int64).reshape(-1))
+    wanted = wanted[(wanted >= 0) & (wanted < x.shape[0])]
+    return with_rows(take_rows(x, wanted), wanted, x.shape)
+
+
+@implement("_sparse_retain", "rd")
+def _retain(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    data, indices = inputs
+    return retain_rows(data, indices.asnumpy())
+
+
+@implement("Embedding _contrib_SparseEmbedding", "dr")
+def _embedding(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    data, weight = inputs
+    wanted = data.asnumpy().astype(np.int64).clip(0, attrs["input_dim"] - 1)
+    rows, places = np.unique(wanted, return_inverse=True)
+    if not len(rows):
+        return NotImplemented
+    taken: NDArray = take(take_rows(weight, rows), numbers(places.reshape(data.shape), weight))
+    return taken
+
+
+def _elements(x: CSRNDArray, kept: Any, columns: Any, pointers: Any, shape: Any) -> CSRNDArray:
+    """Return a matrix of the elements with some numbers, at other places."""
+    values = x._parts.values
+    if isinstance(kept, slice):
+        chosen = values[kept] if kept.stop > kept.start else no_rows(values)
+    else:
+        chosen = take(values, numbers(kept, values)) if len(kept) else no_rows(values)
+    return compressed(chosen, columns, pointers, shape)
+
+
+def slice_rows(x: CSRNDArray, begin: int, end: int) -> CSRNDArray:
+    """Return the rows from ``begin`` up to ``end``, both in range."""
+    end = max(begin, end)
+    pointers, columns = (part.asnumpy() for part in x._parts.aux)
+    first, last = int(pointers[begin]), int(pointers[end])
+    shape = (end - begin, x.shape[1])
+    own = pointers[begin : end + 1] - first
+    return _elements(x, slice(first, last), columns[first:last], own, shape)
+
+
+@implement("slice", "c")
+def _slice(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
+    (x,) = inputs
+    if any(step not in (None, 1) for step in attrs["step"]):
+        return NotImplemented
+    bounds = [(0, extent) for extent in x.shape]
+    pairs = zip(attrs["begin"], attrs["end"], x.shape, strict=False)
+    for axis, (begin, end, extent) in enumerate(pairs):
+        start, stop, _ = slice(begin, end).indices(extent)
+        bounds[axis] = (start, max(start, stop))
+    rows = slice_rows(x, *bounds[0])
+    low, high = bounds[1]
+    if (low, high) == (0, x.shape[1]):
+        return rows
+    columns = rows._parts.aux[1].asnumpy()
+    kept = np.flatnonzero((columns >= low) & (columns < high))
+    pointers = np.searchsorted(element_rows(rows)[kept], np.arange(rows.shape[0] + 1))
+    return _elements(rows, kept, columns[kept] - low, pointers, (rows.shape[0], high - low))
+
+
+@implement("take", "cd")
+def _take(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    x, indices = inputs
+    assert isinstance(x, CSRNDArray)
+    if attrs["axis"] not in (0, -2) or indices.ndim != 1:
+        return NotImplemented
+    wanted = whole_positions(np, "take", indices.asnumpy(), x.shape[0], attrs["mode"])
+    pointers, columns = (part.asnumpy() for part in x._parts.aux)
+    counts = np.diff(pointers)[wanted]
+    own = np.concatenate([[0], np.cumsum(counts)])
+    kept = np.repeat(pointers[wanted] - own[:-1], counts) + np.arange(own[-1])
+    return _elements(x, kept, columns[kept], own, (len(wanted), x.shape[1]))
+
+
+@implement("Concat", "c*")
+def _concat(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
+    if attrs["dim"] not in (0, -2):
+        return NotImplemented
+    filled = [x._parts.values for x in inputs if x._parts.values.size]
+    values = no_rows(inputs[0]._parts.values)
+    if filled:
+        values = invoke(op, filled, {**attrs, "num_args": len(filled), "dim": 0})
+    columns = np.concatenate([x._parts.aux[1].asnumpy() for x in inputs])
+    counts = np.concatenate([np.diff(x._parts.aux[0].asnumpy()) for x in inputs])
+    pointers = np.concatenate([[0], np.cumsum(counts)])
+    return compressed(values, columns, pointers, (len(counts), inputs[0].shape[1]))
+
+
+@implement("_contrib_getnnz", "c")
+def _getnnz(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> Any:
+    (x,) = inputs
+    pointers, columns = (part.asnumpy() for part in x._parts.aux)
+    if attrs["axis"] is None:
+        return numbers([len(columns)], x)
+    if attrs["axis"] == 1:
+        return numbers(np.diff(pointers), x)
+    return numbers(np.bincount(columns, minlength=x.shape[1]), x)

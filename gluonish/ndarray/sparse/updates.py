@@ -1,0 +1,77 @@
+"""Optimizer steps by row-sparse gradients: only the rows that are there move."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gluonish.ndarray.eager import invoke
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.sparse.arithmetic import take_rows
+from gluonish.ndarray.sparse.array import RowSparseNDArray
+from gluonish.ndarray.sparse.dispatch import implement
+from gluonish.ndarray.sparse.storage import numbers, place_rows, union, with_rows
+from gluonish.ops.registry import Attrs, Operator
+
+__all__ = ["put_rows"]
+
+
+def put_rows(target: NDArray, rows: Any, values: NDArray) -> None:
+    """Overwrite some rows of a dense or row-sparse array.
+
+    Args:
+        target: The array.
+        rows: Distinct numbers, ascending, on the host.
+        values: The new rows.
+    """
+    if not len(rows):
+        return
+    if isinstance(target, RowSparseNDArray):
+        own = target._parts.aux[0].asnumpy()
+        merged = union(own, rows)
+        if len(merged) > len(own):
+            places = numbers(np.searchsorted(merged, own), target)
+            extents = (len(merged), *target.shape[1:])
+            spread = place_rows(target._parts.values, places, extents)
+            target._take_over(with_rows(spread, merged, target.shape))
+        target, rows = target._parts.values, np.searchsorted(merged, rows)
+    numbered = numbers(rows, target)
+    target._settle()
+    target._write(partial(_put, numbered, values), [numbered, values, target], "_put_rows")
+
+
+def _put(places: NDArray, values: NDArray, out: Any) -> None:
+    out[places._data] = values._data
+
+
+_UPDATES = {
+    "sgd_update": "dr rr",
+    "sgd_mom_update": "drd rrr",
+    "adam_update": "drdd rrrr",
+    "ftrl_update": "rrrr",
+    "_sparse_adagrad_update": "drd rrr",
+    "_contrib_group_adagrad_update": "drd rrr",
+}
+
+
+def _lazy(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
+    """Run an update on the rows that the gradient holds; the states change in place."""
+    weight, grad, *states = inputs
+    if not attrs.get("lazy_update", True):
+        return NotImplemented
+    assert isinstance(grad, RowSparseNDArray)
+    rows = grad._parts.aux[0].asnumpy()
+    target = out[0] if isinstance(out, list | tuple) else out
+    new = weight if target is weight else weight.copy()
+    if len(rows):
+        taken = [take_rows(x, rows) for x in states]
+        values = invoke(op, (take_rows(weight, rows), grad._parts.values, *taken), attrs)
+        put_rows(new, rows, values)
+        for state, moved in zip(states, taken, strict=True):
+            put_rows(state, rows, moved)
+    return new
+
+
+for _name, _kinds in _UPDATES.items():
+    implement(_name, _kinds, in_place=True)(_lazy)

@@ -1,0 +1,79 @@
+"""ndarray: an NDArray with NumPy's semantics; no storage of its own.
+
+Its operators, methods and indexing are attached by `gluonish.numpy.methods`, since they need the
+functions of this package, which need the class.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.numpy_mode import is_np_array
+from gluonish.ndarray.ndarray import Link, NDArray
+from gluonish.numpy.printing import array_repr, array_str
+
+__all__ = ["as_nd_ndarray", "as_np_ndarray", "gluon_array", "ndarray"]
+
+
+class ndarray(NDArray):  # NumPy's name
+    """A multi-dimensional array on a device, which behaves as NumPy's.
+
+    Made by `np.array`, `np.zeros` and the like, or by operators, not by calling the class. Scalars
+    are arrays of shape (); comparisons give bool; types meet as NumPy's do, but a number never
+    widens an array; numbers without a type are float32.
+
+    Attributes:
+        shape: Extents, a tuple.
+        dtype: NumPy dtype of the elements.
+        ctx: The device.
+        grad: Gradient that the last backward pass left, None without `attach_grad`.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy dtype of the elements."""
+        return self._spec.dtype
+
+    def connected(self, link: Link | None) -> NDArray:
+        """Return a handle of the ``nd`` face on this array's memory, as the value of a node."""
+        return NDArray(self._data, self._spec, self._device, self._var, link)
+
+    def as_nd_ndarray(self) -> NDArray:
+        """Return a handle of the ``nd`` face on the same memory, with the same gradient."""
+        return NDArray(self._data, self._spec, self._device, self._var, self._link)
+
+    def as_np_ndarray(self) -> "ndarray":
+        """Return the array itself."""
+        return self
+
+    def __repr__(self) -> str:
+        return array_repr(self)
+
+    def __str__(self) -> str:
+        return array_str(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if not self.shape else str(self), spec)
+
+
+def as_np_ndarray(array: NDArray) -> ndarray:
+    """Return a handle of the ``np`` face on an array's memory, with the same gradient."""
+    if isinstance(array, ndarray):
+        return array
+    return ndarray(array._data, array._spec, array._device, array._var, array._link)
+
+
+def as_nd_ndarray(array: NDArray) -> NDArray:
+    """Return a handle of the ``nd`` face on an array's memory; the array itself if it is one."""
+    return array.as_nd_ndarray() if isinstance(array, ndarray) else array
+
+
+def gluon_array(array: NDArray) -> NDArray:
+    """Return a dense array as Gluon hands it out: of the ``np`` face while `is_np_array`."""
+    return as_np_ndarray(array) if type(array) is NDArray and is_np_array() else array
+
+
+NDArray.as_np_ndarray = as_np_ndarray  # type: ignore[attr-defined]  # that class cannot know this one

@@ -1,0 +1,208 @@
+"""Functions of two arrays or numbers, which broadcast: a row each, with its operators."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.numpy.array import ndarray
+from gluonish.numpy.calls import NUMBERS, as_value, call, official, run
+from gluonish.numpy.signatures import name_function, parse_signature
+from gluonish.numpy.unary import check_options
+from gluonish.ops.registry import find_operator
+
+__all__ = [
+    "ADD",
+    "ARCTAN2",
+    "BITWISE_AND",
+    "BITWISE_OR",
+    "BITWISE_XOR",
+    "COPYSIGN",
+    "DIVIDE",
+    "EQUAL",
+    "GREATER",
+    "GREATER_EQUAL",
+    "HYPOT",
+    "LCM",
+    "LDEXP",
+    "LESS",
+    "LESS_EQUAL",
+    "MAXIMUM",
+    "MINIMUM",
+    "MOD",
+    "MULTIPLY",
+    "NOT_EQUAL",
+    "POWER",
+    "REMAINDER",
+    "SUBTRACT",
+    "TRUE_DIVIDE",
+    "Row",
+    "add",
+    "arctan2",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "combine",
+    "copysign",
+    "divide",
+    "equal",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "lcm",
+    "ldexp",
+    "less",
+    "less_equal",
+    "maximum",
+    "minimum",
+    "mod",
+    "multiply",
+    "not_equal",
+    "power",
+    "remainder",
+    "subtract",
+    "true_divide",
+]
+
+_WITH_OPTIONS = parse_signature("x1, x2, out=None, **kwargs")
+_BARE = parse_signature("x1, x2, out=None")
+
+
+class Row(NamedTuple):
+    """One function.
+
+    Attributes:
+        name: Its name.
+        pair: Operator of two arrays.
+        scalar: Operator of an array and a number.
+        reverse: Operator of an array and a number that stands on its left.
+        doc: First line of the docstring.
+        options: Whether it takes NumPy's options.
+    """
+
+    name: str
+    pair: str
+    scalar: str
+    reverse: str
+    doc: str
+    options: bool = True
+
+
+def _row(name: str, doc: str, word: str | None = None, *, commutes: bool = False) -> Row:
+    stem = f"_npi_{word or name}"
+    reverse = f"{stem}_scalar" if commutes else f"_npi_r{word or name}_scalar"
+    return Row(name, stem, f"{stem}_scalar", reverse, doc)
+
+
+def _compared(name: str, mirrored: str, doc: str) -> Row:
+    pair = f"_npi_{name}"
+    return Row(name, pair, f"{pair}_scalar", f"_npi_{mirrored}_scalar", doc, options=False)
+
+
+ADD = _row("add", "x1 + x2.", commutes=True)
+SUBTRACT = _row("subtract", "x1 - x2.")
+MULTIPLY = _row("multiply", "x1 * x2.", commutes=True)
+DIVIDE = _row("divide", "x1 / x2; of whole numbers float32.", "true_divide")
+TRUE_DIVIDE = _row("true_divide", "x1 / x2; of whole numbers float32.")._replace(options=False)
+MOD = _row("mod", "Rest of x1 / x2, with the sign of x2.")
+REMAINDER = _row("remainder", "Rest of x1 / x2, with the sign of x2.", "mod")
+POWER = _row("power", "x1 to the power of x2.")
+MAXIMUM = _row("maximum", "The larger one.", commutes=True)
+MINIMUM = _row("minimum", "The smaller one.", commutes=True)
+HYPOT = _row("hypot", "sqrt(x1 ** 2 + x2 ** 2).", commutes=True)
+ARCTAN2 = _row("arctan2", "Angle of the point (x2, x1), in radians.")
+COPYSIGN = _row("copysign", "x1 with the sign of x2.")
+LDEXP = _row("ldexp", "x1 * 2 ** x2.")
+LCM = _row("lcm", "Least common multiple of whole numbers.", commutes=True)
+BITWISE_AND = _row("bitwise_and", "Bits that both have.", commutes=True)
+BITWISE_OR = _row("bitwise_or", "Bits that either has.", commutes=True)
+BITWISE_XOR = _row("bitwise_xor", "Bits that one of them has.", commutes=True)
+EQUAL = _compared("equal", "equal", "Whether x1 == x2.")
+NOT_EQUAL = _compared("not_equal", "not_equal", "Whether x1 != x2.")
+GREATER = _compared("greater", "less", "Whether x1 > x2.")
+GREATER_EQUAL = _compared("greater_equal", "less_equal", "Whether x1 >= x2.")
+LESS = _compared("less", "greater", "Whether x1 < x2.")
+LESS_EQUAL = _compared("less_equal", "greater_equal", "Whether x1 <= x2.")
+
+
+def combine(row: Row, x1: Any, x2: Any, out: Any = None) -> Any:
+    """Apply a row to arrays and numbers.
+
+    Raises:
+        ArgumentTypeError: if one is neither.
+    """
+    if isinstance(x2, NUMBERS):
+        if isinstance(x1, NUMBERS):
+            return official(row.name, x1, x2)
+        return _with_number(row.scalar, row.name, x1, x2, out)
+    if isinstance(x1, NUMBERS):
+        return _with_number(row.reverse, row.name, x2, x1, out)
+    if type(x1) is ndarray and type(x2) is ndarray:
+        return run(find_operator(row.pair), (x1, x2), {}, out)
+    return call(row.pair, (x1, x2), out=out, what=row.name)
+
+
+def _with_number(name: str, what: str, x: Any, number: Any, out: Any) -> Any:
+    value = x if type(x) is ndarray else as_value(x, what)
+    try:
+        scalar = float(number)
+    except TypeError:
+        raise ArgumentTypeError(f"{what}: expected a real number, got {number!r}") from None
+    # An array keeps its type, of whole numbers too, whatever the number is; a Symbol says in files
+    # what the number was.
+    is_int = hasattr(value, "dtype") or isinstance(number, int | np.integer | np.bool_)
+    attrs = {"scalar": scalar, "is_int": is_int}
+    return run(find_operator(name), (value,), attrs, out)
+
+
+def _function(row: Row) -> Callable[..., Any]:
+    if row.options:
+
+        def function(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+            if kwargs:
+                check_options(row.name, kwargs)
+            return combine(row, x1, x2, out)
+
+        made: Callable[..., Any] = function
+    else:
+
+        def bare(x1: Any, x2: Any, out: Any = None) -> Any:
+            return combine(row, x1, x2, out)
+
+        made = bare
+
+    doc = (
+        f"{row.doc}\n\nArgs:\n    x1: Array or number.\n"
+        "    x2: Array or number; the shapes broadcast.\n"
+        "    out: Array of the result's shape and dtype that receives it.\n"
+        + "    **kwargs: NumPy's options, with their defaults only.\n" * row.options
+        + "\nReturns:\n    Array of the broadcast shape; of two numbers, NumPy's own answer."
+    )
+    return name_function(made, row.name, doc, _WITH_OPTIONS if row.options else _BARE)
+
+
+add = _function(ADD)
+subtract = _function(SUBTRACT)
+multiply = _function(MULTIPLY)
+divide = _function(DIVIDE)
+true_divide = _function(TRUE_DIVIDE)
+mod = _function(MOD)
+remainder = _function(REMAINDER)
+power = _function(POWER)
+maximum = _function(MAXIMUM)
+minimum = _function(MINIMUM)
+hypot = _function(HYPOT)
+arctan2 = _function(ARCTAN2)
+copysign = _function(COPYSIGN)
+ldexp = _function(LDEXP)
+lcm = _function(LCM)
+bitwise_and = _function(BITWISE_AND)
+bitwise_or = _function(BITWISE_OR)
+bitwise_xor = _function(BITWISE_XOR)
+equal = _function(EQUAL)
+not_equal = _function(NOT_EQUAL)
+greater = _function(GREATER)
+greater_equal = _function(GREATER_EQUAL)
+less = _function(LESS)
+less_equal = _function(LESS_EQUAL)

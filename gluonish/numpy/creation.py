@@ -1,0 +1,378 @@
+"""Arrays from values, and arrays that a rule fills."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.ndarray.namespace import parse_context
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.numpy.calls import NUMBERS, call, check_order, chosen, create, from_official, is_value
+
+__all__ = [
+    "arange",
+    "array",
+    "blackman",
+    "empty",
+    "empty_like",
+    "extents",
+    "eye",
+    "full",
+    "full_like",
+    "hamming",
+    "hanning",
+    "identity",
+    "indices",
+    "linspace",
+    "logspace",
+    "ones",
+    "ones_like",
+    "tril",
+    "zeros",
+    "zeros_like",
+]
+
+Extents = int | Sequence[int]
+Ctx = Context | str | None
+
+
+def extents(shape: Any, what: str) -> tuple[int, ...]:
+    """Return a shape, of which an int is the only extent.
+
+    Raises:
+        ArgumentError: if an extent is negative or no int.
+        ArgumentTypeError: if it is neither an int nor a tuple or list.
+    """
+    if not isinstance(shape, int | np.integer | list | tuple):
+        raise ArgumentTypeError(f"{what}: expected shape to be a tuple of ints, got {shape!r}")
+    listed = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    if any(not isinstance(n, int | np.integer) or n < 0 for n in listed):
+        raise ArgumentError(f"{what}: expected extents of at least 0, got shape {shape!r}")
+    return tuple(int(n) for n in listed)
+
+
+def array(object: Any, dtype: Any = None, ctx: Ctx = None) -> Any:  # NumPy's name
+    """Return an array with a copy of values.
+
+    Args:
+        object: Array, number, or nested sequence of numbers or arrays.
+        dtype: Element type; by default that of an array, and float32 for all else.
+        ctx: Device; the current context by default.
+
+    Raises:
+        ArgumentTypeError: if the values are not numbers.
+    """
+    context = parse_context(ctx)
+    if isinstance(object, NDArray):
+        return from_official(
+            object.asnumpy(), context, object._spec.dtype if dtype is None else dtype
+        )
+    plain = isinstance(object, np.ndarray | np.generic)
+    try:
+        values = np.asarray(object if plain else _unwrapped(object))
+    except (ValueError, TypeError) as error:
+        raise ArgumentTypeError(
+            f"array: expected nested sequences of equal lengths, got {type(object).__name__} "
+            f"({error})"
+        ) from error
+    if values.dtype.kind not in "biufV":
+        raise ArgumentTypeError(
+            f"array: expected numbers, got {type(object).__name__} of {values.dtype}"
+        )
+    return from_official(
+        values, context, (None if plain else "float32") if dtype is None else dtype
+    )
+
+
+def _unwrapped(values: Any) -> Any:
+    """Return nested sequences with NumPy's arrays for ours."""
+    if isinstance(values, list | tuple):
+        return [_unwrapped(value) for value in values]
+    return values.asnumpy() if isinstance(values, NDArray) else values
+
+
+def zeros(shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None) -> Any:
+    """Return an array of zeros.
+
+    Args:
+        shape: Extents, or the only one.
+        dtype: Element type, float32 by default.
+        order: ``"C"``.
+        ctx: Device; the current context by default.
+    """
+    return _constant("zeros", "_npi_zeros", shape, dtype, order, ctx)
+
+
+def ones(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None) -> Any:
+    """Return an array of ones; arguments as for `zeros`."""
+    return _constant("ones", "_npi_ones", shape, dtype, order, ctx)
+
+
+def empty(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None) -> Any:
+    """Return an array to be filled, which holds zeros; arguments as for `zeros`."""
+    return _constant("empty", "_npi_zeros", shape, dtype, order, ctx)
+
+
+def _constant(what: str, operator: str, shape: Extents, dtype: Any, order: str, ctx: Ctx) -> Any:
+    check_order(what, order)
+    given = {"shape": extents(shape, what), "dtype": chosen(dtype)}
+    return create(operator, given, ctx, what=what)
+
+
+def full(
+    shape: Extents,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return an array with one value everywhere.
+
+    Args:
+        shape: Extents, or the only one.
+        fill_value: Number, or an array that broadcasts to the shape.
+        dtype: Element type; by default that of an array, bool for a bool, float32 for a number.
+        order: ``"C"``.
+        ctx: Device; the current context by default.
+        out: Array that receives the result.
+    """
+    check_order("full", order)
+    shape = extents(shape, "full")
+    if is_value(fill_value):
+        filled = call("_npi_broadcast_to", (fill_value,), {"shape": shape}, what="full")
+        return filled if dtype is None else filled.astype(dtype)
+    _check_number("full", fill_value)
+    if dtype is None:
+        dtype = "bool" if isinstance(fill_value, bool | np.bool_) else "float32"
+    given = {"shape": shape, "value": float(fill_value), "dtype": dtype}
+    return create("_npi_full", given, ctx, out, "full")
+
+
+def _check_number(what: str, value: Any) -> None:
+    if not isinstance(value, NUMBERS):
+        raise ArgumentTypeError(
+            f"{what}: expected fill_value to be a number, got {type(value).__name__}"
+        )
+
+
+def full_like(
+    a: Any,
+    fill_value: float,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return an array of the shape of another, with one value everywhere.
+
+    Args:
+        a: The other array.
+        fill_value: Number.
+        dtype: Element type; that of ``a`` by default.
+        order: ``"C"``.
+        ctx: Accepted; the result lies where ``a`` does.
+        out: Array that receives the result.
+    """
+    check_order("full_like", order)
+    _check_number("full_like", fill_value)
+    given = {"fill_value": float(fill_value), "dtype": dtype}
+    return call("_npi_full_like", (a,), given, out, "full_like")
+
+
+def zeros_like(
+    a: Any, dtype: Any = None, order: str = "C", ctx: Ctx = None, out: Any = None
+) -> Any:
+    """Return zeros in the shape of an array; arguments as for `full_like`."""
+    return full_like(a, 0, dtype, order, ctx, out)
+
+
+def ones_like(a: Any, dtype: Any = None, order: str = "C", ctx: Ctx = None, out: Any = None) -> Any:
+    """Return ones in the shape of an array; arguments as for `full_like`."""
+    return full_like(a, 1, dtype, order, ctx, out)
+
+
+def empty_like(
+    prototype: Any,
+    dtype: Any = None,
+    order: str = "C",
+    subok: bool = False,
+    shape: Extents | None = None,
+) -> Any:
+    """Return an array like another, to be filled, which holds zeros.
+
+    Args:
+        prototype: The other array.
+        dtype: Element type; that of ``prototype`` by default.
+        order: ``"C"``.
+        subok: Accepted; there are no classes to keep.
+        shape: Another shape than that of ``prototype``.
+    """
+    check_order("empty_like", order)
+    if shape is not None:
+        return empty(
+            shape, prototype.dtype if dtype is None else dtype, ctx=getattr(prototype, "ctx", None)
+        )
+    return full_like(prototype, 0, dtype)
+
+
+def arange(
+    start: float, stop: float | None = None, step: float = 1, dtype: Any = None, ctx: Ctx = None
+) -> Any:
+    """Return evenly spaced values in [start, stop); one bound alone counts from 0.
+
+    Args:
+        start: First value, or the bound if ``stop`` is left out.
+        stop: Bound.
+        step: Distance, not 0.
+        dtype: Element type, float32 by default.
+        ctx: Device; the current context by default.
+
+    Raises:
+        ArgumentError: if the step is 0.
+        ArgumentTypeError: if a bound is no number.
+    """
+    for bound in (start, stop, step):
+        if bound is not None and not isinstance(bound, NUMBERS):
+            raise ArgumentTypeError(f"arange: expected numbers, got {type(bound).__name__}")
+    if step == 0:
+        raise ArgumentError("arange: expected a step other than 0, got 0")
+    if stop is None:
+        start, stop = 0, start
+    given = {
+        "start": start,
+        "stop": stop,
+        "step": step,
+        "dtype": chosen(dtype),
+    }
+    return create("_npi_arange", given, ctx, what="arange")
+
+
+def linspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    ctx: Ctx = None,
+) -> Any:
+    """Return evenly spaced values from start to stop.
+
+    Args:
+        start: First value.
+        stop: Last value, or the bound.
+        num: How many.
+        endpoint: Whether ``stop`` is the last one.
+        retstep: Return a tuple of the values and their distance.
+        dtype: Element type, float32 by default.
+        axis: 0.
+        ctx: Device; the current context by default.
+    """
+    _check_bounds("linspace", start, stop, axis)
+    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
+    values = create(
+        "_npi_linspace",
+        {**given, "dtype": chosen(dtype)},
+        ctx,
+        what="linspace",
+    )
+    if not retstep:
+        return values
+    steps = num - bool(endpoint)
+    return values, (stop - start) / steps if steps > 0 else float("nan")
+
+
+def _check_bounds(what: str, start: Any, stop: Any, axis: int) -> None:
+    if not isinstance(start, NUMBERS) or not isinstance(stop, NUMBERS):
+        raise NotSupportedError(f"{what}: expected start and stop to be numbers, got arrays")
+    if axis != 0:
+        raise NotSupportedError(f"{what}: expected axis 0, got {axis}")
+
+
+def logspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+    ctx: Ctx = None,
+) -> Any:
+    """Return ``base`` to the powers of `linspace`; arguments as there."""
+    _check_bounds("logspace", start, stop, axis)
+    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "base": base}
+    return create(
+        "_npi_logspace",
+        {**given, "dtype": chosen(dtype)},
+        ctx,
+        what="logspace",
+    )
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float32, **kwargs: Any) -> Any:
+    """Return a matrix with ones on a diagonal.
+
+    Args:
+        N: Rows.
+        M: Columns; as many as rows by default.
+        k: The diagonal; above the main one if positive.
+        dtype: Element type.
+        **kwargs: ``ctx``: device.
+    """
+    given = {"N": N, "M": M, "k": k, "dtype": chosen(dtype)}
+    return create("_npi_eye", given, kwargs.get("ctx"), what="eye")
+
+
+def identity(n: int, dtype: Any = None, ctx: Ctx = None) -> Any:
+    """Return the identity matrix of ``n`` rows, float32 by default."""
+    given = {"shape": (n, n), "dtype": chosen(dtype)}
+    return create("_npi_identity", given, ctx, what="identity")
+
+
+def indices(dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None) -> Any:
+    """Return for every axis the index of each element on it: shape (N, *dimensions)."""
+    given = {
+        "dimensions": extents(dimensions, "indices"),
+        "dtype": chosen(dtype, "int32"),
+    }
+    return create("_npi_indices", given, ctx, what="indices")
+
+
+def blackman(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
+    """Return the Blackman window of ``M`` points."""
+    return create(
+        "_npi_blackman",
+        {"M": M, "dtype": chosen(dtype)},
+        ctx,
+        what="blackman",
+    )
+
+
+def hamming(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
+    """Return the Hamming window of ``M`` points."""
+    return create(
+        "_npi_hamming",
+        {"M": M, "dtype": chosen(dtype)},
+        ctx,
+        what="hamming",
+    )
+
+
+def hanning(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
+    """Return the Hann window of ``M`` points."""
+    return create(
+        "_npi_hanning",
+        {"M": M, "dtype": chosen(dtype)},
+        ctx,
+        what="hanning",
+    )
+
+
+def tril(m: Any, k: int = 0) -> Any:
+    """Return a matrix with zeros above diagonal ``k``."""
+    return call("_npi_tril", (m,), {"k": k}, what="tril")

@@ -1,0 +1,285 @@
+"""Functions that pick, place, order and count elements."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.numpy.calls import (
+    NUMBERS,
+    as_value,
+    call,
+    check_order,
+    is_value,
+    official,
+    pieces,
+    run,
+)
+from gluonish.numpy.creation import array
+from gluonish.ops.registry import find_operator
+
+__all__ = [
+    "argsort",
+    "bincount",
+    "delete",
+    "histogram",
+    "insert",
+    "nonzero",
+    "sort",
+    "take",
+    "unique",
+    "unravel_index",
+    "where",
+]
+
+
+def take(
+    a: Any, indices: Any, axis: int | None = None, mode: str = "raise", out: Any = None
+) -> Any:
+    """Return elements by their positions on an axis.
+
+    Args:
+        a: Array.
+        indices: Array of positions, or ints; its shape replaces the axis.
+        axis: Axis; None for the flattened array.
+        mode: What happens to positions out of bounds: ``"raise"``, ``"clip"`` or ``"wrap"``.
+        out: Array that receives the result.
+    """
+    value = as_value(a, "take")
+    if isinstance(indices, int | list | tuple):
+        indices = _positions("take", indices, getattr(value, "ctx", None))
+    if axis is None:
+        value, axis = value.reshape(-1), 0
+    return call("_npi_take", (value, indices), {"axis": axis, "mode": mode}, out, "take")
+
+
+def _positions(what: str, values: Any, ctx: Any) -> Any:
+    try:
+        return array(np.asarray(values, np.int64), ctx=ctx)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentTypeError(f"{what}: expected whole numbers, got {values!r}") from error
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Return elements of ``x`` where a condition holds, and of ``y`` elsewhere.
+
+    Args:
+        condition: Array; holds where it is not zero.
+        x: Array or number.
+        y: Array or number. Without both, the indices of where the condition holds are returned.
+
+    Raises:
+        ArgumentError: if one of ``x`` and ``y`` is missing.
+    """
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ArgumentError("where: expected both x and y, or none, got one of them")
+    if isinstance(condition, NUMBERS):
+        return x if condition else y
+    if isinstance(x, NUMBERS):
+        if isinstance(y, NUMBERS):
+            given = {"x": float(x), "y": float(y)}
+            return call("_npi_where_scalar2", (condition,), given, what="where")
+        return call("_npi_where_lscalar", (condition, y), {"scalar": float(x)}, what="where")
+    if isinstance(y, NUMBERS):
+        return call("_npi_where_rscalar", (condition, x), {"scalar": float(y)}, what="where")
+    return call("_npi_where", (condition, x, y), what="where")
+
+
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """Return the indices of the elements that are not zero, int64, one array for each axis."""
+    found = call("_npx_nonzero", (a,), what="nonzero").T
+    return tuple(found[i] for i in range(found.shape[0]))
+
+
+def sort(a: Any, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
+    """Return the elements on an axis in ascending order.
+
+    Args:
+        a: Array.
+        axis: Axis; None for the flattened array.
+        kind: Accepted; there is one way of sorting.
+        order: None: elements have no fields.
+    """
+    _check_fields("sort", order)
+    return call("_npi_sort", (a,), {"axis": axis, "is_ascend": True}, what="sort")
+
+
+def argsort(a: Any, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
+    """Return the positions of the elements in ascending order, int64; arguments of `sort`."""
+    _check_fields("argsort", order)
+    given = {"axis": axis, "is_ascend": True, "dtype": "int64"}
+    return call("_npi_argsort", (a,), given, what="argsort")
+
+
+def _check_fields(what: str, order: object) -> None:
+    if order is not None:
+        raise NotSupportedError(f"{what}: expected order None, got {order!r}")
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+) -> Any:
+    """Return the different elements in ascending order.
+
+    Args:
+        ar: Array.
+        return_index: Return where each stands first, too.
+        return_inverse: Return which of them each element is, too.
+        return_counts: Return how often each is there, too.
+        axis: Axis whose parts are compared; None for single elements.
+
+    Returns:
+        The elements, or a tuple of them and what else was asked for, as int64.
+    """
+    given = {
+        "return_index": return_index,
+        "return_inverse": return_inverse,
+        "return_counts": return_counts,
+        "axis": axis,
+    }
+    found = pieces(call("_npi_unique", (ar,), given, what="unique"))
+    return tuple(found) if return_index or return_inverse or return_counts else found[0]
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """Return how often each whole number from 0 occurs, or the sum of its weights.
+
+    Args:
+        x: Vector of whole numbers of at least 0.
+        weights: Vector of as many; None for 1 each.
+        minlength: Least length of the result.
+    """
+    given = {"minlength": minlength, "has_weights": weights is not None}
+    inputs = (x,) if weights is None else (x, weights)
+    return call("_npi_bincount", inputs, given, what="bincount")
+
+
+def histogram(
+    a: Any,
+    bins: Any = 10,
+    range: tuple[float, float] | None = None,
+    normed: bool | None = None,
+    weights: Any = None,
+    density: bool | None = None,
+) -> Any:
+    """Return how many elements lie in each bin, and the bins' edges.
+
+    Args:
+        a: Array.
+        bins: Number of bins of equal width, or an array or a sequence of edges.
+        range: First and last edge, for a number of bins.
+        normed: None or False.
+        weights: None.
+        density: None or False.
+
+    Returns:
+        A list: counts, int64, and edges.
+    """
+    plain = all(option is None or option is False for option in (normed, weights, density))
+    if not plain:
+        raise NotSupportedError(
+            "histogram: expected no normed, weights and density, got one; divide the counts"
+        )
+    value = as_value(a, "histogram")
+    if isinstance(bins, int | np.integer):
+        if range is None:
+            raise NotSupportedError(
+                "histogram: expected range for a number of bins, got None; give (a.min(), a.max())"
+            )
+        try:
+            ends = (float(range[0]), float(range[1]))
+        except (TypeError, ValueError, IndexError) as error:
+            raise ArgumentTypeError(f"histogram: expected two numbers, got {range!r}") from error
+        edges = array(np.zeros(0, np.float32))
+        given: dict[str, Any] = {"bin_cnt": int(bins), "range": ends}
+        return _histogram(value, edges, given)
+    if isinstance(bins, list | tuple):
+        bins = array(bins, value.dtype)
+    return _histogram(value, as_value(bins, "histogram"), {})
+
+
+def _histogram(value: Any, edges: Any, given: dict[str, Any]) -> Any:
+    op = find_operator("_npi_histogram")
+    attrs = op.schema.parse("histogram", given)
+    inputs = (value, edges) if len(op.input_names(attrs)) > 1 else (value,)
+    return run(op, inputs, attrs)
+
+
+def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> tuple[Any, ...]:
+    """Return the index on each axis for positions in a flattened array.
+
+    Args:
+        indices: Array of positions, or one.
+        shape: Extents of the array.
+        order: ``"C"``.
+
+    Raises:
+        ArgumentError: if a position is out of bounds.
+    """
+    check_order("unravel_index", order)
+    if isinstance(indices, NUMBERS):
+        return tuple(int(i) for i in official("unravel_index", int(indices), shape))
+    value = as_value(indices, "unravel_index")
+    found = official("unravel_index", value.asnumpy().astype(np.int64), shape)
+    return tuple(array(part, "int64", getattr(value, "ctx", None)) for part in found)
+
+
+def _place(what: str, obj: Any, given: dict[str, Any]) -> Any:
+    """Write a place on an axis into attributes; an array of places is returned instead."""
+    if isinstance(obj, int | np.integer):
+        given["int_ind"] = int(obj)
+        return None
+    if isinstance(obj, slice):
+        given |= {"start": obj.start, "stop": obj.stop, "step": obj.step}
+        return None
+    if isinstance(obj, list | tuple):
+        obj = _positions(what, obj, None)
+    if not is_value(obj) and not isinstance(obj, np.ndarray):
+        raise ArgumentTypeError(
+            f"{what}: expected obj to be an int, a slice or an array, got {type(obj).__name__}"
+        )
+    return as_value(obj, what)
+
+
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    """Return an array without some of its parts.
+
+    Args:
+        arr: Array.
+        obj: Places on the axis: int, slice, or array of ints.
+        axis: Axis; None for the flattened array.
+    """
+    given: dict[str, Any] = {"axis": axis}
+    places = _place("delete", obj, given)
+    inputs = (arr,) if places is None else (arr, places)
+    return call("_npi_delete", inputs, given, what="delete")
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """Return an array with values put in front of some of its parts.
+
+    Args:
+        arr: Array.
+        obj: Places on the axis: int, slice, or array of ints.
+        values: Number, or array that broadcasts to what is put in.
+        axis: Axis; None for the flattened array.
+    """
+    given: dict[str, Any] = {"axis": axis}
+    places = _place("insert", obj, given)
+    inputs = [arr]
+    if isinstance(values, NUMBERS):
+        given["val"] = float(values)
+    else:
+        inputs.append(array(values) if isinstance(values, list | tuple) else values)
+    if places is not None:
+        inputs.append(places)
+        return call("_npi_insert_tensor", inputs, given, what="insert")
+    operator = "_npi_insert_scalar" if "int_ind" in given else "_npi_insert_slice"
+    return call(operator, inputs, given, what="insert")

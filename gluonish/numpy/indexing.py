@@ -1,0 +1,63 @@
+"""``x[key]`` with NumPy's rules, on arrays and on values of traces.
+
+Arrays select as those of ``nd`` do, but a single element has shape (). A value of a trace has no
+numbers: keys that are values themselves become operators.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import GraphError
+from gluonish.ndarray.indexing import host_key, is_basic, select, slice_by_key, take_by_key
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.numpy.calls import call, is_value
+
+__all__ = ["get_item", "get_traced_item"]
+
+
+def get_item(x: NDArray, key: Any) -> NDArray:
+    """Return ``x[key]``: basic keys give a view where the memory is contiguous, others a copy.
+
+    Raises:
+        OutOfBoundsError: if an index is out of bounds, or there are too many.
+        ArgumentTypeError: for a key that is no index.
+    """
+    return select(x, key, ())
+
+
+def get_traced_item(x: Any, key: Any) -> Any:
+    """Return ``x[key]`` of a value of a trace.
+
+    Args:
+        x: The value.
+        key: As for an array; values of the trace among it are integer indices of whole axes, or
+            the key is one mask.
+
+    Raises:
+        GraphError: for values beside slices that do not take whole axes.
+    """
+    keys = key if isinstance(key, tuple) else (key,)
+    traced = [i for i, k in enumerate(keys) if is_value(k) and not isinstance(k, NDArray)]
+    if not traced:
+        basic = is_basic(key)
+        return slice_by_key(x, key, ()) if basic else take_by_key(x, host_key(key), ())
+    if len(keys) == 1 and keys[0].dtype == np.bool_:
+        return call("_npi_boolean_mask", (x, keys[0]), {"axis": 0}, what="index")
+    if len(traced) == 1 and all(_is_whole(k) for i, k in enumerate(keys) if i != traced[0]):
+        (axis,) = traced
+        index = keys[axis]
+        if Ellipsis in [k for i, k in enumerate(keys) if i < axis]:
+            axis = x.ndim - (len(keys) - axis)
+        return call("_npi_take", (x, index), {"axis": axis, "mode": "wrap"}, what="index")
+    if len(traced) == len(keys):
+        places = call("_npi_stack", keys, {"axis": 0, "num_args": len(keys)}, what="index")
+        return call("_npi_gather_nd", (x, places), what="index")
+    raise GraphError(
+        "index: expected values of the trace as the only indices beside whole slices, got "
+        f"{key!r}; use take or gather_nd"
+    )
+
+
+def _is_whole(key: Any) -> bool:
+    return key is Ellipsis or (isinstance(key, slice) and key == slice(None))

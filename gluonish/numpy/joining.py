@@ -1,0 +1,160 @@
+"""Arrays joined to one, and one array cut into several."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.numpy.calls import as_value, axis_in, call, call_list, pieces
+from gluonish.numpy.shapes import ravel
+
+__all__ = [
+    "append",
+    "array_split",
+    "column_stack",
+    "concatenate",
+    "dsplit",
+    "dstack",
+    "hsplit",
+    "hstack",
+    "row_stack",
+    "split",
+    "stack",
+    "vsplit",
+    "vstack",
+]
+
+Cuts = int | Sequence[int]
+
+
+def concatenate(seq: Any, axis: int | None = 0, out: Any = None) -> Any:
+    """Return arrays joined along an axis.
+
+    Args:
+        seq: The arrays.
+        axis: Axis; None joins the flattened arrays.
+        out: Array that receives the result.
+    """
+    if axis is None:
+        seq, axis = [ravel(x) for x in seq], 0
+    return call_list("_npi_concatenate", seq, {"dim": axis}, out, "concatenate")
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """Return two arrays joined along an axis; None joins the flattened arrays."""
+    return concatenate((arr, values), axis)
+
+
+def stack(arrays: Any, axis: int = 0, out: Any = None) -> Any:
+    """Return arrays of one shape as the elements of a new axis."""
+    return call_list("_npi_stack", arrays, {"axis": axis}, out, "stack")
+
+
+def vstack(arrays: Any, out: Any = None) -> Any:
+    """Return arrays joined along axis 0; vectors count as rows."""
+    return call_list("_npi_vstack", arrays, {}, out, "vstack")
+
+
+def row_stack(arrays: Any) -> Any:
+    """Return arrays joined along axis 0: `vstack`."""
+    return vstack(arrays)
+
+
+def hstack(arrays: Any) -> Any:
+    """Return arrays joined along axis 1; vectors along axis 0."""
+    return call_list("_npi_hstack", arrays, {}, None, "hstack")
+
+
+def dstack(arrays: Any) -> Any:
+    """Return arrays joined along axis 2, which they get if they have fewer axes."""
+    return call_list("_npi_dstack", arrays, {}, None, "dstack")
+
+
+def column_stack(tup: Any) -> Any:
+    """Return arrays joined along axis 1; vectors count as columns."""
+    return call_list("_npi_column_stack", tup, {}, None, "column_stack")
+
+
+def _cuts(what: str, indices_or_sections: Any) -> dict[str, Any]:
+    """Return the attributes that say where to cut; the operator wants each part's start."""
+    if isinstance(indices_or_sections, int | np.integer):
+        sections = int(indices_or_sections)
+        if sections < 1:
+            raise ArgumentError(f"{what}: expected at least 1 section, got {sections}")
+        return {"indices": (), "sections": sections}
+    if not isinstance(indices_or_sections, list | tuple | set | range | np.ndarray):
+        raise ArgumentTypeError(
+            f"{what}: expected an int or a sequence of ints, got {indices_or_sections!r}"
+        )
+    try:
+        return {"indices": (0, *map(operator.index, indices_or_sections)), "sections": 0}
+    except TypeError:
+        raise ArgumentTypeError(
+            f"{what}: expected an int or a sequence of ints, got {indices_or_sections!r}"
+        ) from None
+
+
+def _split(what: str, name: str, ary: Any, indices_or_sections: Any, axis: int) -> list[Any]:
+    value = as_value(ary, what)
+    given = _cuts(what, indices_or_sections)
+    if given["indices"] and hasattr(value, "shape"):
+        extent = value.shape[
+            axis_in(axis, value.ndim, what)
+        ]  # positions may be negative, or behind the end
+        given["indices"] = tuple(slice(i, None).indices(extent)[0] for i in given["indices"])
+    given |= {"axis": axis, "squeeze_axis": False}
+    return pieces(call(name, (value,), given, what=what))
+
+
+def split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
+    """Return the parts of an array along an axis.
+
+    Args:
+        ary: Array.
+        indices_or_sections: Number of equal parts, or the positions at which to cut.
+        axis: Axis.
+    """
+    return _split("split", "_npi_split", ary, indices_or_sections, axis)
+
+
+def array_split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
+    """Return the parts of an array along an axis, the first ones larger by 1 where they differ."""
+    if isinstance(indices_or_sections, int | np.integer):
+        sections = _cuts("array_split", indices_or_sections)["sections"]
+        size, larger = divmod(_extent(ary, axis), sections)
+        indices_or_sections = [i * size + min(i, larger) for i in range(1, sections)]
+    return split(ary, indices_or_sections, axis)
+
+
+def _extent(ary: Any, axis: int) -> int:
+    value = as_value(ary, "array_split")
+    extent: int = value.shape[axis_in(axis, value.ndim, "array_split")]
+    return extent
+
+
+def hsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
+    """Return the parts along axis 1; of a vector along axis 0."""
+    value = as_value(ary, "hsplit")
+    _check_axes("hsplit", value, 1)
+    return split(value, indices_or_sections, 1 if value.ndim > 1 else 0)
+
+
+def vsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
+    """Return the parts of an array of two or more axes along axis 0."""
+    value = as_value(ary, "vsplit")
+    _check_axes("vsplit", value, 2)
+    return split(value, indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
+    """Return the parts of an array of three or more axes along axis 2."""
+    value = as_value(ary, "dsplit")
+    _check_axes("dsplit", value, 3)
+    return split(value, indices_or_sections, 2)
+
+
+def _check_axes(what: str, value: Any, count: int) -> None:
+    if value.ndim < count:
+        raise ArgumentError(f"{what}: expected at least {count} axes, got shape {value.shape}")

@@ -1,0 +1,209 @@
+"""`np.linalg`: decompositions, norms, equations."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.numpy.calls import NUMBERS, as_value, call
+from gluonish.numpy.official import official_function
+from gluonish.numpy.reductions import max as largest
+from gluonish.numpy.reductions import min as smallest
+from gluonish.numpy.reductions import sum as total
+from gluonish.numpy.unary import absolute, sqrt, square
+
+__all__ = [
+    "cholesky",
+    "cond",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "tensorinv",
+    "tensorsolve",
+]
+
+cond = official_function("cond", "x, p=None", np.linalg, "linalg.")
+lstsq = official_function("lstsq", "a, b, rcond='warn'", np.linalg, "linalg.")
+matrix_power = official_function("matrix_power", "a, n", np.linalg, "linalg.")
+matrix_rank = official_function("matrix_rank", "A, tol=None, hermitian=False", np.linalg, "linalg.")
+multi_dot = official_function("multi_dot", "arrays, *, out=None", np.linalg, "linalg.")
+qr = official_function("qr", "a, mode='reduced'", np.linalg, "linalg.")
+
+
+def cholesky(a: Any) -> Any:
+    """Return the lower triangular L of ``a = L L^T``, for (..., N, N) positive definite."""
+    return call("_npi_cholesky", (a,), what="cholesky")
+
+
+def det(a: Any) -> Any:
+    """Return the determinants of (..., N, N): (...)."""
+    return call("_npi_det", (a,), what="det")
+
+
+def slogdet(a: Any) -> Any:
+    """Return sign and logarithm of the absolute value of the determinants of (..., N, N)."""
+    return call("_npi_slogdet", (a,), what="slogdet")
+
+
+def inv(a: Any) -> Any:
+    """Return the inverses of (..., N, N)."""
+    return call("_npi_inv", (a,), what="inv")
+
+
+def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> Any:
+    """Return the pseudo-inverses of (..., M, N): (..., N, M).
+
+    Args:
+        a: Array.
+        rcond: Singular values below this part of the largest count as 0; a number or (...).
+        hermitian: Whether the matrices are symmetric.
+    """
+    if isinstance(rcond, NUMBERS):
+        given = {"rcond": float(rcond), "hermitian": hermitian}
+        return call("_npi_pinv_scalar_rcond", (a,), given, what="pinv")
+    return call("_npi_pinv", (a, rcond), {"hermitian": hermitian}, what="pinv")
+
+
+def solve(a: Any, b: Any) -> Any:
+    """Return x with ``a x = b``, for ``a`` (..., N, N) and ``b`` (..., N) or (..., N, K)."""
+    return call("_npi_solve", (a, b), what="solve")
+
+
+def svd(a: Any) -> tuple[Any, Any, Any]:
+    """Return UT (..., M, M), L (..., M) and V (..., M, N) with ``a = UT diag(L) V``, M <= N."""
+    first, second, third = call("_npi_svd", (a,), what="svd")
+    return first, second, third
+
+
+def eig(a: Any) -> tuple[Any, Any]:
+    """Return eigenvalues (..., N) and, as columns, eigenvectors (..., N, N); all must be real."""
+    values, vectors = call("_npi_eig", (a,), what="eig")
+    return values, vectors
+
+
+def eigh(a: Any, UPLO: str = "L") -> tuple[Any, Any]:
+    """Return eigenvalues, ascending, and eigenvectors of symmetric matrices (..., N, N).
+
+    Args:
+        a: Array.
+        UPLO: Which triangle is read: ``"L"`` or ``"U"``.
+    """
+    values, vectors = call("_npi_eigh", (a,), {"UPLO": UPLO}, what="eigh")
+    return values, vectors
+
+
+def eigvals(a: Any) -> Any:
+    """Return the eigenvalues of (..., N, N), which must be real: (..., N)."""
+    return call("_npi_eigvals", (a,), what="eigvals")
+
+
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    """Return the eigenvalues of symmetric matrices; arguments of `eigh`."""
+    return call("_npi_eigvalsh", (a,), {"UPLO": UPLO}, what="eigvalsh")
+
+
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    """Return the inverse with respect to `tensordot` over the first ``ind`` axes."""
+    return call("_npi_tensorinv", (a,), {"ind": ind}, what="tensorinv")
+
+
+def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
+    """Return x with ``tensordot(a, x, x.ndim) = b``; ``axes`` of ``a`` are moved to its end."""
+    given = {"a_axes": () if axes is None else axes}
+    return call("_npi_tensorsolve", (a, b), given, what="tensorsolve")
+
+
+def norm(
+    x: Any,
+    ord: Any = None,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+) -> Any:
+    """Return norms of vectors or matrices.
+
+    Args:
+        x: Array.
+        ord: For vectors a number, inf or -inf; for matrices ``"fro"``, ``"nuc"``, 1, -1, 2, -2, inf
+            or -inf. None: the root of the sum of squares.
+        axis: An axis of vectors, two of matrices; None for the whole array.
+        keepdims: Keep the axes, with extent 1.
+
+    Raises:
+        ArgumentError: for another ``ord``, or a number of axes that it has no meaning for.
+    """
+    value = as_value(x, "norm")
+    if ord is None:
+        return sqrt(total(square(value), axis, keepdims=keepdims))
+    axes = (
+        tuple(range(value.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    )
+    if len(axes) == 1:
+        return _vector_norm(value, ord, axes[0], keepdims)
+    if len(axes) != 2:
+        raise ArgumentError(f"norm: expected one or two axes with ord={ord!r}, got {axes}")
+    return _matrix_norm(value, ord, (axes[0] % value.ndim, axes[1] % value.ndim), keepdims)
+
+
+def _vector_norm(value: Any, ord: Any, axis: int, keepdims: bool) -> Any:
+    if isinstance(ord, str):
+        raise ArgumentError(f"norm: expected a number as ord of vectors, got {ord!r}")
+    size = absolute(value)
+    if ord == math.inf:
+        return largest(size, axis, keepdims)
+    if ord == -math.inf:
+        return smallest(size, axis, keepdims)
+    if ord == 0:
+        return total((value != 0).astype(value.dtype), axis, keepdims=keepdims)
+    if ord == 1:
+        return total(size, axis, keepdims=keepdims)
+    if ord == 2:
+        return sqrt(total(square(value), axis, keepdims=keepdims))
+    return total(size**ord, axis, keepdims=keepdims) ** (1.0 / ord)
+
+
+def _matrix_norm(value: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:
+    rows, columns = axes
+    if ord in ("fro", "f"):
+        return sqrt(total(square(value), axes, keepdims=keepdims))
+    if ord in (1, -1, math.inf, -math.inf):
+        summed, other = (rows, columns) if ord in (1, -1) else (columns, rows)
+        sums = total(absolute(value), summed, keepdims=True)
+        picked = (largest if ord > 0 else smallest)(sums, other, keepdims=True)
+        return picked if keepdims else picked.squeeze(axes)
+    if ord not in ("nuc", 2, -2):
+        raise ArgumentError(
+            f"norm: expected ord 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}"
+        )
+    moved = _matrices_last(value, axes)
+    _, singular, _ = svd(moved)
+    reduce: Any = {"nuc": total, 2: largest, -2: smallest}[ord]
+    result = reduce(singular, -1)
+    if not keepdims:
+        return result
+    kept = [1 if i in axes else n for i, n in enumerate(value.shape)]
+    return result.reshape(tuple(kept))
+
+
+def _matrices_last(value: Any, axes: tuple[int, int]) -> Any:
+    """Return the array with the matrices' axes last, the shorter one first, as `svd` wants."""
+    short, long = axes
+    if value.shape[short] > value.shape[long]:
+        short, long = long, short
+    others = [i for i in range(value.ndim) if i not in axes]
+    order = (*others, short, long)
+    return value if order == tuple(range(value.ndim)) else value.transpose(order)

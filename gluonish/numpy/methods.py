@@ -1,0 +1,409 @@
+"""What every value of the ``np`` face can do: operators and methods, by the functions.
+
+`NumpyMethods` is the base of such values of traces and Symbols; `ndarray` gets the same methods
+attached, as its class stands below the functions.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    NotSupportedError,
+    OutOfBoundsError,
+)
+from gluonish.ndarray.copying import as_in_context
+from gluonish.ndarray.eager import invoke
+from gluonish.ndarray.indexing import set_item
+from gluonish.ndarray.methods import reshape as reshape_view
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.numpy import binary, elements, numerics, products, reductions, shapes
+from gluonish.numpy.array import ndarray
+from gluonish.numpy.binary import Row, combine
+from gluonish.numpy.calls import call, check_order
+from gluonish.numpy.indexing import get_item
+from gluonish.numpy.protocol import array_function, array_ufunc
+from gluonish.numpy.signatures import name_function
+from gluonish.numpy.unary import unary_call
+from gluonish.ops.registry import find_operator
+
+__all__ = ["NumpyMethods", "attach"]
+
+
+# Methods that arrays of ``np`` have from those of ``nd``: operators of the same name.
+_OPERATOR_METHODS = (
+    *("abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "argmax_channel"),
+    *("broadcast_axes", "cbrt", "ceil", "cos", "cosh", "degrees", "depth_to_space", "exp"),
+    *("expand_dims", "expm1", "fix", "flip", "floor", "log", "log10", "log1p", "log2"),
+    *("log_softmax", "nanprod", "nansum", "norm", "one_hot", "ones_like", "pad", "pick"),
+    *("radians", "rcbrt", "reciprocal", "relu", "reshape_like", "rint", "rsqrt", "shape_array"),
+    *("sigmoid", "sign", "sin", "sinh", "size_array", "slice", "slice_axis", "slice_like"),
+    *("softmax", "softmin", "space_to_depth", "split", "split_v2", "sqrt", "square", "tan"),
+    *("tanh", "tile", "topk", "trunc", "zeros_like"),
+)
+
+
+def _operator(row: Row, *, reverse: bool = False) -> Callable[[Any, Any], Any]:
+    if reverse:
+
+        def method(self: Any, other: Any) -> Any:
+            return combine(row, other, self)
+
+    else:
+
+        def method(self: Any, other: Any) -> Any:
+            if type(self) is ndarray and type(other) is ndarray:  # with as few calls as can be
+                return invoke(find_operator(row.pair), (self, other), {})
+            return combine(row, self, other)
+
+    method.__doc__ = row.doc
+    return method
+
+
+def _comparison(row: Row, *, unlike: bool) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return unlike if other is None else combine(row, self, other)
+
+    method.__doc__ = row.doc
+    return method
+
+
+class NumpyMethods:
+    """Operators and methods with NumPy's semantics.
+
+    Those named after a function of `mx.np` take its arguments; see there.
+    """
+
+    __slots__ = ()
+
+    __array_function__ = array_function
+    __array_ufunc__ = array_ufunc
+
+    __add__ = _operator(binary.ADD)
+    __radd__ = _operator(binary.ADD, reverse=True)
+    __sub__ = _operator(binary.SUBTRACT)
+    __rsub__ = _operator(binary.SUBTRACT, reverse=True)
+    __mul__ = _operator(binary.MULTIPLY)
+    __rmul__ = _operator(binary.MULTIPLY, reverse=True)
+    __truediv__ = _operator(binary.TRUE_DIVIDE)
+    __rtruediv__ = _operator(binary.TRUE_DIVIDE, reverse=True)
+    __mod__ = _operator(binary.MOD)
+    __rmod__ = _operator(binary.MOD, reverse=True)
+    __pow__ = _operator(binary.POWER)
+    __rpow__ = _operator(binary.POWER, reverse=True)
+    __and__ = _operator(binary.BITWISE_AND)
+    __rand__ = _operator(binary.BITWISE_AND, reverse=True)
+    __or__ = _operator(binary.BITWISE_OR)
+    __ror__ = _operator(binary.BITWISE_OR, reverse=True)
+    __xor__ = _operator(binary.BITWISE_XOR)
+    __rxor__ = _operator(binary.BITWISE_XOR, reverse=True)
+    __eq__ = _comparison(binary.EQUAL, unlike=False)
+    __ne__ = _comparison(binary.NOT_EQUAL, unlike=True)
+    __gt__ = _operator(binary.GREATER)
+    __ge__ = _operator(binary.GREATER_EQUAL)
+    __lt__ = _operator(binary.LESS)
+    __le__ = _operator(binary.LESS_EQUAL)
+    __hash__ = object.__hash__
+
+    def __matmul__(self, other: Any) -> Any:
+        return products.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return products.matmul(other, self)
+
+    def __neg__(self) -> Any:
+        return combine(binary.MULTIPLY, self, -1)  # of bool, whole numbers
+
+    def __abs__(self) -> Any:
+        return unary_call("abs", "_npi_absolute", self)
+
+    def __invert__(self) -> Any:
+        return unary_call("invert", "_npi_bitwise_not", self)
+
+    def __floor__(self) -> Any:
+        return unary_call("floor", "_npi_floor", self)
+
+    def __ceil__(self) -> Any:
+        return unary_call("ceil", "_npi_ceil", self)
+
+    def __trunc__(self) -> Any:
+        return unary_call("trunc", "_npi_trunc", self)
+
+    def __round__(self, n: int = 0) -> Any:
+        return numerics.around(self, n or 0)
+
+    @property
+    def T(self) -> Any:  # NumPy's name
+        """The value with its axes in reverse order."""
+        return shapes.transpose(self)
+
+    def all(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Return whether no element over axes is zero."""
+        return reductions.all(self, axis, keepdims, out)
+
+    def any(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Return whether some element over axes is not zero."""
+        return reductions.any(self, axis, keepdims, out)
+
+    def argmax(self, axis: int | None = None, out: Any = None) -> Any:
+        """Return the position of the largest element."""
+        return reductions.argmax(self, axis, out)
+
+    def argmin(self, axis: int | None = None, out: Any = None) -> Any:
+        """Return the position of the smallest element."""
+        return reductions.argmin(self, axis, out)
+
+    def argsort(self, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
+        """Return the positions of the elements in ascending order."""
+        return elements.argsort(self, axis, kind, order)
+
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
+        """Return the values in another dtype.
+
+        Args:
+            dtype: Element type.
+            order: ``"K"`` or ``"C"``.
+            casting: ``"unsafe"``.
+            subok: True.
+            copy: False returns the value itself if it has the dtype.
+
+        Raises:
+            ArgumentError: for another ``casting`` or ``subok``.
+        """
+        check_order("astype", order, "KC")
+        if casting != "unsafe":
+            raise ArgumentError(f"astype: expected casting 'unsafe', got {casting!r}")
+        if not subok:
+            raise ArgumentError("astype: expected subok True, got False")
+        if not copy and normalize_dtype(dtype) == getattr(self, "dtype", None):
+            return self
+        return call("_npi_cast", (self,), {"dtype": dtype}, what="astype")
+
+    def clip(self, min: float | None = None, max: float | None = None, out: Any = None) -> Any:
+        """Return numbers within bounds."""
+        return numerics.clip(self, min, max, out)
+
+    def copy(self, order: str = "C") -> Any:
+        """Return a copy."""
+        check_order("copy", order)
+        return shapes.copy(self)
+
+    def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        """Return the sums of all elements up to each."""
+        return reductions.cumsum(self, axis, dtype, out)
+
+    def diag(self, k: int = 0, **kwargs: Any) -> Any:
+        """Return diagonal ``k`` of a matrix, or the matrix with a vector on it."""
+        return shapes.diag(self, k)
+
+    def dot(self, b: Any, out: Any = None) -> Any:
+        """Return the product with ``b``: `np.dot`."""
+        return products.dot(self, b, out)
+
+    def flatten(self, order: str = "C") -> Any:
+        """Return a copy with a single axis."""
+        return shapes.reshape(self, -1, order)
+
+    def ravel(self, order: str = "C") -> Any:
+        """Return a copy with a single axis."""
+        return shapes.reshape(self, -1, order)
+
+    def max(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Return the largest element over axes."""
+        return reductions.max(self, axis, keepdims, out)
+
+    def min(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Return the smallest element over axes."""
+        return reductions.min(self, axis, keepdims, out)
+
+    def mean(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> Any:
+        """Return the mean over axes."""
+        return reductions.mean(self, axis, dtype, out, keepdims)
+
+    def nonzero(self) -> tuple[Any, ...]:
+        """Return the indices of the elements that are not zero, one array for each axis."""
+        return elements.nonzero(self)
+
+    def prod(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> Any:
+        """Return the product over axes."""
+        return reductions.prod(self, axis, dtype, out, keepdims)
+
+    def repeat(self, repeats: int, axis: int | None = None) -> Any:
+        """Return each element repeated."""
+        return shapes.repeat(self, repeats, axis)
+
+    def reshape(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a copy in another shape.
+
+        Args:
+            *args: Extents, or one tuple of them; -1 is found from the size.
+            **kwargs: ``newshape`` or ``shape``: extents; ``order``: ``"C"``.
+        """
+        order = kwargs.pop("order", "C")
+        names = [name for name in kwargs if name in ("newshape", "shape")]
+        if len(kwargs) > len(names) or bool(args) == bool(names):
+            raise ArgumentError(
+                f"reshape: expected extents and order, got {list(args)} and {sorted(kwargs)}"
+            )
+        wanted = kwargs[names[0]] if names else args[0] if len(args) == 1 else args
+        return shapes.reshape(self, wanted, order)
+
+    def round(self, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
+        """Return rounded numbers."""
+        return numerics.around(self, decimals, out, **kwargs)
+
+    def sort(self, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
+        """Refuse: NumPy's sorts in place; use `np.sort`."""
+        raise NotSupportedError("sort: expected the function np.sort(x), got the method x.sort()")
+
+    def squeeze(self, axis: Any = None) -> Any:
+        """Return the value without axes of extent 1."""
+        return shapes.squeeze(self, axis)
+
+    def std(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: int = 0,
+        keepdims: bool = False,
+    ) -> Any:
+        """Return the standard deviation over axes."""
+        return reductions.std(self, axis, dtype, out, ddof, keepdims)
+
+    def sum(
+        self, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> Any:
+        """Return the sum over axes."""
+        return reductions.sum(self, axis, dtype, keepdims, None, out)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Any:
+        """Return the value with two axes exchanged."""
+        return shapes.swapaxes(self, axis1, axis2)
+
+    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+        """Return elements by their positions on an axis."""
+        return elements.take(self, indices, axis, mode)
+
+    def transpose(self, *axes: Any) -> Any:
+        """Return the value with its axes in another order: ints or a tuple; reversed by default."""
+        order: Any = axes
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], list | tuple)):
+            order = axes[0]
+        return shapes.transpose(self, order or None)
+
+    def var(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: int = 0,
+        keepdims: bool = False,
+    ) -> Any:
+        """Return the variance over axes."""
+        return reductions.var(self, axis, dtype, out, ddof, keepdims)
+
+
+def _of_operator(name: str) -> Callable[..., Any]:
+    plain = getattr(NDArray, name)
+
+    def method(self: NDArray, *args: Any, **kwargs: Any) -> Any:
+        return plain(self, *args, **kwargs)
+
+    doc = f"Do what the method of an NDArray does, which MXNet's arrays of ``np`` refuse: `{name}`."
+    return name_function(method, name, doc)
+
+
+def as_in_ctx(self: NDArray, ctx: Context) -> NDArray:
+    """Return the array itself if it lies on ``ctx``, else a copy there."""
+    if not isinstance(ctx, Context):
+        raise ArgumentTypeError(f"as_in_ctx: expected a Context, got {type(ctx).__name__}")
+    return as_in_context(self, ctx)
+
+
+def item(self: NDArray, *args: Any) -> Any:
+    """Return an element as a Python number.
+
+    Args:
+        self: The array.
+        *args: None for the only element; a position in the flattened array; or an index for each
+            axis, as ints or as a tuple.
+
+    Raises:
+        ArgumentError: without arguments, if there is not exactly one element.
+        ArgumentTypeError: if the arguments are no index.
+        OutOfBoundsError: if there is no such element.
+    """
+    if not args and self.size != 1:
+        raise ArgumentError(f"item: expected an array of size 1, got shape {self.shape}")
+    try:
+        return self.asnumpy().item(*args)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(f"item: expected an index, got {args} ({error})") from error
+    except IndexError as error:
+        raise OutOfBoundsError(
+            f"item: expected an index within {self.shape}, got {args}"
+        ) from error
+
+
+def _inplace(row: Row, symbol: str) -> Callable[[Any, Any], Any]:
+    def method(self: ndarray, other: Any) -> ndarray:
+        self._check_writable(symbol)
+        self[...] = combine(row, self, other)
+        return self
+
+    method.__doc__ = f"Return the array itself, after ``x {symbol} other``."
+    return method
+
+
+def _inplace_matmul(self: ndarray, other: Any) -> ndarray:
+    """Return the array itself, after ``x @= other``."""
+    self._check_writable("@=")
+    self[...] = products.matmul(self, other)
+    return self
+
+
+def attach() -> None:
+    """Give `ndarray` its methods."""
+    own = {
+        name: member
+        for name, member in vars(NumpyMethods).items()
+        if name not in ("__slots__", "__module__", "__doc__", "__dict__", "__weakref__")
+    }
+    methods: dict[str, Any] = {
+        **{name: _of_operator(name) for name in _OPERATOR_METHODS},
+        **own,
+        "as_in_ctx": as_in_ctx,
+        "__getitem__": get_item,
+        "__setitem__": set_item,
+        "__iadd__": _inplace(binary.ADD, "+="),
+        "__isub__": _inplace(binary.SUBTRACT, "-="),
+        "__imul__": _inplace(binary.MULTIPLY, "*="),
+        "__itruediv__": _inplace(binary.TRUE_DIVIDE, "/="),
+        "__imod__": _inplace(binary.MOD, "%="),
+        "__iand__": _inplace(binary.BITWISE_AND, "&="),
+        "__ior__": _inplace(binary.BITWISE_OR, "|="),
+        "__ixor__": _inplace(binary.BITWISE_XOR, "^="),
+        "__imatmul__": _inplace_matmul,
+        "item": item,
+        "reshape_view": reshape_view,
+    }
+    for name, method in methods.items():
+        setattr(ndarray, name, method)
+
+
+attach()

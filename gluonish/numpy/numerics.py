@@ -1,0 +1,166 @@
+"""Rounding, clipping, differences, and what two arrays share."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.numpy.calls import NUMBERS, as_value, axis_in, call, official
+from gluonish.numpy.joining import concatenate
+from gluonish.numpy.shapes import broadcast_to
+from gluonish.numpy.unary import check_options
+
+__all__ = [
+    "around",
+    "clip",
+    "diff",
+    "ediff1d",
+    "may_share_memory",
+    "nan_to_num",
+    "round",
+    "round_",
+    "shares_memory",
+]
+
+
+def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
+    """Return numbers rounded to some digits behind the point, to the even one of two.
+
+    Args:
+        x: Array or number.
+        decimals: Digits; negative ones stand before the point.
+        out: Array that receives the result.
+        **kwargs: NumPy's options, with their defaults only.
+    """
+    if kwargs:
+        check_options("around", kwargs)
+    if isinstance(x, NUMBERS):
+        return official("around", x, decimals)
+    return call("_npi_around", (x,), {"decimals": decimals}, out, "around")
+
+
+def round(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
+    """Return rounded numbers: `around`."""
+    return around(x, decimals, out, **kwargs)
+
+
+def round_(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
+    """Return rounded numbers: `around`."""
+    return around(x, decimals, out, **kwargs)
+
+
+def clip(a: Any, a_min: float | None, a_max: float | None, out: Any = None) -> Any:
+    """Return numbers of at least ``a_min`` and at most ``a_max``; None is no bound.
+
+    Raises:
+        ArgumentError: if both are None.
+    """
+    if a_min is None and a_max is None:
+        raise ArgumentError("clip: expected a_min or a_max, got neither")
+    given = {
+        "a_min": -math.inf if a_min is None else a_min,
+        "a_max": math.inf if a_max is None else a_max,
+    }
+    return call("_npi_clip", (a,), given, out, "clip")
+
+
+def nan_to_num(
+    x: Any,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Return numbers in place of nan and infinities.
+
+    Args:
+        x: Array or number.
+        copy: False writes into ``x`` itself.
+        nan: In place of nan.
+        posinf: In place of positive infinity; the largest number by default.
+        neginf: In place of negative infinity; the smallest number by default.
+        **kwargs: NumPy's options, with their defaults only.
+    """
+    if kwargs:
+        check_options("nan_to_num", kwargs)
+    if isinstance(x, NUMBERS):
+        return official("nan_to_num", x, True, nan, posinf, neginf)
+    value = as_value(x, "nan_to_num")
+    given = {"copy": copy, "nan": nan, "posinf": posinf, "neginf": neginf}
+    return call("_npi_nan_to_num", (value,), given, None if copy else value, "nan_to_num")
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Return the differences of neighbours on an axis, ``n`` times.
+
+    Args:
+        a: Array of one axis or more.
+        n: How often.
+        axis: Axis.
+        prepend: Array or number to put in front on the axis.
+        append: Array or number to put behind on the axis.
+    """
+    value = as_value(a, "diff")
+    if hasattr(value, "ndim"):
+        axis = axis_in(axis, value.ndim, "diff")
+    parts = [_rim(prepend, value, axis), value, _rim(append, value, axis)]
+    given_parts = [part for part in parts if part is not None]
+    if len(given_parts) > 1:
+        value = concatenate(given_parts, axis)
+    return call("_npi_diff", (value,), {"n": n, "axis": axis}, what="diff")
+
+
+def _rim(part: Any, value: Any, axis: int) -> Any:
+    """Return what goes in front or behind as an array; a number fills one place on the axis."""
+    if part is None:
+        return None
+    if isinstance(part, NUMBERS):
+        part = np.asarray(part, value.dtype)
+    part = as_value(part, "diff", getattr(value, "ctx", None))
+    if part.shape:
+        return part
+    shape = list(value.shape)
+    shape[axis] = 1
+    return broadcast_to(part, shape)
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Return the differences of neighbours in the flattened array.
+
+    Args:
+        ary: Array.
+        to_end: Number or array to put behind them.
+        to_begin: Number or array to put in front of them.
+    """
+    inputs, given = [ary], dict[str, Any]()
+    for word, part in (("to_begin", to_begin), ("to_end", to_end)):
+        if isinstance(part, NUMBERS):
+            given[f"{word}_scalar"] = float(part)
+        elif part is not None:
+            given[f"{word}_arr_given"] = True
+            inputs.append(part)
+    return call("_npi_ediff1d", inputs, given, what="ediff1d")
+
+
+def shares_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
+    """Return whether two arrays have memory in common.
+
+    Args:
+        a: Array.
+        b: Array.
+        max_work: Accepted; the memory of arrays is contiguous.
+    """
+    first, second = as_value(a, "shares_memory"), as_value(b, "shares_memory")
+    if not isinstance(first, NDArray) or not isinstance(second, NDArray):
+        return False
+    return first._device is second._device and bool(
+        first._device.xp.may_share_memory(first._data, second._data)
+    )
+
+
+def may_share_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
+    """Return whether two arrays have memory in common; see `shares_memory`."""
+    return shares_memory(a, b, max_work)

@@ -1,0 +1,94 @@
+"""Products of vectors, matrices and tensors."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.numpy.calls import as_value, call, call_list
+from gluonish.numpy.shapes import ravel
+from gluonish.numpy.unary import check_options
+
+__all__ = ["dot", "einsum", "inner", "matmul", "outer", "polyval", "tensordot", "vdot"]
+
+
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    """Return the sum of products over the last axis of ``a`` and the last but one of ``b``."""
+    return call("_np_dot", (a, b), out=out, what="dot")
+
+
+def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the matrix product over the last two axes; the others broadcast.
+
+    Args:
+        a: Array of one axis or more.
+        b: Array of one axis or more.
+        out: Array that receives the result.
+        **kwargs: NumPy's options, with their defaults only.
+    """
+    if kwargs:
+        check_options("matmul", kwargs)
+    return call("_npi_matmul", (a, b), out=out, what="matmul")
+
+
+def inner(a: Any, b: Any) -> Any:
+    """Return the sum of products over the last axes."""
+    return tensordot(a, b, [-1, -1])
+
+
+def outer(a: Any, b: Any) -> Any:
+    """Return the products of all elements of ``a`` with all of ``b``: a matrix."""
+    return tensordot(ravel(as_value(a, "outer")), ravel(as_value(b, "outer")), 0)
+
+
+def vdot(a: Any, b: Any) -> Any:
+    """Return the sum of products of all elements."""
+    return tensordot(ravel(as_value(a, "vdot")), ravel(as_value(b, "vdot")), 1)
+
+
+def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
+    """Return the sums of products over some axes.
+
+    Args:
+        a: Array.
+        b: Array.
+        axes: Number of axes, the last of ``a`` and the first of ``b``; or the axes of ``a`` and
+            those of ``b``.
+
+    Raises:
+        ArgumentError: if the axes are not two of a kind.
+    """
+    if isinstance(axes, int):
+        return call("_npi_tensordot_int_axes", (a, b), {"axes": axes}, what="tensordot")
+    if not isinstance(axes, list | tuple) or len(axes) != 2:
+        raise ArgumentError(f"tensordot: expected axes of a and of b, got {axes!r}")
+    of_a, of_b = [(part,) if isinstance(part, int) else tuple(part) for part in axes]
+    if len(of_a) != len(of_b):
+        raise ArgumentError(f"tensordot: expected as many axes of a as of b, got {axes!r}")
+    given = {"a_axes_summed": of_a, "b_axes_summed": of_b}
+    return call("_npi_tensordot", (a, b), given, what="tensordot")
+
+
+def einsum(*operands: Any, **kwargs: Any) -> Any:
+    """Return sums of products as Einstein's convention says.
+
+    Args:
+        *operands: The subscripts, such as ``"ij,jk->ik"``, and the arrays.
+        **kwargs: ``out``: array that receives the result; ``optimize``: whether to choose the order
+            of products.
+
+    Raises:
+        ArgumentTypeError: for another keyword, or if the subscripts are missing.
+    """
+    out = kwargs.pop("out", None)
+    optimize = int(bool(kwargs.pop("optimize", False)))
+    if kwargs:
+        raise ArgumentTypeError(f"einsum: expected out and optimize, got {sorted(kwargs)}")
+    if not operands or not isinstance(operands[0], str):
+        raise ArgumentTypeError("einsum: expected subscripts first, as a str")
+    given = {"subscripts": operands[0], "optimize": optimize}
+    return call_list("_npi_einsum", operands[1:], given, out, "einsum")
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """Return the values at ``x`` of the polynomial with coefficients ``p``, the highest first."""
+    return call("_npi_polyval", (p, x), what="polyval")

@@ -1,0 +1,346 @@
+"""`np.random`: arrays of random numbers.
+
+Parameters are numbers or arrays, which broadcast; ``size`` is the result's shape, that of the
+parameters by default. The seed is that of `mx.random.seed`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.numpy.calls import NUMBERS, as_value, call, chosen, create
+from gluonish.numpy.creation import array, extents
+from gluonish.numpy.elements import take
+from gluonish.numpy.linalg import cholesky
+from gluonish.numpy.products import matmul
+from gluonish.numpy.shapes import expand_dims, squeeze
+from gluonish.numpy.unary import exp
+
+__all__ = [
+    "beta",
+    "chisquare",
+    "choice",
+    "exponential",
+    "gamma",
+    "gumbel",
+    "logistic",
+    "lognormal",
+    "multinomial",
+    "multivariate_normal",
+    "normal",
+    "pareto",
+    "power",
+    "rand",
+    "randint",
+    "randn",
+    "rayleigh",
+    "shuffle",
+    "uniform",
+    "weibull",
+]
+
+Parameter = Any  # a number, an array, or a value of a graph
+Size = int | Sequence[int] | None
+Ctx = Context | str | None
+
+
+def draw(
+    what: str,
+    operator: str,
+    parameters: dict[str, Parameter],
+    size: Size,
+    given: dict[str, Any],
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Run a sampler.
+
+    Args:
+        what: The function, for errors.
+        operator: Registry name.
+        parameters: Of the distribution: numbers become attributes, arrays inputs.
+        size: Shape; None for that of the parameters.
+        given: Further attributes.
+        ctx: Device where all parameters are numbers.
+        out: Array that receives the result.
+    """
+    if size is not None:
+        size = extents(size, what)
+    elif isinstance(out, NDArray):
+        size = out.shape
+    attrs: dict[str, Any] = {**given, "size": size}
+    inputs = []
+    for name, value in parameters.items():
+        if isinstance(value, NUMBERS):
+            attrs[name] = float(value)
+        else:
+            attrs[name] = None
+            inputs.append(array(value) if isinstance(value, list | tuple) else value)
+    if inputs:
+        return call(operator, inputs, attrs, out, what)
+    return create(operator, attrs, ctx, out, what)
+
+
+def uniform(
+    low: Parameter = 0.0,
+    high: Parameter = 1.0,
+    size: Size = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return numbers spread evenly over [low, high).
+
+    Args:
+        low: Lower bound.
+        high: Upper bound.
+        size: Shape.
+        dtype: Element type, float32 by default.
+        ctx: Device; the current context by default.
+        out: Array that receives the result.
+    """
+    bounds = {"low": low, "high": high}
+    given = {"dtype": chosen(dtype)}
+    return draw("uniform", "_npi_uniform", bounds, size, given, ctx, out)
+
+
+def normal(
+    loc: Parameter = 0.0,
+    scale: Parameter = 1.0,
+    size: Size = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return normal numbers.
+
+    Args:
+        loc: Mean.
+        scale: Standard deviation.
+        size: Shape.
+        dtype: Element type, float32 by default.
+        ctx: Device; the current context by default.
+        out: Array that receives the result.
+    """
+    moments = {"loc": loc, "scale": scale}
+    given = {"dtype": chosen(dtype)}
+    return draw("normal", "_npi_normal", moments, size, given, ctx, out)
+
+
+def lognormal(
+    mean: Parameter = 0.0,
+    sigma: Parameter = 1.0,
+    size: Size = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return numbers whose logarithm is normal; arguments as for `normal`."""
+    return exp(normal(mean, sigma, size, dtype, ctx), out)
+
+
+def gamma(
+    shape: Parameter,
+    scale: Parameter = 1.0,
+    size: Size = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return numbers of a gamma distribution with shape ``shape`` and scale ``scale``."""
+    both = {"shape": shape, "scale": scale}
+    given = {"dtype": chosen(dtype)}
+    return draw("gamma", "_npi_gamma", both, size, given, ctx, out)
+
+
+def beta(a: Parameter, b: Parameter, size: Size = None, dtype: Any = None, ctx: Ctx = None) -> Any:
+    """Return numbers of a beta distribution with parameters ``a`` and ``b``."""
+    first = gamma(a, 1, size, "float64", ctx)
+    second = gamma(b, 1, size, "float64", ctx)
+    return (first / (first + second)).astype(chosen(dtype))
+
+
+def chisquare(df: Parameter, size: Size = None, dtype: Any = None, ctx: Ctx = None) -> Any:
+    """Return numbers of a chi-square distribution with ``df`` degrees of freedom."""
+    halves = df / 2 if isinstance(df, NUMBERS) else as_value(df, "chisquare") / 2
+    return gamma(halves, 2, size, dtype, ctx)
+
+
+def exponential(scale: Parameter = 1.0, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
+    """Return exponential numbers with mean ``scale``."""
+    return draw("exponential", "_npi_exponential", {"scale": scale}, size, {}, ctx, out)
+
+
+def gumbel(
+    loc: Parameter = 0.0,
+    scale: Parameter = 1.0,
+    size: Size = None,
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return numbers of a Gumbel distribution with mode ``loc`` and scale ``scale``."""
+    return draw("gumbel", "_npi_gumbel", {"loc": loc, "scale": scale}, size, {}, ctx, out)
+
+
+def logistic(
+    loc: Parameter = 0.0,
+    scale: Parameter = 1.0,
+    size: Size = None,
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return numbers of a logistic distribution with mean ``loc`` and scale ``scale``."""
+    return draw("logistic", "_npi_logistic", {"loc": loc, "scale": scale}, size, {}, ctx, out)
+
+
+def pareto(a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
+    """Return numbers of a Pareto II (Lomax) distribution with shape ``a``."""
+    return draw("pareto", "_npi_pareto", {"a": a}, size, {}, ctx, out)
+
+
+def power(a: Parameter, size: Size = None) -> Any:
+    """Return numbers in [0, 1] with density ``a x ** (a - 1)``."""
+    return draw("power", "_npi_powerd", {"a": a}, size, {})
+
+
+def rayleigh(scale: Parameter = 1.0, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
+    """Return numbers of a Rayleigh distribution with mode ``scale``."""
+    return draw("rayleigh", "_npi_rayleigh", {"scale": scale}, size, {}, ctx, out)
+
+
+def weibull(a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
+    """Return numbers of a Weibull distribution with shape ``a``."""
+    return draw("weibull", "_npi_weibull", {"a": a}, size, {}, ctx, out)
+
+
+def rand(*size: int, **kwargs: Any) -> Any:
+    """Return numbers spread evenly over [0, 1), in the given shape; keywords of `uniform`."""
+    return uniform(0.0, 1.0, size=size, **kwargs)
+
+
+def randn(*size: int, **kwargs: Any) -> Any:
+    """Return normal numbers in the given shape; keywords of `normal`."""
+    return normal(0.0, 1.0, size=size, **kwargs)
+
+
+def randint(
+    low: int,
+    high: int | None = None,
+    size: Size = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return whole numbers spread evenly over [low, high); one bound alone counts from 0.
+
+    Args:
+        low: Least number, or the bound if ``high`` is left out.
+        high: Bound.
+        size: Shape, () by default.
+        dtype: Element type, int64 by default.
+        ctx: Device; the current context by default.
+        out: Array that receives the result.
+    """
+    if high is None:
+        low, high = 0, low
+    if size is None:
+        size = out.shape if isinstance(out, NDArray) else ()
+    if dtype is None:
+        dtype = out.dtype if isinstance(out, NDArray) else "int64"
+    shape = extents(size, "randint")
+    given = {"low": low, "high": high, "shape": shape, "dtype": dtype}
+    return create("_npi_random_randint", given, ctx, out, "randint")
+
+
+def choice(
+    a: Any,
+    size: Size = None,
+    replace: bool = True,
+    p: Any = None,
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return elements picked at random.
+
+    Args:
+        a: Vector, or an int that stands for the numbers below it.
+        size: Shape, () by default.
+        replace: Whether an element may be picked again.
+        p: Probabilities, a vector; even ones by default.
+        ctx: Device; the current context by default.
+        out: Array that receives the result.
+    """
+    shape = () if size is None else extents(size, "choice")
+    given: dict[str, Any] = {"size": shape, "replace": replace, "weighted": p is not None}
+    inputs = [] if p is None else [array(p) if isinstance(p, list | tuple) else p]
+    if isinstance(a, int | np.integer):
+        given["a"] = int(a)
+        if inputs:
+            return call("_npi_choice", inputs, given, out, "choice")
+        return create("_npi_choice", given, ctx, out, "choice")
+    given["a"] = None
+    values = array(a) if isinstance(a, list | tuple) else a
+    positions = call("_npi_choice", [values, *inputs], given, what="choice")
+    return take(values, positions, 0, "clip", out)
+
+
+def shuffle(x: Any) -> None:
+    """Put the parts of an array along axis 0 into a random order, in the array itself.
+
+    Raises:
+        ArgumentTypeError: if ``x`` is no array.
+    """
+    if not isinstance(x, NDArray):
+        raise ArgumentTypeError(f"shuffle: expected an array, got {type(x).__name__}")
+    call("_npi_shuffle", (x,), out=x, what="shuffle")
+
+
+def multinomial(n: int, pvals: Any, size: Size = None, **kwargs: Any) -> Any:
+    """Return how often each outcome occurs in ``n`` trials, int64.
+
+    Args:
+        n: Number of trials.
+        pvals: Probabilities of the outcomes: (K,), a sequence or an array.
+        size: Shape in front of the outcomes' axis, () by default.
+        **kwargs: None.
+
+    Raises:
+        ArgumentTypeError: for a keyword.
+    """
+    if kwargs:
+        raise ArgumentTypeError(f"multinomial: expected no keywords, got {sorted(kwargs)}")
+    shape = None if size is None else extents(size, "multinomial")
+    given: dict[str, Any] = {"n": n, "size": shape}
+    if isinstance(pvals, list | tuple):
+        return create("_npi_multinomial", {**given, "pvals": pvals}, what="multinomial")
+    return call("_npi_multinomial", (pvals,), given, what="multinomial")
+
+
+def multivariate_normal(
+    mean: Any, cov: Any, size: Size = None, check_valid: str | None = None, tol: float | None = None
+) -> Any:
+    """Return vectors of a multivariate normal distribution.
+
+    Args:
+        mean: Means (..., N).
+        cov: Covariances (..., N, N), positive definite.
+        size: Shape in front of that of the parameters.
+        check_valid: None.
+        tol: None.
+
+    Returns:
+        Array (*size, ..., N).
+    """
+    if check_valid is not None or tol is not None:
+        raise ArgumentError("multivariate_normal: expected check_valid and tol None, got others")
+    centers = as_value(mean, "multivariate_normal")
+    roots = cholesky(cov)
+    batch = np.broadcast_shapes(centers.shape[:-1], roots.shape[:-2])
+    extra = () if size is None else extents(size, "multivariate_normal")
+    shape = (*extra, *batch, centers.shape[-1])
+    standard = normal(0.0, 1.0, shape, centers.dtype, getattr(centers, "ctx", None))
+    return squeeze(matmul(roots, expand_dims(standard, -1)), -1) + centers

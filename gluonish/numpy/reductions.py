@@ -1,0 +1,235 @@
+"""Sums and the like over axes: without an axis over all elements, to shape ()."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.numpy.calls import NUMBERS, as_value, call, is_value, pieces
+from gluonish.numpy.creation import array
+
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "average",
+    "cumsum",
+    "max",
+    "mean",
+    "min",
+    "percentile",
+    "prod",
+    "product",
+    "quantile",
+    "sometrue",
+    "std",
+    "sum",
+    "var",
+]
+
+Axis = int | tuple[int, ...] | None
+
+
+def sum(  # NumPy's name
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    initial: float | None = None,
+    out: Any = None,
+) -> Any:
+    """Return the sum over axes.
+
+    Args:
+        a: Array of any shape; bool is counted, as int64.
+        axis: Axis or axes; None for all.
+        dtype: Element type of the result, in which the sum is formed; that of ``a`` by default.
+        keepdims: Keep the axes, with extent 1.
+        initial: What the sum starts from.
+        out: Array that receives the result.
+    """
+    given = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial}
+    return call("_np_sum", (a,), given, out, "sum")
+
+
+def prod(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+) -> Any:
+    """Return the product over axes; arguments as for `sum`."""
+    given = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
+    return call("_np_prod", (a,), given, out, "prod")
+
+
+def product(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+) -> Any:
+    """Return the product over axes: `prod`."""
+    return prod(a, axis, dtype, out, keepdims)
+
+
+def mean(
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+) -> Any:
+    """Return the mean over axes, of whole numbers float32; arguments as for `sum`."""
+    given = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
+    return call("_npi_mean", (a,), given, out, "mean")
+
+
+def std(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+) -> Any:
+    """Return the standard deviation over axes; arguments as for `var`."""
+    given = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
+    return call("_npi_std", (a,), given, out, "std")
+
+
+def var(
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+) -> Any:
+    """Return the variance over axes.
+
+    Args:
+        a: Array of any shape.
+        axis: Axis or axes; None for all.
+        dtype: Element type of the result.
+        out: Array that receives the result.
+        ddof: The sum of squares is divided by the count less this.
+        keepdims: Keep the axes, with extent 1.
+    """
+    given = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
+    return call("_npi_var", (a,), given, out, "var")
+
+
+def max(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+    """Return the largest element over axes; arguments as for `sum`."""
+    return call("_np_max", (a,), {"axis": axis, "keepdims": keepdims}, out, "max")
+
+
+def min(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+    """Return the smallest element over axes; arguments as for `sum`."""
+    return call("_np_min", (a,), {"axis": axis, "keepdims": keepdims}, out, "min")
+
+
+def amax(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+    """Return the largest element over axes: `max`."""
+    return max(a, axis, keepdims, out)
+
+
+def amin(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+    """Return the smallest element over axes: `min`."""
+    return min(a, axis, keepdims, out)
+
+
+def all(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+    """Return whether no element over axes is zero, as bool; arguments as for `sum`."""
+    return call("_np_all", (a,), {"axis": axis, "keepdims": keepdims}, out, "all")
+
+
+def any(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+    """Return whether some element over axes is not zero, as bool; arguments as for `sum`."""
+    return call("_np_any", (a,), {"axis": axis, "keepdims": keepdims}, out, "any")
+
+
+def sometrue(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
+    """Return whether some element over axes is not zero: `any`."""
+    return any(a, axis, keepdims, out)
+
+
+def argmax(a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """Return the position of the first largest element on an axis, as int64.
+
+    Args:
+        a: Array.
+        axis: Axis; None for the position in the flattened array.
+        out: Array that receives the result.
+    """
+    return call("_npi_argmax", (a,), {"axis": axis}, out, "argmax")
+
+
+def argmin(a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """Return the position of the first smallest element on an axis; arguments of `argmax`."""
+    return call("_npi_argmin", (a,), {"axis": axis}, out, "argmin")
+
+
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """Return the sums of all elements up to each on an axis; None for the flattened array."""
+    return call("_np_cumsum", (a,), {"axis": axis, "dtype": dtype}, out, "cumsum")
+
+
+def average(
+    a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, out: Any = None
+) -> Any:
+    """Return the weighted mean over axes.
+
+    Args:
+        a: Array.
+        axis: Axis or axes; None for all.
+        weights: Weights, of the shape of ``a`` or of its axis; None for the plain mean.
+        returned: Return the sum of the weights too.
+        out: Array that receives the result.
+
+    Returns:
+        The mean, or a list of it and the sum of weights.
+    """
+    given = {"axis": axis, "returned": returned, "weighted": weights is not None}
+    inputs = (a,) if weights is None else (a, weights)
+    result = call("_npi_average", inputs, given, out, "average")
+    listed = pieces(result)
+    return listed if returned else listed[0]
+
+
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Axis = None,
+    out: Any = None,
+    overwrite_input: bool | None = None,
+    interpolation: str = "linear",
+    keepdims: bool = False,
+) -> Any:
+    """Return what ``q`` percent of the elements over axes lie below.
+
+    Args:
+        a: Array.
+        q: Numbers in [0, 100]: one, a sequence, or an array, whose shape leads the result's.
+        axis: Axis or axes; None for all.
+        out: Array that receives the result.
+        overwrite_input: Accepted; the input stays as it is.
+        interpolation: Between two elements: ``"linear"``, ``"lower"``, ``"higher"``,
+            ``"midpoint"`` or ``"nearest"``.
+        keepdims: Keep the axes, with extent 1.
+    """
+    given: dict[str, Any] = {"axis": axis, "interpolation": interpolation, "keepdims": keepdims}
+    inputs: Sequence[Any] = (a, q)
+    if isinstance(q, NUMBERS):
+        inputs, given["q_scalar"] = (a,), q
+    elif isinstance(q, list | tuple):
+        inputs = (a, array(q))
+    return call("_npi_percentile", inputs, given, out, "percentile")
+
+
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Axis = None,
+    out: Any = None,
+    overwrite_input: bool | None = None,
+    interpolation: str = "linear",
+    keepdims: bool = False,
+) -> Any:
+    """Return what the part ``q``, in [0, 1], of the elements lies below; see `percentile`."""
+    if isinstance(q, list | tuple):
+        q = array(q)
+    share = q if isinstance(q, NUMBERS) or is_value(q) else as_value(q, "quantile")
+    return percentile(a, share * 100, axis, out, overwrite_input, interpolation, keepdims)

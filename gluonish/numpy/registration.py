@@ -1,0 +1,50 @@
+"""Makes the functions of this package the answers to NumPy's of the same names."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from gluonish.numpy import (
+    binary,
+    creation,
+    elements,
+    fallback,
+    joining,
+    linalg,
+    numerics,
+    products,
+    reductions,
+    shapes,
+    unary,
+)
+from gluonish.numpy.protocol import register_functions
+
+__all__ = ["functions_of"]
+
+
+def functions_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """Return the public functions of a module by name."""
+    found = {name: getattr(module, name) for name in module.__all__}
+    return {name: f for name, f in found.items() if callable(f) and not isinstance(f, type)}
+
+
+for _module in (
+    *(creation, elements, fallback, joining, numerics, products, reductions, shapes),
+    *(binary, unary),
+):
+    register_functions(functions_of(_module))
+register_functions(functions_of(linalg), "linalg.")
+# What NumPy has renamed since.
+register_functions(
+    {
+        "conjugate": fallback.positive,
+        "trapezoid": fallback.trapz,
+        "concat": joining.concatenate,
+        "permute_dims": shapes.transpose,
+        "pow": binary.power,
+        "asin": unary.arcsin,
+        "acos": unary.arccos,
+        "atan": unary.arctan,
+        "bitwise_invert": unary.invert,
+    }
+)

@@ -1,0 +1,300 @@
+"""Functions that change the shape or the order of elements."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.numpy.calls import NUMBERS, as_value, call, call_list, check_order, official, pieces
+from gluonish.numpy.creation import extents, zeros
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_arrays",
+    "broadcast_to",
+    "copy",
+    "diag",
+    "diag_indices_from",
+    "diagflat",
+    "diagonal",
+    "expand_dims",
+    "flip",
+    "fliplr",
+    "flipud",
+    "meshgrid",
+    "moveaxis",
+    "pad",
+    "ravel",
+    "repeat",
+    "reshape",
+    "resize",
+    "roll",
+    "rot90",
+    "shape",
+    "squeeze",
+    "swapaxes",
+    "tile",
+    "trace",
+    "transpose",
+]
+
+Axes = int | Sequence[int] | None
+_PAD_WORDS = {"constant_values": "constant_value", "reflect_type": "reflect_type"}
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """Return the extents of an array."""
+    found: tuple[int, ...] = a.shape if hasattr(a, "shape") else official("shape", a)
+    return tuple(found)
+
+
+def copy(a: Any, out: Any = None) -> Any:
+    """Return a copy, through which gradients flow."""
+    return call("_np_copy", (a,), out=out, what="copy")
+
+
+def reshape(a: Any, newshape: int | Sequence[int], order: str = "C", out: Any = None) -> Any:
+    """Return the elements in another shape.
+
+    Args:
+        a: Array.
+        newshape: Extents; -1 is found from the size.
+        order: ``"C"``.
+        out: Array that receives the result.
+    """
+    check_order("reshape", order)
+    return call("_np_reshape", (a,), {"newshape": newshape, "order": order}, out, "reshape")
+
+
+def ravel(x: Any, order: str = "C") -> Any:
+    """Return the elements on one axis, as a copy."""
+    check_order("ravel", order)
+    if isinstance(x, NUMBERS):
+        return official("reshape", x, -1)
+    return reshape(x, -1)
+
+
+def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
+    """Return the array with its axes in the order of ``axes``; reversed by default."""
+    return call("_np_transpose", (a,), {"axes": axes}, what="transpose")
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """Return the array with two axes exchanged."""
+    return call("_npi_swapaxes", (a,), {"dim1": axis1, "dim2": axis2}, what="swapaxes")
+
+
+def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Any:
+    """Return the array with axes moved to new places, the others in order."""
+    given = {"source": source, "destination": destination}
+    return call("_np_moveaxis", (a,), given, what="moveaxis")
+
+
+def expand_dims(a: Any, axis: int) -> Any:
+    """Return the array with an axis of extent 1 at ``axis``."""
+    return call("_npi_expand_dims", (a,), {"axis": axis}, what="expand_dims")
+
+
+def squeeze(a: Any, axis: Axes = None, out: Any = None) -> Any:
+    """Return the array without axes of extent 1: ``axis``, or all."""
+    return call("_np_squeeze", (a,), {"axis": axis}, out, "squeeze")
+
+
+def broadcast_to(array: Any, shape: int | Sequence[int]) -> Any:
+    """Return the array with axes of extent 1 stretched to ``shape``."""
+    if isinstance(array, NUMBERS):
+        return official("broadcast_to", array, shape)
+    given = {"shape": extents(shape, "broadcast_to")}
+    return call("_npi_broadcast_to", (array,), given, what="broadcast_to")
+
+
+def broadcast_arrays(*args: Any) -> list[Any]:
+    """Return the arrays stretched to one shape."""
+    arrays = [as_value(x, "broadcast_arrays") for x in args]
+    try:
+        common = np.broadcast_shapes(*[x.shape for x in arrays])
+    except ValueError as error:
+        raise ArgumentError(
+            f"broadcast_arrays: expected shapes that broadcast, got {[x.shape for x in arrays]}"
+        ) from error
+    return [x if x.shape == common else broadcast_to(x, common) for x in arrays]
+
+
+def meshgrid(*xi: Any, **kwargs: Any) -> list[Any]:
+    """Return the coordinates of a grid.
+
+    Args:
+        *xi: Vectors, or arrays of shape ().
+        **kwargs: ``indexing``: ``"xy"``, where the first vector runs along axis 1 (the default), or
+            ``"ij"``; ``sparse``: leave out what broadcasting adds; ``copy``: accepted.
+
+    Raises:
+        ArgumentError: for another ``indexing``.
+        ArgumentTypeError: for another keyword.
+    """
+    indexing = kwargs.pop("indexing", "xy")
+    sparse = kwargs.pop("sparse", False)
+    kwargs.pop("copy", None)
+    if kwargs:
+        raise ArgumentTypeError(
+            f"meshgrid: expected indexing, sparse and copy, got {sorted(kwargs)}"
+        )
+    if indexing not in ("xy", "ij"):
+        raise ArgumentError(f"meshgrid: expected indexing 'xy' or 'ij', got {indexing!r}")
+    count = len(xi)
+    places = list(range(count))
+    if indexing == "xy" and count > 1:
+        places[:2] = [1, 0]
+    grids = [
+        reshape(x, tuple(-1 if i == place else 1 for i in range(count)))
+        for x, place in zip(xi, places, strict=True)
+    ]
+    return grids if sparse else broadcast_arrays(*grids)
+
+
+def flip(m: Any, axis: Axes = None, out: Any = None) -> Any:
+    """Return the array with the elements on axes, or on all, in reverse order."""
+    if isinstance(m, NUMBERS):
+        return official("flip", m, axis)
+    value = as_value(m, "flip")
+    if axis is None:
+        axis = tuple(range(value.ndim))
+    return call("_npi_flip", (value,), {"axis": axis}, out, "flip")
+
+
+def fliplr(m: Any) -> Any:
+    """Return the array with axis 1 in reverse order."""
+    return flip(m, 1)
+
+
+def flipud(m: Any) -> Any:
+    """Return the array with axis 0 in reverse order."""
+    return flip(m, 0)
+
+
+def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
+    """Return the array turned ``k`` times by 90 degrees from the first axis to the second."""
+    return call("_npi_rot90", (m,), {"k": k, "axes": axes}, what="rot90")
+
+
+def roll(a: Any, shift: int | Sequence[int], axis: Axes = None) -> Any:
+    """Return the array with its elements moved on, the last ones to the front.
+
+    Args:
+        a: Array.
+        shift: How far, for each axis.
+        axis: Axis or axes; None for the flattened array.
+    """
+    return call("_np_roll", (a,), {"shift": shift, "axis": axis}, what="roll")
+
+
+def tile(A: Any, reps: int | Sequence[int]) -> Any:
+    """Return the array repeated as a whole, ``reps`` times on each axis."""
+    if isinstance(A, NUMBERS):
+        return official("tile", A, reps)
+    return call("_npi_tile", (A,), {"reps": reps}, what="tile")
+
+
+def repeat(a: Any, repeats: int, axis: int | None = None) -> Any:
+    """Return the array with each element repeated on an axis; None for the flattened array."""
+    return call("_np_repeat", (a,), {"repeats": repeats, "axis": axis}, what="repeat")
+
+
+def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
+    """Return an array of a new shape that the elements fill, again and again from the first.
+
+    Args:
+        a: Array.
+        new_shape: Extents, or the only one.
+    """
+    if isinstance(a, NUMBERS):
+        return official("resize", a, new_shape)
+    wanted = extents(new_shape, "resize")
+    size = int(np.prod(wanted, dtype=np.int64))
+    flat = ravel(as_value(a, "resize"))
+    if flat.size == 0 or size == 0:
+        return zeros(wanted, a.dtype)
+    flat = tile(flat, -(-size // flat.size))
+    return reshape(flat[:size], wanted)
+
+
+def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) -> Any:
+    """Return the array with a rim around it.
+
+    Args:
+        x: Array.
+        pad_width: Pairs (before, after) for each axis; one pair, or one int, for all.
+        mode: ``"constant"``, ``"edge"``, ``"reflect"``, ``"symmetric"``, ``"maximum"`` or
+            ``"minimum"``.
+        **kwargs: ``constant_values``: value of the rim; ``reflect_type``: ``"even"``.
+
+    Raises:
+        ArgumentTypeError: for another keyword.
+    """
+    value = as_value(x, "pad")
+    try:
+        pairs = np.broadcast_to(np.asarray(pad_width or 0, np.int64), (value.ndim, 2))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(
+            f"pad: expected pad_width of pairs for {value.ndim} axes, got {pad_width!r}"
+        ) from error
+    given: dict[str, Any] = {
+        "pad_width": tuple((int(a), int(b)) for a, b in pairs),
+        "mode": mode,
+    }
+    for key, option in kwargs.items():
+        if key not in _PAD_WORDS:
+            raise ArgumentTypeError(f"pad: expected {sorted(_PAD_WORDS)}, got {key!r}")
+        given[_PAD_WORDS[key]] = option
+    return call("_npi_pad", (value,), given, what="pad")
+
+
+def diag(array: Any, k: int = 0) -> Any:
+    """Return diagonal ``k`` of a matrix, or the matrix with a vector on it."""
+    return call("_np_diag", (array,), {"k": k}, what="diag")
+
+
+def diagflat(array: Any, k: int = 0) -> Any:
+    """Return a matrix with the elements of an array on diagonal ``k``."""
+    return call("_np_diagflat", (array,), {"k": k}, what="diagflat")
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return the diagonals of the matrices that two axes span, as the last axis."""
+    given = {"offset": offset, "axis1": axis1, "axis2": axis2}
+    return call("_np_diagonal", (a,), given, what="diagonal")
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, out: Any = None) -> Any:
+    """Return the sums over the diagonals of the matrices that two axes span."""
+    given = {"offset": offset, "axis1": axis1, "axis2": axis2}
+    return call("_np_trace", (a,), given, out, "trace")
+
+
+def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+    """Return the indices of the main diagonal of an array with equal extents, one for each axis."""
+    found = call("_npi_diag_indices_from", (arr,), what="diag_indices_from")
+    return tuple(found[i] for i in range(found.shape[0]))
+
+
+def _at_least(operator: str, what: str, arys: Sequence[Any]) -> Any:
+    made = call_list(operator, arys, what=what)
+    return made if len(arys) > 1 else pieces(made)[0]
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Return arrays with at least one axis; a list for several."""
+    return _at_least("_np_atleast_1d", "atleast_1d", arys)
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Return arrays with at least two axes, new ones in front; a list for several."""
+    return _at_least("_np_atleast_2d", "atleast_2d", arys)
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Return arrays with at least three axes; a list for several."""
+    return _at_least("_np_atleast_3d", "atleast_3d", arys)

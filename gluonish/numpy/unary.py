@@ -1,0 +1,153 @@
+"""Functions of one array, element by element: a line each, with operator and docstring."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gluonish.core.errors import ArgumentTypeError, NotSupportedError
+from gluonish.numpy.calls import NUMBERS, call, official
+from gluonish.numpy.signatures import name_function, parse_signature
+
+__all__ = [
+    "abs",
+    "absolute",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "bitwise_not",
+    "cbrt",
+    "ceil",
+    "check_options",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "degrees",
+    "exp",
+    "expm1",
+    "fabs",
+    "fix",
+    "floor",
+    "invert",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logical_not",
+    "negative",
+    "rad2deg",
+    "radians",
+    "reciprocal",
+    "rint",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "tan",
+    "tanh",
+    "trunc",
+    "unary_call",
+]
+
+_SIGNATURE = parse_signature("x, out=None, **kwargs")
+# NumPy's options of such functions, with the values that arrays are computed by.
+_OPTIONS: Mapping[str, Any] = {
+    "where": True,
+    "casting": "same_kind",
+    "order": "K",
+    "dtype": None,
+    "subok": True,
+}
+
+
+def check_options(what: str, options: Mapping[str, Any]) -> None:
+    """Refuse options of NumPy's functions that would change the result.
+
+    Raises:
+        ArgumentTypeError: for a word that is no option.
+        NotSupportedError: for a value that is not the default.
+    """
+    for key, value in options.items():
+        if key not in _OPTIONS:
+            raise ArgumentTypeError(
+                f"{what}: expected options among {sorted(_OPTIONS)}, got {key!r}"
+            )
+        if value is not _OPTIONS[key] and value != _OPTIONS[key]:
+            raise NotSupportedError(
+                f"{what}: expected {key}={_OPTIONS[key]!r}, got {value!r}; convert the result"
+            )
+
+
+def unary_call(name: str, operator: str, x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Apply an operator to an array; NumPy itself computes of a number."""
+    if kwargs:
+        check_options(name, kwargs)
+    if isinstance(x, NUMBERS):
+        return official(name, x)
+    return call(operator, (x,), out=out, what=name)
+
+
+def _function(name: str, operator: str, first: str) -> Callable[..., Any]:
+    def function(x: Any, out: Any = None, **kwargs: Any) -> Any:
+        return unary_call(name, operator, x, out, **kwargs)
+
+    doc = (
+        f"{first}\n\nArgs:\n    x: Array of any shape, or a number.\n"
+        "    out: Array of the result's shape and dtype that receives it.\n"
+        "    **kwargs: NumPy's options, with their defaults only.\n\n"
+        "Returns:\n    Array of the shape of ``x``; of a number, NumPy's own answer."
+    )
+    return name_function(function, name, doc, _SIGNATURE)
+
+
+abs = _function("abs", "_npi_absolute", "Absolute value.")
+absolute = _function("absolute", "_npi_absolute", "Absolute value.")
+arccos = _function("arccos", "_npi_arccos", "Inverse cosine, in radians.")
+arccosh = _function("arccosh", "_npi_arccosh", "Inverse hyperbolic cosine.")
+arcsin = _function("arcsin", "_npi_arcsin", "Inverse sine, in radians.")
+arcsinh = _function("arcsinh", "_npi_arcsinh", "Inverse hyperbolic sine.")
+arctan = _function("arctan", "_npi_arctan", "Inverse tangent, in radians.")
+arctanh = _function("arctanh", "_npi_arctanh", "Inverse hyperbolic tangent.")
+bitwise_not = _function("bitwise_not", "_npi_bitwise_not", "Every bit turned; logical not of bool.")
+cbrt = _function("cbrt", "_npi_cbrt", "Cube root.")
+ceil = _function("ceil", "_npi_ceil", "The least whole number that is not smaller.")
+cos = _function("cos", "_npi_cos", "Cosine of radians.")
+cosh = _function("cosh", "_npi_cosh", "Hyperbolic cosine.")
+deg2rad = _function("deg2rad", "_npi_radians", "Degrees as radians.")
+degrees = _function("degrees", "_npi_degrees", "Radians as degrees.")
+exp = _function("exp", "_npi_exp", "e to the power of x.")
+expm1 = _function("expm1", "_npi_expm1", "exp(x) - 1, exact for small x.")
+fabs = _function("fabs", "_npi_absolute", "Absolute value.")
+fix = _function("fix", "_npi_fix", "The nearest whole number towards zero.")
+floor = _function("floor", "_npi_floor", "The greatest whole number that is not larger.")
+invert = _function("invert", "_npi_bitwise_not", "Every bit turned; logical not of bool.")
+isfinite = _function("isfinite", "_npi_isfinite", "Whether x is neither infinite nor nan.")
+isinf = _function("isinf", "_npi_isinf", "Whether x is infinite.")
+isnan = _function("isnan", "_npi_isnan", "Whether x is nan.")
+isneginf = _function("isneginf", "_npi_isneginf", "Whether x is negative infinity.")
+isposinf = _function("isposinf", "_npi_isposinf", "Whether x is positive infinity.")
+log = _function("log", "_npi_log", "Natural logarithm.")
+log10 = _function("log10", "_npi_log10", "Logarithm to the base 10.")
+log1p = _function("log1p", "_npi_log1p", "log(1 + x), exact for small x.")
+log2 = _function("log2", "_npi_log2", "Logarithm to the base 2.")
+logical_not = _function("logical_not", "_npi_logical_not", "Whether x is zero.")
+negative = _function("negative", "_npi_negative", "x with the other sign.")
+rad2deg = _function("rad2deg", "_npi_degrees", "Radians as degrees.")
+radians = _function("radians", "_npi_radians", "Degrees as radians.")
+reciprocal = _function("reciprocal", "_npi_reciprocal", "1 / x.")
+rint = _function("rint", "_npi_rint", "The nearest whole number, the even one of two.")
+sign = _function("sign", "_npi_sign", "-1, 0 or 1.")
+sin = _function("sin", "_npi_sin", "Sine of radians.")
+sinh = _function("sinh", "_npi_sinh", "Hyperbolic sine.")
+sqrt = _function("sqrt", "_npi_sqrt", "Square root.")
+square = _function("square", "_npi_square", "x * x.")
+tan = _function("tan", "_npi_tan", "Tangent of radians.")
+tanh = _function("tanh", "_npi_tanh", "Hyperbolic tangent.")
+trunc = _function("trunc", "_npi_trunc", "The nearest whole number towards zero.")

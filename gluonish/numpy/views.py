@@ -1,0 +1,83 @@
+"""Modules that show functions of another one in their own way: ``nd.np``, ``sym.np`` and others."""
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+from gluonish.ops.face import Make
+from gluonish.ops.registry import find_operator
+
+__all__ = ["OPERATORS", "module_view", "operator_view"]
+
+Function = Callable[..., Any]
+View = tuple[Callable[[str], Function], Callable[[], list[str]]]
+
+# In ``nd.np`` and ``sym.np``, these are the operators' own functions.
+OPERATORS: Mapping[str, str] = {
+    **{
+        name: f"_np_{name}"
+        for name in (
+            *("all", "any", "atleast_1d", "atleast_2d", "atleast_3d", "copy", "cumsum", "diag"),
+            *("diagflat", "diagonal", "dot", "max", "min", "moveaxis", "prod", "reshape", "roll"),
+            *("squeeze", "sum", "trace", "transpose"),
+        )
+    },
+    "amax": "_np_max",
+    "amin": "_np_min",
+    "product": "_np_prod",
+    "repeat": "repeat",
+    "sometrue": "_np_any",
+}
+
+
+def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View:
+    """Return ``__getattr__`` and ``__dir__`` of a module that shows operators.
+
+    Args:
+        operators: Name in the module to name in the registry.
+        make: Makes a function of an operator and the name that it is asked by.
+        module: The module's name.
+    """
+    made: dict[str, Function] = {}
+
+    def find(name: str) -> Function:
+        found = made.get(name)
+        if found is None:
+            if name not in operators:
+                raise AttributeError(f"{module}: expected the name of a function, got {name!r}")
+            found = made[name] = make(find_operator(operators[name]), name)
+            found.__module__ = module
+        return found
+
+    return find, lambda: sorted(operators)
+
+
+def module_view(
+    source: ModuleType,
+    module: str,
+    wrap: Callable[[Function], Function] | None = None,
+    operators: View | None = None,
+) -> View:
+    """Return ``__getattr__`` and ``__dir__`` of a module that shows functions of another.
+
+    Args:
+        source: The other module.
+        module: The module's name.
+        wrap: What is done to each function.
+        operators: A view that goes before.
+    """
+    made: dict[str, Function] = {}
+    names = [name for name in source.__all__ if callable(getattr(source, name))]
+
+    def find(name: str) -> Function:
+        if operators is not None and name in operators[1]():
+            return operators[0](name)
+        if name not in names:
+            raise AttributeError(f"{module}: expected the name of a function, got {name!r}")
+        found = made.get(name)
+        if found is None:
+            plain = getattr(source, name)
+            found = made[name] = plain if wrap is None else wrap(plain)
+        return found
+
+    return find, lambda: sorted(names)

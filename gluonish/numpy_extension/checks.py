@@ -1,0 +1,25 @@
+"""Functions of ``mx.npx`` whose arguments are called otherwise than their operators' are."""
+
+from typing import Any
+
+from gluonish.numpy.calls import call
+
+__all__ = ["constraint_check", "nonzero"]
+
+
+def nonzero(a: Any) -> Any:
+    """Return the indices of the elements that are not zero: int64 (count, axes)."""
+    return call("_npx_nonzero", (a,), what="nonzero")
+
+
+def constraint_check(x: Any, msg: str = "Constraint violated.") -> Any:
+    """Return whether all elements are true, as an array of shape ().
+
+    Args:
+        x: Array of bool.
+        msg: Message of the error.
+
+    Raises:
+        ArgumentError: When the result is waited for, if an element is false.
+    """
+    return call("_npx_constraint_check", (x,), {"msg": msg}, what="constraint_check")

@@ -1,0 +1,37 @@
+"""npx.save and npx.load: arrays of ``mx.np`` in MXNet's files."""
+
+import os
+from typing import Any
+
+from gluonish.ndarray import serialization
+from gluonish.numpy.array import as_np_ndarray, ndarray
+
+__all__ = ["load", "save"]
+
+
+def save(file: str | os.PathLike[str], arr: Any) -> None:
+    """Write arrays to a file.
+
+    Args:
+        file: Path.
+        arr: An array, a list of them, or a dict from names to them.
+
+    Raises:
+        ArgumentTypeError: if something is not an array, or a name is not a string.
+        OSError: if the file cannot be written.
+    """
+    serialization.save(file, arr)
+
+
+def load(file: str | os.PathLike[str]) -> list[ndarray] | dict[str, ndarray]:
+    """Return the arrays of a file: a dict if they have names, else a list.
+
+    Raises:
+        FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not
+            have.
+        OSError: if it cannot be read.
+    """
+    loaded = serialization.load(os.fspath(file))
+    if isinstance(loaded, dict):
+        return {name: as_np_ndarray(array) for name, array in loaded.items()}
+    return [as_np_ndarray(array) for array in loaded]

@@ -1,0 +1,6 @@
+"""`npx.image`: operators on images, (H, W, C) or (N, H, W, C)."""
+
+from gluonish.numpy_extension.operators import image_function as __getattr__
+from gluonish.numpy_extension.operators import image_names as __dir__
+
+__all__ = ["__dir__", "__getattr__"]

@@ -1,0 +1,73 @@
+"""The operators of ``mx.npx``: each function is one of the registry's, on arrays of ``mx.np``."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from gluonish.ndarray.namespace import make_operator_function
+from gluonish.numpy.calls import as_value
+from gluonish.numpy.signatures import name_function
+from gluonish.numpy.views import operator_view
+from gluonish.ops.face import Make
+from gluonish.ops.registry import Operator
+
+__all__ = [
+    "IMAGE_NAMES",
+    "NAMES",
+    "image_function",
+    "image_names",
+    "operator_function",
+    "operator_names",
+    "taking_np_arrays",
+]
+
+# Functions and the registry's names of their operators.
+NAMES = {
+    name: f"_npx_{name}"
+    for name in (
+        *("activation", "arange_like", "batch_dot", "batch_flatten", "batch_norm", "cast"),
+        *("constraint_check", "convolution", "deconvolution", "dropout", "embedding", "erf"),
+        *("erfinv", "fully_connected", "gamma", "gammaln", "gather_nd", "layer_norm"),
+        *("leaky_relu", "log_softmax", "multibox_detection", "multibox_prior"),
+        *("multibox_target", "nonzero", "one_hot", "pick", "pooling", "relu", "reshape"),
+        *("reshape_like", "rnn", "roi_pooling", "sequence_mask", "shape_array", "sigmoid"),
+        *("slice", "smooth_l1", "softmax", "topk"),
+    )
+}
+IMAGE_NAMES = {
+    name: f"_npx__image_{name}"
+    for name in (
+        *("adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize"),
+        *("random_brightness", "random_color_jitter", "random_contrast"),
+        *("random_flip_left_right", "random_flip_top_bottom", "random_hue", "random_lighting"),
+        *("random_saturation", "resize", "to_tensor"),
+    )
+}
+
+
+def taking_np_arrays(make: Make) -> Make:
+    """Return a maker of operators' functions that refuse arrays of the ``nd`` face."""
+
+    def make_function(op: Operator, name: str) -> Callable[..., Any]:
+        plain = make(op, name)
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            for x in (*args, *kwargs.values()):
+                if hasattr(x, "_spec"):
+                    as_value(x, name)
+            return plain(*args, **kwargs)
+
+        return name_function(
+            function,
+            name,
+            plain.__doc__ or "",
+            inspect.signature(plain),
+            "gluonish.numpy_extension",
+        )
+
+    return make_function
+
+
+_make = taking_np_arrays(make_operator_function)
+operator_function, operator_names = operator_view(NAMES, _make, "gluonish.numpy_extension")
+image_function, image_names = operator_view(IMAGE_NAMES, _make, "gluonish.numpy_extension.image")

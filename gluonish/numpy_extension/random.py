@@ -1,0 +1,103 @@
+"""`npx.random`: the seed, and samplers that NumPy does not have."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray.random import seed as seed_arrays
+from gluonish.numpy.calls import chosen
+from gluonish.numpy.random import Ctx, Parameter, Size, draw
+
+__all__ = ["bernoulli", "normal_n", "seed", "uniform_n"]
+
+
+def seed(seed: int, ctx: str | Context = "all") -> None:
+    """Restart random numbers.
+
+    Args:
+        seed: Any int.
+        ctx: A device, or ``"all"``.
+    """
+    seed_arrays(seed, ctx)
+
+
+def bernoulli(
+    prob: Parameter = None,
+    logit: Parameter = None,
+    size: Size = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+    out: Any = None,
+) -> Any:
+    """Return ones and zeros.
+
+    Args:
+        prob: Probability of a one: number or array.
+        logit: Its logit, in place of ``prob``.
+        size: Shape; that of the parameter by default.
+        dtype: Element type, float32 by default.
+        ctx: Device; the current context by default.
+        out: Array that receives the result.
+
+    Raises:
+        ArgumentError: unless one of ``prob`` and ``logit`` is given.
+    """
+    if (prob is None) == (logit is None):
+        raise ArgumentError("bernoulli: expected prob or logit, got both or neither")
+    word, value = ("logit", logit) if prob is None else ("prob", prob)
+    other = "prob" if prob is None else "logit"
+    given = {"is_logit": prob is None, "dtype": chosen(dtype), other: None}
+    return draw("bernoulli", "_npi_bernoulli", {word: value}, size, given, ctx, out)
+
+
+def uniform_n(
+    low: Parameter = 0.0,
+    high: Parameter = 1.0,
+    batch_shape: int | Sequence[int] | None = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+) -> Any:
+    """Return numbers spread evenly over [low, high), ``batch_shape`` many for each element.
+
+    Args:
+        low: Lower bound.
+        high: Upper bound.
+        batch_shape: Shape in front of that of the bounds.
+        dtype: Element type, float32 by default.
+        ctx: Device; the current context by default.
+    """
+    bounds = {"low": low, "high": high}
+    return _draw_batch("uniform_n", "_npi_uniform_n", bounds, batch_shape, dtype, ctx)
+
+
+def normal_n(
+    loc: Parameter = 0.0,
+    scale: Parameter = 1.0,
+    batch_shape: int | Sequence[int] | None = None,
+    dtype: Any = None,
+    ctx: Ctx = None,
+) -> Any:
+    """Return normal numbers, ``batch_shape`` many for each element.
+
+    Args:
+        loc: Mean.
+        scale: Standard deviation.
+        batch_shape: Shape in front of that of the parameters.
+        dtype: Element type, float32 by default.
+        ctx: Device; the current context by default.
+    """
+    moments = {"loc": loc, "scale": scale}
+    return _draw_batch("normal_n", "_npi_normal_n", moments, batch_shape, dtype, ctx)
+
+
+def _draw_batch(
+    what: str,
+    operator: str,
+    parameters: dict[str, Parameter],
+    batch_shape: int | Sequence[int] | None,
+    dtype: Any,
+    ctx: Ctx,
+) -> Any:
+    size: Size = () if batch_shape is None else batch_shape
+    return draw(what, operator, parameters, size, {"dtype": chosen(dtype)}, ctx)

@@ -1,0 +1,224 @@
+"""_while_loop: a body again and again, while a condition on its variables holds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.dtype import INT64
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, shape
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.control_flow.loop import (
+    Loop,
+    check_states,
+    loop_gradient,
+    loop_outputs,
+    sorted_arrays,
+    sorted_heads,
+)
+from gluonish.ops.control_flow.subgraph import (
+    Key,
+    Subgraph,
+    any_draws,
+    drop_first,
+    inner_key,
+    keeps,
+)
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["WHILE_LOOP"]
+
+# Of the keys that a node's iterations use, those of the condition lie above this.
+_CONDITION_KEYS = 1 << 40
+
+
+def _bodies(attrs: Attrs) -> tuple[Subgraph, Subgraph]:
+    if "subgraphs" not in attrs:
+        raise OperatorError("_while_loop: expected bodies, got none; use contrib.while_loop")
+    condition, function = attrs["subgraphs"]
+    return condition, function
+
+
+def _order(attrs: Attrs) -> list[int]:
+    """Return the function's inputs by position: the variables first, then what stays the same."""
+    variables = list(attrs["func_var_locs"])
+    others = (i for i in range(len(attrs["func_input_locs"])) if i not in variables)
+    return [*variables, *others]
+
+
+def _counts(attrs: Attrs) -> tuple[int, int, int]:
+    return 0, len(attrs["func_var_locs"]), attrs["num_out_data"]
+
+
+def _places(attrs: Attrs) -> list[int]:
+    """Return where variables, then what stays the same, stand among the node's inputs."""
+    return [attrs["func_input_locs"][i] for i in _order(attrs)]
+
+
+def _function(attrs: Attrs) -> Subgraph:
+    """Return the function with its variables before its other inputs."""
+    return _bodies(attrs)[1].reordered(tuple(_order(attrs)))
+
+
+def _infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    condition, _ = _bodies(attrs)
+    _, states, outs = _counts(attrs)
+    (decision, *_) = condition.infer([specs[i] for i in attrs["cond_input_locs"]])
+    if decision.size != 1:
+        raise OperatorError(f"_while_loop: expected the condition to be one number, got {decision}")
+    each = [specs[i] for i in _places(attrs)]
+    found = loop_outputs(
+        *("_while_loop", _function(attrs), each, attrs["max_iterations"], states, outs),
+        keep=keeps(attrs),
+    )
+    check_states("_while_loop", each[:states], found[outs : outs + states])
+    return (*found, Spec((1,), INT64)) if keeps(attrs) else found
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    _, states, outs = _counts(attrs)
+    each = [inputs[i] for i in _places(attrs)]
+    results = [PartialSpec(drop_first(spec.shape), spec.dtype) for spec in outputs[:outs]]
+    results += each[:states]
+    _function(attrs).complete(each, results)
+    for place, spec in zip(_places(attrs), each, strict=True):
+        inputs[place] = spec
+    length = attrs["max_iterations"]
+    for i, spec in enumerate(results):
+        if i < outs and spec.shape is not None:
+            outputs[i] = PartialSpec((length, *spec.shape), spec.dtype)
+        elif i >= outs:
+            outputs[i] = spec
+
+
+def _kernel(xp: Any, out: Any, *arrays: Any, **attrs: Any) -> None:
+    results, ran = (out[:-1], out[-1]) if keeps(attrs) else (out, None)
+    ordered = [arrays[i] for i in _places(attrs)]
+    loop = sorted_arrays(ordered, results, _counts(attrs))
+    count = _run(xp, arrays, loop, attrs)
+    for y in (*loop.outs, *loop.history, *loop.kept):
+        y[count:] = 0
+    if ran is not None:
+        ran[0] = count
+
+
+def _run(xp: Any, arrays: Sequence[Any], loop: Loop, attrs: Attrs) -> int:
+    """Iterate, and return how often."""
+    condition, _ = _bodies(attrs)
+    train, keep = attrs["train"], keeps(attrs)
+    tested = [arrays[i] for i in attrs["cond_input_locs"]]
+    test, test_keys = condition.step(xp, tested, train=train, keep=False)
+    step, step_keys = _function(attrs).step(
+        xp, [*loop.states, *loop.remain], train=train, keep=keep
+    )
+    (spec, *_) = condition.infer([_spec(x) for x in tested])
+    decision = xp.empty(spec.shape, spec.dtype)
+    variables = dict(zip(_places(attrs), loop.states, strict=False))
+    key: Key = attrs.get("key") or (0, 0)
+    current: Sequence[Any] = loop.states
+    if keep and attrs["max_iterations"]:
+        for past, state in zip(loop.history, loop.states, strict=True):
+            past[0, ...] = state
+    spares = [[xp.empty_like(x) for x in loop.finals] for _ in range(0 if keep else 2)]
+    n = 0
+    while n < attrs["max_iterations"]:
+        now = dict(zip(variables, current, strict=True))
+        frame = [now.get(i, arrays[i]) for i in attrs["cond_input_locs"]]
+        test([*frame, decision], inner_key(key, _CONDITION_KEYS + n * test_keys))
+        if not decision.item():
+            break
+        following: Sequence[Any] = loop.finals
+        if not keep:
+            following = spares[n % 2]
+        elif n + 1 < attrs["max_iterations"]:
+            following = [past[n + 1, ...] for past in loop.history]
+        step(
+            [
+                *current,
+                *loop.remain,
+                *[y[n, ...] for y in loop.outs],
+                *following,
+                *[y[n, ...] for y in loop.kept],
+            ],
+            inner_key(key, n * step_keys),
+        )
+        current = following
+        n += 1
+    for final, state in zip(loop.finals, current, strict=True):
+        if final is not state:
+            final[...] = state
+    return n
+
+
+def _spec(x: Any) -> Spec:
+    return Spec(x.shape, x.dtype)
+
+
+def _gradient(g: Any, *values: Any, train: bool, **attrs: Any) -> tuple[Any, ...]:
+    _, states, outs = _counts(attrs)
+    total = _num_outputs(attrs)
+    inputs, results = values[: len(values) - total], values[len(values) - total :]
+    places = _places(attrs)
+    found = loop_gradient(
+        sorted_heads(g[:-1], outs, states),
+        _function(attrs),
+        sorted_arrays([inputs[i] for i in places], results[:-1], _counts(attrs)),
+        results[-1],
+        reverse=False,
+        train=train,
+    )
+    totals: list[Any] = [None] * len(inputs)
+    for place, gradient in zip(places, (*found[0], *found[1], *found[2]), strict=True):
+        if gradient is not None:
+            present = totals[place]
+            totals[place] = gradient if present is None else present + gradient
+    return tuple(totals)
+
+
+def _num_visible(attrs: Attrs) -> int:
+    count: int = attrs["num_outputs"]
+    return count
+
+
+def _num_outputs(attrs: Attrs) -> int:
+    if not keeps(attrs):
+        return _num_visible(attrs)
+    return _num_visible(attrs) + len(attrs["func_var_locs"]) + _bodies(attrs)[1].num_kept + 1
+
+
+def _mutated(attrs: Attrs) -> tuple[int, ...]:
+    if "subgraphs" not in attrs:
+        return ()
+    condition, function = _bodies(attrs)
+    places = [attrs["cond_input_locs"][i] for i in condition.mutated]
+    places += [attrs["func_input_locs"][i] for i in function.mutated]
+    return tuple(sorted(set(places)))
+
+
+WHILE_LOOP = register(
+    Operator(
+        "_while_loop",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="Run a function on its own results while a condition holds. What each iteration gives "
+        "is stacked, with zeros for iterations that did not run. Made by contrib.while_loop.",
+        active_inputs=lambda attrs: tuple(f"data{i}" for i in range(attrs["num_args"] - 2)),
+        schema=Schema(
+            num_args=integer(low=2),
+            num_outputs=integer(low=0),
+            num_out_data=integer(low=0),
+            max_iterations=integer(low=0),
+            cond_input_locs=shape(),
+            func_input_locs=shape(),
+            func_var_locs=shape(),
+        ),
+        outputs=_num_outputs,
+        visible=_num_visible,
+        mutates=_mutated,
+        complete=_complete,
+        gradient_uses_output=True,
+        train_dependent=True,
+        random=any_draws,
+        heavy=True,
+    )
+)

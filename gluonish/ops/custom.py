@@ -1,0 +1,302 @@
+"""Custom: operators that users write in Python.
+
+Their class, a *prop*, says what inputs and outputs there are and infers shapes; its operator object
+computes. Both lie in a layer above, `gluonish.custom_op`, as do the arrays that they work on; it
+lends `CustomState` what runs them. An operator object may keep something from forward to backward,
+so a node has one, held by a `CustomState` among its attributes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
+
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Attribute, Schema, boolean, text
+from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
+from gluonish.ops.registry import Attrs, Operator, apply, find_operator, register
+
+__all__ = ["CUSTOM", "NATIVE", "NDARRAY_OP", "CustomState", "native_states"]
+
+_numbers = count()
+# States of the users' objects that live, by where they are.
+native_states: WeakValueDictionary[str, "CustomState"] = WeakValueDictionary()
+
+
+class CustomState:
+    """What a node of a user's operator owns: its prop, and the operator object that it makes.
+
+    Args:
+        op_type: The name that it was registered under.
+        options: The user's settings, name and text.
+        prop: Its prop; None to make one of the registered class.
+
+    Attributes:
+        make_prop: Makes a prop of a registered name and settings.
+        run: ``run(state, xp, phase, train, outputs, inputs)`` calls the operator object's forward
+            or backward on raw arrays.
+        operators: Operator objects by device, shapes and dtypes.
+    """
+
+    make_prop: ClassVar[Callable[[str, Mapping[str, str]], Any]]
+    run: ClassVar[Callable[..., None]]
+
+    def __init__(self, op_type: str, options: Mapping[str, str], prop: Any = None) -> None:
+        self.op_type = op_type
+        self.options = dict(options)
+        self.prop = type(self).make_prop(op_type, options) if prop is None else prop
+        self.arguments = tuple(self.prop.list_arguments())
+        self.auxiliary = tuple(self.prop.list_auxiliary_states())
+        self.outputs = tuple(self.prop.list_outputs())
+        self.number = next(_numbers)
+        self.context: Any = None
+        self.operators: dict[Any, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<{self.op_type} {self.number}>"
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"Custom({self.op_type})"
+
+    def shapes(self, given: Sequence[list[int]]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return the shapes of arguments, outputs and auxiliary states by the user's rule.
+
+        Raises:
+            OperatorError: if the rule fails, or gives other numbers of shapes.
+        """
+        found = self._asked("infer_shape", [list(shape) for shape in given])
+        return self._three("infer_shape", found)
+
+    def types(self, given: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return the dtypes of arguments, outputs and auxiliary states by the user's rule.
+
+        Raises:
+            OperatorError: as `shapes`.
+        """
+        return self._three("infer_type", self._asked("infer_type", list(given)))
+
+    def _asked(self, rule: str, given: list[Any]) -> Any:
+        try:
+            return getattr(self.prop, rule)(given)
+        except Exception as error:
+            raise OperatorError(f"{self.name}: {rule} failed: {error!r}") from error
+
+    def _three(self, rule: str, found: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        expected = (len(self.arguments), len(self.outputs), len(self.auxiliary))
+        parts = [list(part) for part in found]
+        if len(parts) == 2:
+            parts.append([])
+        counts = tuple(len(part) for part in parts)
+        if counts != expected:
+            raise OperatorError(
+                f"{self.name}: expected {rule} to return lists of {expected} for arguments, "
+                f"outputs and auxiliary states, got {counts}"
+            )
+        return parts[0], parts[1], parts[2]
+
+
+class _CustomSchema(Schema):
+    """The name of the user's operator; every other attribute is a setting of it."""
+
+    __slots__ = ()
+
+    def parse(self, operator: str, given: Mapping[str, object]) -> dict[str, Any]:
+        options = {k: str(v) for k, v in given.items() if k not in ("op_type", "state")}
+        op_type = given.get("op_type")
+        if not op_type:
+            raise OperatorError(f"{operator}: expected op_type, got none")
+        return {"op_type": str(op_type), "state": CustomState(str(op_type), options)}
+
+    def takes(self, name: str) -> bool:
+        return True
+
+    def to_strings(self, attrs: Mapping[str, Any]) -> dict[str, str]:
+        state: CustomState = attrs["state"]
+        return {**state.options, "op_type": state.op_type}
+
+
+class _NativeSchema(Schema):
+    """Where the user's object is: of use to the process that wrote it only."""
+
+    __slots__ = ()
+
+    def parse(self, operator: str, given: Mapping[str, object]) -> dict[str, Any]:
+        state = native_states.get(str(given.get("info")))
+        if state is None:
+            raise OperatorError(
+                f"{operator}: expected an operator object of this process, got "
+                f"{given.get('info')!r}; write it as a CustomOp, which is found by name"
+            )
+        return {"state": state}
+
+    def to_strings(self, attrs: Mapping[str, Any]) -> dict[str, str]:
+        return {**attrs["state"].options}
+
+
+def _infer(*specs: Spec, state: CustomState, **attrs: Any) -> tuple[Spec, ...]:
+    names = _inputs(state)
+    if len(specs) != len(names):
+        raise OperatorError(
+            f"{state.name}: expected {len(names)} inputs ({', '.join(names)}), got {len(specs)}"
+        )
+    given = specs[: len(state.arguments)]
+    shapes = state.shapes([list(spec.shape) for spec in given])
+    types = state.types([spec.dtype.type for spec in given])
+    wanted = [*shapes[0], *shapes[2]]
+    for name, spec, shape in zip(names, specs, wanted, strict=True):
+        if tuple(shape) != spec.shape:
+            raise OperatorError(
+                f"{state.name}: expected {name} of shape {tuple(shape)}, got {spec.shape}"
+            )
+    return tuple(
+        Spec(tuple(int(n) for n in shape), normalize_dtype(dtype))
+        for shape, dtype in zip(shapes[1], types[1], strict=True)
+    )
+
+
+def _inputs(state: CustomState) -> tuple[str, ...]:
+    return (*state.arguments, *state.auxiliary)
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    state: CustomState = attrs["state"]
+    count = len(state.arguments)
+    arguments = inputs[:count]
+    known = [spec.shape is not None and UNKNOWN not in spec.shape for spec in arguments]
+    if any(known) or not count:
+        given = [list(s.shape or ()) if k else [] for s, k in zip(arguments, known, strict=True)]
+        try:
+            shapes = state.shapes(given)
+        except OperatorError:  # the rule wants more than is known yet
+            shapes = ([], [], [])
+        for i, shape in enumerate([*shapes[0], *shapes[2]]):
+            if shape and all(n > 0 for n in shape):
+                inputs[i] = PartialSpec(tuple(map(int, shape)), inputs[i].dtype)
+        for i, shape in enumerate(shapes[1]):
+            if all(n > 0 for n in shape) and all(known):
+                outputs[i] = PartialSpec(tuple(map(int, shape)), outputs[i].dtype)
+    first = next((spec.dtype for spec in arguments if spec.dtype is not None), None)
+    if first is None:
+        return
+    try:
+        types = state.types([(spec.dtype or first).type for spec in arguments])
+    except OperatorError:
+        return
+    for i, dtype in enumerate([*types[0], *types[2]]):
+        if inputs[i].dtype is None:
+            inputs[i] = PartialSpec(inputs[i].shape, normalize_dtype(dtype))
+    for i, dtype in enumerate(types[1]):
+        outputs[i] = PartialSpec(outputs[i].shape, normalize_dtype(dtype))
+
+
+def _kernel(
+    xp: Any, out: Any, *arrays: Any, state: CustomState, train: bool = False, **attrs: Any
+) -> None:
+    CustomState.run(state, xp, "forward", train, out, arrays)
+
+
+def _gradient(
+    g: Any, *values: Any, state: CustomState, train: bool = False, **attrs: Any
+) -> tuple[Any, ...]:
+    count = len(values) - len(state.outputs)
+    inputs, outputs = values[:count], values[count:]
+    heads = [
+        apply(find_operator("zeros_like"), (y,), {}) if head is None else head
+        for head, y in zip(g, outputs, strict=True)
+    ]
+    if not state.arguments:
+        return (None,) * count
+    found = apply(_BACKWARD, (*heads, *inputs, *outputs), {"state": state, "training": train})
+    listed = found if isinstance(found, list) else [found]
+    return (*listed, *[None] * len(state.auxiliary))
+
+
+def _outputs(attrs: Attrs) -> int:
+    return len(attrs["state"].outputs)
+
+
+def _mutated(attrs: Attrs) -> tuple[int, ...]:
+    state: CustomState = attrs["state"]
+    first = len(state.arguments)
+    return tuple(range(first, first + len(state.auxiliary)))
+
+
+def _infer_backward(*specs: Spec, state: CustomState, **attrs: Any) -> tuple[Spec, ...]:
+    first = len(state.outputs)
+    return specs[first : first + len(state.arguments)]
+
+
+def _backward_kernel(
+    xp: Any, out: Any, *arrays: Any, state: CustomState, training: bool, **attrs: Any
+) -> None:
+    CustomState.run(state, xp, "backward", training, out, arrays)
+
+
+def _backward_mutated(attrs: Attrs) -> tuple[int, ...]:
+    heads = len(attrs["state"].outputs)
+    return tuple(heads + i for i in _mutated(attrs))
+
+
+def _backward_names(attrs: Attrs) -> tuple[str, ...]:
+    state: CustomState = attrs["state"]
+    grads = [f"{name}_grad" for name in state.outputs]
+    return (*grads, *_inputs(state), *state.outputs)
+
+
+_BACKWARD = register(
+    Operator(
+        "_custom_backward",
+        _infer_backward,
+        _backward_kernel,
+        None,
+        doc="The gradient of an operator that a user wrote.",
+        active_inputs=_backward_names,
+        schema=Schema(training=boolean()),
+        outputs=lambda attrs: len(attrs["state"].arguments),
+        mutates=_backward_mutated,
+        heavy=True,
+    )
+)
+
+
+def _operator(name: str, doc: str, schema: Schema, aliases: tuple[str, ...] = ()) -> Operator:
+    return Operator(
+        name,
+        _infer,
+        _kernel,
+        _gradient,
+        doc=doc,
+        active_inputs=lambda attrs: _inputs(attrs["state"]) if "state" in attrs else ("data",),
+        schema=schema,
+        aliases=aliases,
+        outputs=_outputs,
+        mutates=_mutated,
+        complete=_complete,
+        gradient_uses_output=True,
+        train_dependent=True,
+        heavy=True,
+    )
+
+
+CUSTOM = register(
+    _operator(
+        "Custom",
+        "An operator that a user wrote in Python and registered with mx.operator.register.",
+        _CustomSchema(op_type=text()),
+        ("_npi_Custom",),
+    )
+)
+_POINTER: Attribute = text()
+NATIVE = register(
+    _operator(
+        "_Native",
+        "An object of mx.operator.NumpyOp.",
+        _NativeSchema(info=_POINTER, need_top_grad=boolean(default=True)),
+    )
+)
+NDARRAY_OP = register(
+    _operator("_NDArray", "An object of mx.operator.NDArrayOp.", _NativeSchema(info=_POINTER))
+)

@@ -1,0 +1,139 @@
+"""_contrib_box_encode and _contrib_box_decode: boxes as offsets from anchors, and back."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, choice, number
+from gluonish.core.spec import Spec
+from gluonish.ops.detection.boxes import check_boxes, to_centers
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.vision.extents import check_floating
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["BOX_DECODE", "BOX_ENCODE"]
+
+_ENCODE = "_contrib_box_encode"
+_DECODE = "_contrib_box_decode"
+
+
+def _encode_infer(
+    samples: Spec, matches: Spec, anchors: Spec, refs: Spec, means: Spec, stds: Spec
+) -> tuple[Spec, Spec]:
+    check_floating(_ENCODE, samples, matches, anchors, refs, means, stds)
+    check_boxes(_ENCODE, "anchors", anchors, 3)
+    check_boxes(_ENCODE, "refs", refs, 3)
+    wanted = anchors.shape[:2]
+    if samples.shape != wanted or matches.shape != wanted or refs.shape[0] != wanted[0]:
+        raise OperatorError(
+            f"{_ENCODE}: expected samples and matches {wanted} and refs ({wanted[0]}, M, 4) for "
+            f"anchors {anchors.shape}, got {samples.shape}, {matches.shape} and {refs.shape}"
+        )
+    for name, spec in (("means", means), ("stds", stds)):
+        if spec.shape != (4,):
+            raise OperatorError(f"{_ENCODE}: expected {name} (4,), got {spec.shape}")
+    if anchors.size and not refs.shape[1]:
+        raise OperatorError(f"{_ENCODE}: expected refs to match, got {refs.shape}")
+    return Spec(anchors.shape, anchors.dtype), Spec(anchors.shape, anchors.dtype)
+
+
+def _encode_kernel(
+    xp: ModuleType,
+    out: Any,
+    samples: Any,
+    matches: Any,
+    anchors: Any,
+    refs: Any,
+    means: Any,
+    stds: Any,
+) -> None:
+    targets, masks = out
+    if not targets.size:
+        return
+    positive = widen(samples)[..., None] > 0.5
+    places = xp.clip(widen(matches), 0, refs.shape[1] - 1).astype(xp.int64)
+    matched = xp.take_along_axis(widen(refs), places[..., None], axis=1)
+    own, other = to_centers(xp, widen(anchors)), to_centers(xp, matched)
+    offsets = xp.concatenate(
+        [(other[..., :2] - own[..., :2]) / own[..., 2:], xp.log(other[..., 2:] / own[..., 2:])],
+        axis=-1,
+    )
+    scaled = (offsets - widen(means)) / widen(stds)
+    targets[...] = xp.where(positive, scaled, 0).astype(targets.dtype)
+    masks[...] = xp.broadcast_to(positive, masks.shape)
+
+
+BOX_ENCODE = register(
+    Operator(
+        _ENCODE,
+        _encode_infer,
+        _encode_kernel,
+        zero_gradient,
+        doc=(
+            "What to add to anchors to get the boxes that they are matched with, and a mask.\n\n"
+            "Shapes: samples and matches (B, N), anchors (B, N, 4) and refs (B, M, 4) by corners,\n"
+            "means and stds (4,), outputs (B, N, 4) each. For anchors with a sample above 0.5 the\n"
+            "targets are the move of the centre in sizes of the anchor and the logarithms of the\n"
+            "sizes' ratios, less means, over stds, and the mask is 1; for the others both are 0.\n"
+            "It passes no gradient on."
+        ),
+        inputs=("samples", "matches", "anchors", "refs", "means", "stds"),
+        outputs=2,
+        output_names=("output0", "output1"),
+    )
+)
+
+
+def _decode_infer(data: Spec, anchors: Spec, **_: Any) -> tuple[Spec]:
+    check_floating(_DECODE, data, anchors)
+    check_boxes(_DECODE, "data", data, 3)
+    check_boxes(_DECODE, "anchors", anchors, 3)
+    if anchors.shape != (1, *data.shape[1:]):
+        raise OperatorError(
+            f"{_DECODE}: expected anchors (1, {data.shape[1]}, 4) for data {data.shape}, got "
+            f"{anchors.shape}"
+        )
+    return (data,)
+
+
+def _decode_kernel(
+    xp: ModuleType, out: Any, data: Any, anchors: Any, *, clip: float, **attrs: Any
+) -> None:
+    offsets, own = widen(data), widen(anchors)
+    if attrs["format"] == "corner":
+        own = to_centers(xp, own)
+    scaled = offsets * xp.asarray([attrs[f"std{i}"] for i in range(4)], offsets.dtype)
+    sizes = scaled[..., 2:]
+    if clip > 0:
+        sizes = xp.minimum(sizes, offsets.dtype.type(clip))
+    half = xp.exp(sizes) * own[..., 2:] / 2
+    centers = scaled[..., :2] * own[..., 2:] + own[..., :2]
+    out[..., :2] = centers - half
+    out[..., 2:] = centers + half
+
+
+BOX_DECODE = register(
+    Operator(
+        _DECODE,
+        _decode_infer,
+        _decode_kernel,
+        zero_gradient,
+        doc=(
+            "Boxes by corners, of anchors and what a network adds to them.\n\n"
+            "Shapes: data and output (B, N, 4), anchors (1, N, 4), by corners or by centre and\n"
+            "size as format says. data times std0 to std3 is the move of the centre in sizes of\n"
+            "the anchor and the logarithms of the sizes' ratios, at most clip if that is above\n"
+            "0. It passes no gradient on."
+        ),
+        inputs=("data", "anchors"),
+        schema=Schema(
+            std0=number(1.0),
+            std1=number(1.0),
+            std2=number(1.0),
+            std3=number(1.0),
+            clip=number(-1.0),
+            format=choice("center", "corner", default="center"),
+        ),
+    )
+)

@@ -1,0 +1,143 @@
+"""_contrib_MultiBoxDetection: boxes, classes and scores of what a detector predicts.
+
+References:
+    W. Liu, D. Anguelov, D. Erhan, C. Szegedy, S. Reed, C. Fu, A. Berg, SSD: Single Shot MultiBox
+        Detector, 2016.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer, number, numbers
+from gluonish.core.spec import Spec
+from gluonish.ops.detection.boxes import (
+    Matrix,
+    Rule,
+    Suppress,
+    check_boxes,
+    kept_by_overlap,
+    to_centers,
+)
+from gluonish.ops.host import widened_on_host
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.vision.extents import check_floating
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["MULTIBOX_DETECTION", "multibox_detection_kernel"]
+
+_NAME = "_contrib_MultiBoxDetection"
+
+
+def _infer(cls_prob: Spec, loc_pred: Spec, anchor: Spec, **attrs: Any) -> tuple[Spec]:
+    check_floating(_NAME, cls_prob, loc_pred, anchor)
+    if len(cls_prob.shape) != 3 or not cls_prob.shape[1]:
+        raise OperatorError(f"{_NAME}: expected cls_prob (N, classes, A), got {cls_prob.shape}")
+    batch, _, anchors = cls_prob.shape
+    if loc_pred.shape != (batch, 4 * anchors):
+        raise OperatorError(
+            f"{_NAME}: expected loc_pred ({batch}, {4 * anchors}), got {loc_pred.shape}"
+        )
+    check_boxes(_NAME, "anchor", anchor, 3)
+    if anchor.shape[:2] != (1, anchors):
+        raise OperatorError(f"{_NAME}: expected anchor (1, {anchors}, 4), got {anchor.shape}")
+    if len(attrs["variances"]) != 4:
+        raise OperatorError(f"{_NAME}: expected 4 variances, got {attrs['variances']}")
+    return (Spec((batch, anchors, 6), cls_prob.dtype),)
+
+
+def _decoded(anchors: Matrix, offsets: Matrix, variances: tuple[float, ...], clip: bool) -> Matrix:
+    own = to_centers(np, anchors)
+    scaled = offsets * np.asarray(variances, own.dtype)
+    centers = scaled[:, :2] * own[:, 2:] + own[:, :2]
+    with np.errstate(over="ignore"):
+        half = np.exp(scaled[:, 2:]) * own[:, 2:] / 2
+    corners = np.concatenate([centers - half, centers + half], axis=1)
+    return np.clip(corners, 0, 1) if clip else corners
+
+
+def _suppressed(rows: Matrix, attrs: Any, suppress: Suppress) -> Matrix:
+    """Return rows (class, score, box) with the best first, and class -1 for those that go."""
+    order = np.argsort(-rows[:, 1], kind="stable")
+    topk = attrs["nms_topk"]
+    count = min(topk, len(rows)) if topk > 0 else len(rows)
+    result = rows.copy()
+    result[:count] = rows[order[:count]]
+    result[count:, 0] = -1
+    best = result[:count]
+    classes = None if attrs["force_suppress"] else best[:, 0].copy()
+    best[~suppress(best[:, 2:], classes, Rule(attrs["nms_threshold"], equal=True)), 0] = -1
+    return result
+
+
+def _detected(
+    scores: Matrix, offsets: Matrix, anchors: Matrix, attrs: Any, suppress: Suppress
+) -> Matrix:
+    """Return the rows (class, score, box) of one image."""
+    real = scores.dtype.type
+    if len(scores) < 2:
+        return np.empty((0, 6), scores.dtype)
+    best = scores[1:].argmax(axis=0)
+    score = np.take_along_axis(scores[1:], best[None], axis=0)[0]
+    (places,) = np.nonzero(score >= real(attrs["threshold"]))
+    boxes = _decoded(anchors[places], offsets[places], attrs["variances"], attrs["clip"])
+    found = [best[places, None].astype(scores.dtype), score[places, None], boxes]
+    rows: Matrix = np.concatenate(found, axis=1)
+    if len(rows) and 0 < attrs["nms_threshold"] <= 1:
+        return _suppressed(rows, attrs, suppress)
+    return rows
+
+
+def multibox_detection_kernel(
+    xp: ModuleType,
+    out: Any,
+    cls_prob: Any,
+    loc_pred: Any,
+    anchor: Any,
+    *,
+    suppress: Suppress = kept_by_overlap,
+    **attrs: Any,
+) -> None:
+    """Fill the output; ``suppress`` removes boxes."""
+    scores, offsets, anchors = (widened_on_host(xp, x) for x in (cls_prob, loc_pred, anchor))
+    result = np.full(out.shape, -1, scores.dtype)
+    for i in range(len(scores)):
+        rows = _detected(scores[i], offsets[i].reshape(-1, 4), anchors[0], attrs, suppress)
+        result[i, : len(rows)] = rows
+    out[...] = xp.asarray(result).astype(out.dtype)
+
+
+MULTIBOX_DETECTION = register(
+    Operator(
+        _NAME,
+        _infer,
+        multibox_detection_kernel,
+        zero_gradient,
+        doc=(
+            "What a detector sees: rows (class, score, x1, y1, x2, y2), the best first.\n\n"
+            "Shapes: cls_prob (N, classes, A), with the background as class 0, which does not\n"
+            "count, loc_pred (N, 4 A) of moves of centres in sizes of the anchors and\n"
+            "logarithms of the sizes' ratios, both times variances, anchor (1, A, 4) by\n"
+            "corners, output (N, A, 6). An anchor whose best score is below threshold is left\n"
+            "out; rows that are free are -1. clip cuts boxes at the image's edges. With\n"
+            "nms_threshold in (0, 1], boxes that overlap a better one of their class (or any,\n"
+            "with force_suppress) by that much get class -1; nms_topk above 0 looks at so many\n"
+            "boxes, and the others get class -1. background_id changes nothing. It passes no\n"
+            "gradient on."
+        ),
+        inputs=("cls_prob", "loc_pred", "anchor"),
+        schema=Schema(
+            clip=boolean(True),
+            threshold=number(0.01),
+            background_id=integer(0),
+            nms_threshold=number(0.5),
+            force_suppress=boolean(False),
+            variances=numbers((0.1, 0.1, 0.2, 0.2)),
+            nms_topk=integer(-1),
+        ),
+        aliases=("_npx_multibox_detection",),
+        heavy=True,
+    )
+)

@@ -1,0 +1,166 @@
+"""_contrib_MultiBoxTarget: what a detector's anchors should predict.
+
+References:
+    W. Liu, D. Anguelov, D. Erhan, C. Szegedy, S. Reed, C. Fu, A. Berg, SSD: Single Shot MultiBox
+        Detector, 2016.
+"""
+
+import math
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, number, numbers
+from gluonish.core.spec import Spec
+from gluonish.ops.detection.boxes import Matrix, box_overlaps, check_boxes, to_centers
+from gluonish.ops.host import widened_on_host
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.vision.extents import check_floating
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["MULTIBOX_TARGET", "match_boxes"]
+
+_NAME = "_contrib_MultiBoxTarget"
+_LEAST_OVERLAP = 1e-6  # of a box and the anchor that it is given whatever the threshold
+_NEGATIVE, _IGNORED = -1, -2  # in place of a box's number
+
+
+def _infer(anchor: Spec, label: Spec, cls_pred: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    check_floating(_NAME, anchor, label, cls_pred)
+    check_boxes(_NAME, "anchor", anchor, 3)
+    if anchor.shape[0] != 1 or not anchor.shape[1]:
+        raise OperatorError(f"{_NAME}: expected anchor (1, A, 4), got {anchor.shape}")
+    if len(label.shape) != 3 or label.shape[2] < 5 or not label.shape[1]:
+        raise OperatorError(
+            f"{_NAME}: expected label (N, L, 5 or more) with at least one row, got {label.shape}"
+        )
+    batch, anchors = label.shape[0], anchor.shape[1]
+    shape = cls_pred.shape
+    if len(shape) != 3 or (shape[0], shape[2]) != (batch, anchors) or not shape[1]:
+        raise OperatorError(
+            f"{_NAME}: expected cls_pred ({batch}, classes, {anchors}), got {shape}"
+        )
+    if len(attrs["variances"]) != 4:
+        raise OperatorError(f"{_NAME}: expected 4 variances, got {attrs['variances']}")
+    if attrs["negative_mining_ratio"] == math.inf:
+        raise OperatorError(f"{_NAME}: expected a finite negative_mining_ratio, got inf")
+    boxes = Spec((batch, 4 * anchors), anchor.dtype)
+    return boxes, boxes, Spec((batch, anchors), anchor.dtype)
+
+
+def match_boxes(overlaps: Matrix, threshold: float) -> tuple[Matrix, Matrix]:
+    """Return the box of each anchor (-1 for none), and its best overlap with any.
+
+    Every box first gets the anchor that it overlaps most, the best pair first; then every other
+    anchor gets the box that it overlaps most, if by more than a threshold.
+
+    Args:
+        overlaps: (anchors, boxes).
+        threshold: Up to 0: anchors get no box of their own.
+    """
+    matched = np.full(len(overlaps), -1)
+    left = overlaps.copy()
+    for _ in range(min(left.shape)):
+        anchor, box = divmod(int(left.argmax()), left.shape[1])
+        if not left[anchor, box] > _LEAST_OVERLAP:
+            break
+        matched[anchor] = box
+        left[anchor], left[:, box] = -1, -1
+    best = overlaps.max(axis=1)
+    if threshold > 0:
+        own = (matched < 0) & (best > overlaps.dtype.type(threshold))
+        matched[own] = overlaps.argmax(axis=1)[own]
+    return matched, best
+
+
+def _mined(matched: Matrix, best: Matrix, scores: Matrix, ratio: float, bound: float) -> Matrix:
+    """Return ``matched`` with anchors that are neither positive nor hard negatives ignored.
+
+    Negatives are the anchors whose background looks least likely, ratio times the positives.
+    """
+    free = matched < 0
+    count = int(min((~free).sum() * ratio, free.sum()))
+    (places,) = np.nonzero(free & (best < best.dtype.type(bound)))
+    exponents = np.exp(scores - scores.max(axis=0))
+    background = exponents[0] / exponents.sum(axis=0)
+    hardest = places[np.argsort(background[places], kind="stable")][:count]
+    result = np.where(free, _IGNORED, matched)
+    result[hardest] = _NEGATIVE
+    return result
+
+
+def _offsets(anchors: Matrix, boxes: Matrix, variances: tuple[float, ...]) -> Matrix:
+    """Return the moves of centres in sizes of anchors, and the logarithms of the sizes' ratios."""
+    own, other = to_centers(np, anchors), to_centers(np, boxes)
+    with np.errstate(all="ignore"):
+        moves = (other[:, :2] - own[:, :2]) / own[:, 2:]
+        sizes = np.log(np.maximum(other[:, 2:] / own[:, 2:], 0))
+    scaled: Matrix = np.concatenate([moves, sizes], axis=1) / np.asarray(variances, own.dtype)
+    return scaled
+
+
+def _kernel(xp: ModuleType, out: Any, anchor: Any, label: Any, cls_pred: Any, **attrs: Any) -> None:
+    anchors, labels, scores = (widened_on_host(xp, x) for x in (anchor, label, cls_pred))
+    anchors = anchors[0]
+    shape = (len(labels), len(anchors))
+    targets = np.zeros((*shape, 4), anchors.dtype)
+    masks = np.zeros((*shape, 4), anchors.dtype)
+    classes = np.full(shape, attrs["ignore_label"], anchors.dtype)
+    for i, rows in enumerate(labels):
+        (ends,) = np.nonzero(rows[:, 0] == -1)
+        rows = rows[: ends[0]] if ends.size else rows
+        if not len(rows):
+            continue
+        overlaps = box_overlaps(np, anchors[:, None], rows[:, 1:5])
+        matched, best = match_boxes(overlaps, attrs["overlap_threshold"])
+        if attrs["negative_mining_ratio"] > 0:
+            mining = attrs["negative_mining_ratio"], attrs["negative_mining_thresh"]
+            matched = _mined(matched, best, scores[i], *mining)
+        positive = matched >= 0
+        boxes = rows[matched[positive]]
+        targets[i, positive] = _offsets(anchors[positive], boxes[:, 1:5], attrs["variances"])
+        masks[i, positive] = 1
+        classes[i, positive] = boxes[:, 0] + 1
+        classes[i, matched == _NEGATIVE] = 0
+    for target, value in zip(out, (targets, masks, classes), strict=True):
+        target[...] = xp.asarray(value.reshape(target.shape)).astype(target.dtype)
+
+
+MULTIBOX_TARGET = register(
+    Operator(
+        _NAME,
+        _infer,
+        _kernel,
+        zero_gradient,
+        doc=(
+            "What anchors should predict: offsets to boxes, a mask of those that have one,\n"
+            "classes.\n\n"
+            "Shapes: anchor (1, A, 4) by corners, label (N, L, 5 or more) with rows (class, x1,\n"
+            "y1, x2, y2, ...) that end at the first class -1, cls_pred (N, classes, A); outputs\n"
+            "(N, 4 A), (N, 4 A) and (N, A). Every box gets the anchor that it overlaps most,\n"
+            "and every anchor left the box that it overlaps by more than overlap_threshold, if\n"
+            "that is above 0. Offsets are moves of the centre in sizes of the anchor and\n"
+            "logarithms of the sizes' ratios, over variances. The class is that of the box plus\n"
+            "1, and 0 without a box; with a negative_mining_ratio above 0 only that many times\n"
+            "the anchors with a box are 0, those least likely to be background of the ones that\n"
+            "overlap boxes by less than negative_mining_thresh, and the others have\n"
+            "ignore_label, as all have without boxes. minimum_negative_samples changes nothing.\n"
+            "It passes no gradient on."
+        ),
+        inputs=("anchor", "label", "cls_pred"),
+        schema=Schema(
+            overlap_threshold=number(0.5),
+            ignore_label=number(-1.0),
+            negative_mining_ratio=number(-1.0),
+            negative_mining_thresh=number(0.5),
+            minimum_negative_samples=integer(0),
+            variances=numbers((0.1, 0.1, 0.2, 0.2)),
+        ),
+        aliases=("_npx_multibox_target",),
+        outputs=3,
+        output_names=("loc_target", "loc_mask", "cls_target"),
+        heavy=True,
+    )
+)

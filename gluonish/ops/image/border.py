@@ -1,0 +1,97 @@
+"""_cvcopyMakeBorder: an image with a border around it."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, number, numbers
+from gluonish.core.spec import Spec
+from gluonish.ops.dtype_rules import complete_alike
+from gluonish.ops.image.layout import check_image, store
+from gluonish.ops.registry import Operator, register
+
+__all__ = ["MAKE_BORDER"]
+
+_NAME = "_cvcopyMakeBorder"
+# OpenCV's kinds of borders: which pixel of an extent of n stands at a position outside it.
+_CONSTANT, _REPLICATE, _REFLECT, _WRAP, _REFLECT_101 = range(5)
+_LARGEST = 1 << 15  # pixels of a border
+
+
+def _infer(src: Spec, *, top: int, bot: int, left: int, right: int, **attrs: Any) -> tuple[Spec]:
+    check_image(_NAME, src)
+    tall, wide, channels = src.shape
+    if min(top, bot, left, right) < 0 or max(top, bot, left, right) > _LARGEST:
+        raise OperatorError(
+            f"{_NAME}: expected borders from 0 to {_LARGEST}, got {(top, bot, left, right)}"
+        )
+    if not _CONSTANT <= attrs["type"] <= _REFLECT_101:
+        raise OperatorError(f"{_NAME}: expected type from 0 to {_REFLECT_101}, got {attrs['type']}")
+    if attrs["values"] and len(attrs["values"]) < channels:
+        raise OperatorError(
+            f"{_NAME}: expected values for each of {channels} channels, got {attrs['values']}"
+        )
+    if attrs["type"] != _CONSTANT and 0 in (tall, wide):
+        raise OperatorError(f"{_NAME}: expected an image with pixels, got {src.shape}")
+    return (Spec((tall + top + bot, wide + left + right, channels), src.dtype),)
+
+
+def _positions(xp: ModuleType, extent: int, before: int, after: int, kind: int) -> Any:
+    """Return which pixel stands at each position along an axis."""
+    at = xp.arange(-before, extent + after)
+    if kind == _REPLICATE or extent == 1:
+        return xp.clip(at, 0, extent - 1)
+    if kind == _WRAP:
+        return at % extent
+    period = 2 * extent if kind == _REFLECT else 2 * extent - 2
+    at = at % period
+    return xp.where(at < extent, at, period - at - (kind == _REFLECT))
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    src: Any,
+    *,
+    top: int,
+    bot: int,
+    left: int,
+    right: int,
+    type: int,  # noqa: A002  # the attribute's name
+    value: float,
+    values: tuple[float, ...],
+) -> None:
+    tall, wide, channels = src.shape
+    if type == _CONSTANT:
+        given = values[:channels] if values else (value,) * channels
+        store(xp, out, xp.broadcast_to(xp.asarray(given, dtype=xp.float64), out.shape))
+        out[top : top + tall, left : left + wide] = src
+        return
+    rows = _positions(xp, tall, top, bot, type)
+    out[...] = src[rows][:, _positions(xp, wide, left, right, type)]
+
+
+MAKE_BORDER = register(
+    Operator(
+        _NAME,
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "An image (height, width, channels) with a border around it.\n\n"
+            "type 0 fills it with value, or with values for each channel; 1 repeats the outermost\n"
+            "pixels, 2 reflects the image, 3 repeats it, 4 reflects it without its last pixel."
+        ),
+        inputs=("src",),
+        schema=Schema(
+            top=integer(),
+            bot=integer(),
+            left=integer(),
+            right=integer(),
+            type=integer(0),
+            value=number(0.0),
+            values=numbers(()),
+        ),
+        complete=complete_alike,
+    )
+)

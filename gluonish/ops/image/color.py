@@ -1,0 +1,237 @@
+"""Changes of an image's colours by random amounts, and by given ones for lighting.
+
+Images are (height, width, channels); of other than 3 channels saturation, hue and lighting are
+nothing, and they stay as they are.
+
+References:
+    A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
+    Networks, NeurIPS 2012.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import FLOAT64
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Attribute, Schema, number, numbers
+from gluonish.core.spec import Spec
+from gluonish.ops.image.layout import check_image, store
+from gluonish.ops.philox import normal, random_bits, uniform
+from gluonish.ops.precision import as_real
+from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.variates import substream
+
+__all__ = ["ADJUST_LIGHTING", "RANDOM_COLORS"]
+
+Key = tuple[int, int]
+Change = Callable[[ModuleType, Any, float], Any]  # (xp, image of floats, amount) -> image
+
+_GRAY = (0.299, 0.587, 0.114)
+# Principal components of the colours of ImageNet's pixels, times the roots of their variances.
+_COMPONENTS = (
+    (55.46 * -0.5675, 4.794 * 0.7192, 1.148 * 0.4009),
+    (55.46 * -0.5808, 4.794 * -0.0045, 1.148 * -0.8140),
+    (55.46 * -0.5836, 4.794 * -0.6948, 1.148 * 0.4203),
+)
+
+
+def _gray(xp: ModuleType, image: Any) -> Any:
+    """Return the brightness of each pixel, with an axis of one channel."""
+    if image.shape[-1] != 3:
+        return image
+    return image @ xp.asarray(_GRAY, dtype=image.dtype).reshape(3, 1)
+
+
+def _brightness(xp: ModuleType, image: Any, amount: float) -> Any:
+    return image * amount
+
+
+def _contrast(xp: ModuleType, image: Any, amount: float) -> Any:
+    mean = _gray(xp, image).mean(dtype=xp.float64).astype(image.dtype) if image.size else 0
+    return image * amount + mean * (1 - amount)
+
+
+def _saturation(xp: ModuleType, image: Any, amount: float) -> Any:
+    if image.shape[-1] != 3:
+        return image
+    return image * amount + _gray(xp, image) * (1 - amount)
+
+
+def _hue(xp: ModuleType, image: Any, amount: float) -> Any:
+    """Turn the circle of hues by ``amount`` rounds; lightness and saturation stay."""
+    if image.shape[-1] != 3:
+        return image
+    red, green, blue = (image[..., i] for i in range(3))
+    high = xp.maximum(xp.maximum(red, green), blue)
+    low = xp.minimum(xp.minimum(red, green), blue)
+    chroma = high - low
+    share = xp.where(chroma > 0, chroma, 1)
+    hue = xp.where(
+        high == red,
+        (green - blue) / share,
+        xp.where(high == green, 2 + (blue - red) / share, 4 + (red - green) / share),
+    )
+    hue = (hue + 6 * amount) % 6
+    channels = []
+    for offset in (0, 4, 2):
+        # How far a channel is from the lowest: a trapezoid over the circle of hues.
+        position = xp.abs((hue + offset) % 6 - 3)
+        channels.append(low + chroma * xp.clip(position - 1, 0, 1))
+    return xp.stack(channels, axis=-1)
+
+
+def _lighting(xp: ModuleType, image: Any, alpha: Sequence[float]) -> Any:
+    if image.shape[-1] != 3:
+        return image
+    offsets = [sum(c * a for c, a in zip(row, alpha, strict=True)) for row in _COMPONENTS]
+    return image + xp.asarray(offsets, dtype=image.dtype)
+
+
+def _between(xp: ModuleType, key: Key, low: float, high: float) -> float:
+    return low + (high - low) * float(uniform(xp, key, (1,), FLOAT64)[0])
+
+
+def _register(
+    word: str,
+    doc: str,
+    parameters: dict[str, Attribute],
+    check: Callable[[str, Attrs], None],
+    change: Callable[..., Any],
+) -> Operator:
+    """Register an operator that changes colours by random amounts.
+
+    Args:
+        word: What follows _image_random_ in its name.
+        doc: What it does.
+        parameters: Its attributes.
+        check: ``check(operator, attributes)`` raises an OperatorError for bad ones.
+        change: ``change(xp, image, key, **attributes)`` returns the changed image of floats.
+    """
+    name = f"_image_random_{word}"
+
+    def infer(data: Spec, **attrs: Any) -> tuple[Spec]:
+        check(name, attrs)
+        return (check_image(name, data),)
+
+    def kernel(xp: ModuleType, out: Any, data: Any, *, key: Key, **attrs: Any) -> None:
+        store(xp, out, change(xp, as_real(xp, data), key, **attrs))
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            None,
+            doc=f"{doc}.\n\nWhole numbers are cut toward zero, and end at what their dtype holds.",
+            schema=Schema(**parameters),
+            aliases=(f"_npx_{name}",),
+            random=True,
+            heavy=True,
+        )
+    )
+
+
+def _check_range(name: str, attrs: Attrs) -> None:
+    low, high = attrs["min_factor"], attrs["max_factor"]
+    if not 0 <= low <= high < math.inf:
+        raise OperatorError(
+            f"{name}: expected min_factor of at least 0 and max_factor not below it, "
+            f"got {low} and {high}"
+        )
+
+
+def _check_amounts(name: str, attrs: Attrs) -> None:
+    for word, amount in attrs.items():
+        if not 0 <= amount < math.inf:
+            raise OperatorError(f"{name}: expected {word} of at least 0, got {amount}")
+
+
+def _ranged(word: str, doc: str, change: Change) -> Operator:
+    def changed(
+        xp: ModuleType, image: Any, key: Key, *, min_factor: float, max_factor: float
+    ) -> Any:
+        return change(xp, image, _between(xp, key, min_factor, max_factor))
+
+    doc += " by a random amount from min_factor to max_factor"
+    limits = {"min_factor": number(), "max_factor": number()}
+    return _register(word, doc, limits, _check_range, changed)
+
+
+_JITTER: dict[str, Change] = {
+    "brightness": _brightness,
+    "contrast": _contrast,
+    "saturation": _saturation,
+    "hue": _hue,
+}
+
+
+def _jitter(xp: ModuleType, image: Any, key: Key, **amounts: float) -> Any:
+    """Make the changes whose amount is not 0, in random order."""
+    order = sorted(zip(random_bits(xp, key, len(_JITTER)).tolist(), _JITTER, strict=True))
+    for i, (_, word) in enumerate(order):
+        amount = amounts[word]
+        if amount > 0:
+            drawn = _between(xp, substream(key, i + 1), -amount, amount)
+            image = _JITTER[word](xp, image, drawn if word == "hue" else 1 + drawn)
+    return image
+
+
+def _random_lighting(xp: ModuleType, image: Any, key: Key, *, alpha_std: float) -> Any:
+    alpha = (normal(xp, key, (3,), FLOAT64) * alpha_std).tolist()
+    return _lighting(xp, image, alpha)
+
+
+RANDOM_COLORS = (
+    _ranged("brightness", "An image times a factor: its brightness changes", _brightness),
+    _ranged("contrast", "An image whose distance from its mean gray changes", _contrast),
+    _ranged("saturation", "An image whose distance from gray changes", _saturation),
+    _ranged("hue", "An image whose hues turn, as a share of a full circle,", _hue),
+    _register(
+        "color_jitter",
+        "An image whose brightness, contrast, saturation and hue change by up to the amounts "
+        "given, in random order",
+        {word: number() for word in _JITTER},
+        _check_amounts,
+        _jitter,
+    ),
+    _register(
+        "lighting",
+        "An image with random light added, of the colours that ImageNet's vary in",
+        {"alpha_std": number(0.05)},
+        _check_amounts,
+        _random_lighting,
+    ),
+)
+
+
+def _adjust_infer(data: Spec, *, alpha: tuple[float, ...]) -> tuple[Spec]:
+    if len(alpha) != 3:
+        raise OperatorError(f"_image_adjust_lighting: expected alpha of 3 numbers, got {alpha}")
+    return (check_image("_image_adjust_lighting", data),)
+
+
+def _adjust_kernel(xp: ModuleType, out: Any, data: Any, *, alpha: tuple[float, ...]) -> None:
+    store(xp, out, _lighting(xp, as_real(xp, data), alpha))
+
+
+def _adjust_gradient(g: V, data: V, *, alpha: tuple[float, ...]) -> tuple[Any]:
+    return (g,)
+
+
+ADJUST_LIGHTING = register(
+    Operator(
+        "_image_adjust_lighting",
+        _adjust_infer,
+        _adjust_kernel,
+        _adjust_gradient,
+        doc=(
+            "An image (height, width, channels) with light added, alpha of each colour that "
+            "ImageNet's images vary in.\n\n"
+            "Whole numbers are cut toward zero, and end at what their dtype holds."
+        ),
+        schema=Schema(alpha=numbers()),
+        aliases=("_npx__image_adjust_lighting",),
+    )
+)

@@ -1,0 +1,116 @@
+"""_image_crop and the flips of images, fixed ones and random ones."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer
+from gluonish.core.spec import Spec
+from gluonish.ops.composite import composite_gradient
+from gluonish.ops.dtype_rules import complete_alike
+from gluonish.ops.image.layout import check_image, check_images
+from gluonish.ops.philox import random_bits
+from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.reverse import reverse
+from gluonish.ops.slice import slice_
+
+__all__ = ["CROP", "FLIPS", "RANDOM_FLIPS"]
+
+Key = tuple[int, int]
+
+
+def _crop_infer(data: Spec, *, x: int, y: int, width: int, height: int) -> tuple[Spec]:
+    check_images("_image_crop", data)
+    *lead, tall, wide, channels = data.shape
+    if width < 1 or height < 1:
+        raise OperatorError(
+            f"_image_crop: expected width and height of at least 1, got {width} and {height}"
+        )
+    if x < 0 or y < 0 or x + width > wide or y + height > tall:
+        raise OperatorError(
+            f"_image_crop: expected a region inside the image's width {wide} and height {tall}, "
+            f"got columns {x} to {x + width} and rows {y} to {y + height}"
+        )
+    return (Spec((*lead, height, width, channels), data.dtype),)
+
+
+def _crop_kernel(
+    xp: ModuleType, out: Any, data: Any, *, x: int, y: int, width: int, height: int
+) -> None:
+    out[...] = data[..., y : y + height, x : x + width, :]
+
+
+def _cropped(data: V, *, x: int, y: int, width: int, height: int) -> Any:
+    lead = (None,) * (len(data.shape) - 3)
+    return slice_(data, (*lead, y, x, None), (*lead, y + height, x + width, None))
+
+
+CROP = register(
+    Operator(
+        "_image_crop",
+        _crop_infer,
+        _crop_kernel,
+        composite_gradient(_cropped),
+        doc=(
+            "The region of an image (height, width, channels), or of each of a batch, whose upper "
+            "left corner is (x, y)."
+        ),
+        schema=Schema(x=integer(), y=integer(), width=integer(), height=integer()),
+        aliases=("_npx__image_crop",),
+        complete=complete_alike,
+    )
+)
+
+
+def _flip(word: str, axis: int) -> Operator:
+    name = f"_image_flip_{word}"
+
+    def infer(data: Spec) -> tuple[Spec]:
+        return (check_image(name, data),)
+
+    def kernel(xp: ModuleType, out: Any, data: Any) -> None:
+        out[...] = xp.flip(data, axis)
+
+    def gradient(g: V, data: V) -> tuple[Any]:
+        return (reverse(g, (axis,)),)
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=f"An image (height, width, channels) with {word.replace('_', ' and ')} exchanged.",
+            aliases=(f"_npx_{name}",),
+        )
+    )
+
+
+def _random_flip(word: str, axis: int) -> Operator:
+    name = f"_image_random_flip_{word}"
+
+    def infer(data: Spec) -> tuple[Spec]:
+        return (check_image(name, data),)
+
+    def kernel(xp: ModuleType, out: Any, data: Any, *, key: Key) -> None:
+        flipped = int(random_bits(xp, key, 1)[0]) >> 31
+        out[...] = xp.flip(data, axis) if flipped else data
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            None,
+            doc=(
+                f"An image (height, width, channels) with {word.replace('_', ' and ')} exchanged "
+                "in half of the calls."
+            ),
+            aliases=(f"_npx_{name}",),
+            random=True,
+        )
+    )
+
+
+FLIPS = (_flip("left_right", 1), _flip("top_bottom", 0))
+RANDOM_FLIPS = (_random_flip("left_right", 1), _random_flip("top_bottom", 0))

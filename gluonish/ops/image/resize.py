@@ -1,0 +1,94 @@
+"""_image_resize and _cvimresize: images of another size."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.dtype_rules import complete_alike
+from gluonish.ops.image.layout import check_image, check_images
+from gluonish.ops.image.resampling import check_resampling, resample
+from gluonish.ops.registry import Operator, register
+
+__all__ = ["CV_RESIZE", "RESIZE"]
+
+
+def _wanted(shape: Shape, size: Shape, keep_ratio: bool) -> tuple[int, int]:
+    """Return height and width."""
+    if len(size) not in (1, 2) or min(size) < 1:
+        raise OperatorError(
+            f"_image_resize: expected a size of 1 or 2 extents of at least 1, got {size}"
+        )
+    if len(size) == 2:
+        return size[1], size[0]
+    if not keep_ratio:
+        return size[0], size[0]
+    tall, wide = shape[-3:-1]
+    if not tall or not wide:
+        raise OperatorError(f"_image_resize: expected an image with pixels, got {shape}")
+    return (tall * size[0] // wide, size[0]) if tall > wide else (size[0], wide * size[0] // tall)
+
+
+def _infer(data: Spec, *, size: Shape, keep_ratio: bool, interp: int) -> tuple[Spec]:
+    check_images("_image_resize", data)
+    height, width = _wanted(data.shape, size, keep_ratio)
+    check_resampling("_image_resize", data, height, width, interp)
+    return (Spec((*data.shape[:-3], height, width, data.shape[-1]), data.dtype),)
+
+
+def _kernel(
+    xp: ModuleType, out: Any, data: Any, *, size: Shape, keep_ratio: bool, interp: int
+) -> None:
+    if data.ndim == 3:
+        resample(xp, "_image_resize", out, data, interp)
+        return
+    for made, image in zip(out, data, strict=True):
+        resample(xp, "_image_resize", made, image, interp)
+
+
+RESIZE = register(
+    Operator(
+        "_image_resize",
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "An image (height, width, channels), or each of a batch, in another size.\n\n"
+            "size is (width, height), or one number for both; with keep_ratio one number is the\n"
+            "shorter side. interp 0 takes the nearest pixel, 1 is linear; 2 (cubic), 3 (area) and\n"
+            "4 (Lanczos) need OpenCV."
+        ),
+        schema=Schema(size=shape_attr(()), keep_ratio=boolean(False), interp=integer(1)),
+        aliases=("_npx__image_resize",),
+        heavy=True,
+        complete=complete_alike,
+    )
+)
+
+
+def _cv_infer(src: Spec, *, w: int, h: int, interp: int) -> tuple[Spec]:
+    check_image("_cvimresize", src)
+    check_resampling("_cvimresize", src, h, w, interp)
+    return (Spec((h, w, src.shape[2]), src.dtype),)
+
+
+def _cv_kernel(xp: ModuleType, out: Any, src: Any, *, w: int, h: int, interp: int) -> None:
+    resample(xp, "_cvimresize", out, src, interp)
+
+
+CV_RESIZE = register(
+    Operator(
+        "_cvimresize",
+        _cv_infer,
+        _cv_kernel,
+        None,
+        doc="An image (height, width, channels) of width w and height h; interp as _image_resize.",
+        inputs=("src",),
+        schema=Schema(w=integer(), h=integer(), interp=integer(1)),
+        aliases=("_npi_cvimresize",),
+        heavy=True,
+        complete=complete_alike,
+    )
+)

@@ -1,0 +1,214 @@
+"""transpose, moveaxis, roll, flip and rot90: the same elements in another order."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, optional
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axes, normalize_axis
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["FLIP", "MOVEAXIS", "ROLL", "ROT90", "TRANSPOSE", "moved_order", "transpose"]
+
+
+def _order(axes: Shape | None, rank: int) -> Shape:
+    """Return the order of axes that transpose asks for, counted from 0."""
+    return tuple(range(rank))[::-1] if axes is None else tuple(axis % rank for axis in axes)
+
+
+def _transpose_infer(a: Spec, *, axes: Shape | None) -> tuple[Spec]:
+    rank = len(a.shape)
+    if axes is not None:
+        if len(axes) != rank:
+            raise OperatorError(f"_np_transpose: expected axes to name all {rank} axes, got {axes}")
+        normalize_axes("_np_transpose", axes, rank)
+    return (Spec(tuple(a.shape[axis] for axis in _order(axes, rank)), a.dtype),)
+
+
+def _transpose_kernel(xp: ModuleType, out: Any, a: Any, *, axes: Shape | None) -> None:
+    out[...] = a.transpose(_order(axes, a.ndim))
+
+
+def _inverse(order: Shape) -> Shape:
+    return tuple(order.index(i) for i in range(len(order)))
+
+
+def _transpose_gradient(g: V, a: V, *, axes: Shape | None) -> tuple[Any]:
+    return (transpose(g, _inverse(_order(axes, len(a.shape)))),)
+
+
+TRANSPOSE = register(
+    Operator(
+        "_np_transpose",
+        _transpose_infer,
+        _transpose_kernel,
+        _transpose_gradient,
+        doc="The axes in another order: opposite without axes.",
+        inputs=("a",),
+        schema=Schema(axes=optional(shape_attr())),
+    )
+)
+
+
+def transpose(a: Any, axes: Shape | None = None) -> Any:
+    """Return ``a`` with its axes in another order: opposite by default."""
+    return apply(TRANSPOSE, (a,), {"axes": axes})
+
+
+def moved_order(rank: int, source: Shape, destination: Shape) -> Shape:
+    """Return the order of axes that moveaxis asks for."""
+    moving = {d % rank: s % rank for s, d in zip(source, destination, strict=True)}
+    staying = iter([i for i in range(rank) if i not in moving.values()])
+    return tuple(moving[i] if i in moving else next(staying) for i in range(rank))
+
+
+def _move_infer(a: Spec, *, source: Shape, destination: Shape) -> tuple[Spec]:
+    rank = len(a.shape)
+    if len(source) != len(destination):
+        raise OperatorError(
+            f"_np_moveaxis: expected as many destinations as sources, got {source} and "
+            f"{destination}"
+        )
+    normalize_axes("_np_moveaxis", source, rank)
+    normalize_axes("_np_moveaxis", destination, rank)
+    order = moved_order(rank, source, destination)
+    return (Spec(tuple(a.shape[axis] for axis in order), a.dtype),)
+
+
+def _move_kernel(xp: ModuleType, out: Any, a: Any, *, source: Shape, destination: Shape) -> None:
+    out[...] = a.transpose(moved_order(a.ndim, source, destination))
+
+
+def _move_gradient(g: V, a: V, *, source: Shape, destination: Shape) -> tuple[Any]:
+    return (transpose(g, _inverse(moved_order(len(a.shape), source, destination))),)
+
+
+MOVEAXIS = register(
+    Operator(
+        "_np_moveaxis",
+        _move_infer,
+        _move_kernel,
+        _move_gradient,
+        doc="The axes in source moved to the positions in destination; the others keep order.",
+        inputs=("a",),
+        schema=Schema(source=shape_attr(), destination=shape_attr()),
+    )
+)
+
+
+def _shifts(shape: Shape, shift: Shape | None, axis: Shape | None) -> tuple[Shape, Shape]:
+    """Return how far to roll along which axes."""
+    if shift is None:
+        raise OperatorError("_np_roll: expected shift, got None")
+    if axis is None:
+        if len(shift) != 1:
+            raise OperatorError(f"_np_roll: expected one shift without axis, got {shift}")
+        return shift, ()
+    if not axis or len(shift) not in (1, len(axis)):
+        raise OperatorError(
+            f"_np_roll: expected a shift for every axis, got {shift} and axis {axis}"
+        )
+    normalize_axes("_np_roll", axis, len(shape))
+    return shift * (len(axis) // len(shift)), axis
+
+
+def _roll_infer(data: Spec, *, shift: Shape | None, axis: Shape | None) -> tuple[Spec]:
+    _shifts(data.shape, shift, axis)
+    return (data,)
+
+
+def _roll_kernel(
+    xp: ModuleType, out: Any, data: Any, *, shift: Shape | None, axis: Shape | None
+) -> None:
+    if not data.size:
+        return
+    shifts, axes = _shifts(data.shape, shift, axis)
+    if axes:
+        steps = tuple(s % data.shape[a] for s, a in zip(shifts, axes, strict=True))
+        out[...] = xp.roll(data, steps, axes)
+    else:
+        out[...] = xp.roll(data, shifts[0] % data.size)
+
+
+def _roll_gradient(g: V, data: V, *, shift: Shape | None, axis: Shape | None) -> tuple[Any]:
+    back = tuple(-s for s in shift or ())
+    return (apply(ROLL, (g,), {"shift": back, "axis": axis}),)
+
+
+ROLL = register(
+    Operator(
+        "_np_roll",
+        _roll_infer,
+        _roll_kernel,
+        _roll_gradient,
+        doc=(
+            "Elements moved shift places along axis, those past the end to the beginning.\n\n"
+            "Without axis all elements move in row order."
+        ),
+        schema=Schema(shift=optional(shape_attr()), axis=optional(shape_attr())),
+    )
+)
+
+
+def _flip_infer(data: Spec, *, axis: Shape) -> tuple[Spec]:
+    normalize_axes("_npi_flip", axis, len(data.shape))
+    return (data,)
+
+
+def _flip_kernel(xp: ModuleType, out: Any, data: Any, *, axis: Shape) -> None:
+    out[...] = xp.flip(data, axis) if axis else data
+
+
+def _flip_gradient(g: V, data: V, *, axis: Shape) -> tuple[Any]:
+    return (apply(FLIP, (g,), {"axis": axis}),)
+
+
+FLIP = register(
+    Operator(
+        "_npi_flip",
+        _flip_infer,
+        _flip_kernel,
+        _flip_gradient,
+        doc="The elements in opposite order along the axes in axis.",
+        schema=Schema(axis=shape_attr()),
+    )
+)
+
+
+def _turned_axes(shape: Shape, axes: Shape | None) -> tuple[int, int]:
+    if axes is None or len(axes) != 2:
+        raise OperatorError(f"_npi_rot90: expected two axes, got {axes}")
+    first, second = (normalize_axis("_npi_rot90", axis, len(shape)) for axis in axes)
+    if first == second:
+        raise OperatorError(f"_npi_rot90: expected two different axes, got {axes}")
+    return first, second
+
+
+def _rot_infer(data: Spec, *, k: int, axes: Shape | None) -> tuple[Spec]:
+    first, second = _turned_axes(data.shape, axes)
+    shape = list(data.shape)
+    if k % 2:
+        shape[first], shape[second] = shape[second], shape[first]
+    return (Spec(tuple(shape), data.dtype),)
+
+
+def _rot_kernel(xp: ModuleType, out: Any, data: Any, *, k: int, axes: Shape | None) -> None:
+    out[...] = xp.rot90(data, k % 4, _turned_axes(data.shape, axes))
+
+
+def _rot_gradient(g: V, data: V, *, k: int, axes: Shape | None) -> tuple[Any]:
+    return (apply(ROT90, (g,), {"k": -k, "axes": axes}),)
+
+
+ROT90 = register(
+    Operator(
+        "_npi_rot90",
+        _rot_infer,
+        _rot_kernel,
+        _rot_gradient,
+        doc="k quarter turns in the plane of two axes, from the first toward the second.",
+        schema=Schema(k=integer(1), axes=optional(shape_attr())),
+    )
+)

@@ -1,0 +1,158 @@
+"""How a row of the tables of two operands becomes operators: of two arrays, array and number.
+
+Operands are brought to the dtype they meet in, the expression fills the output, and the gradient
+formula is computed in that dtype and given back in that of each operand.
+"""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.schema import Schema, boolean, number
+from gluonish.core.spec import Spec
+from gluonish.ops.broadcast_to import unbroadcast
+from gluonish.ops.broadcasting import broadcast_shapes
+from gluonish.ops.cast import cast, convert
+from gluonish.ops.numpy.promotion import back_to, check_number, common_dtype, dtype_of, scalar_dtype
+from gluonish.ops.precision import in_dtype
+from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["SCALAR", "Expression", "Partial", "converted", "pair_operator", "scalar_operator"]
+
+SCALAR = Schema(scalar=number(1.0), is_int=boolean(True))
+
+Expression = Callable[[ModuleType, Any, Any, Any], None]  # (xp, out, a, b)
+Partial = Callable[[Any, Any, Any], Any]  # (g, a, b): the gradient of a, or of b
+ResultDtype = Callable[[np.dtype[Any]], np.dtype[Any]]
+ScalarDtype = Callable[[np.dtype[Any], bool], np.dtype[Any]]
+Check = Callable[[str, Spec, np.dtype[Any]], None]  # (operator, first array, dtype they meet in)
+
+
+def converted(xp: ModuleType, array: Any, dtype: np.dtype[Any]) -> Any:
+    """Return an array in another dtype, itself if it has it."""
+    if array.dtype == dtype:
+        return array
+    made = xp.empty(array.shape, dtype)
+    convert(made, array)
+    return made
+
+
+def _same(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype
+
+
+def pair_operator(
+    name: str,
+    word: str,
+    expression: Expression,
+    left: Partial | None,
+    right: Partial | None,
+    *,
+    inputs: tuple[str, str] = ("lhs", "rhs"),
+    result: ResultDtype = _same,
+    check: Check | None = None,
+) -> Operator:
+    """Register an operation on two arrays that broadcast.
+
+    Args:
+        name: Registry name.
+        word: For the docstring: ``"lhs + rhs"``.
+        expression: Fills the output from two arrays of its dtype.
+        left: Gradient of the left operand, given (g, a, b); None where it is zero everywhere.
+        right: The same of the right operand.
+        inputs: Names of the operands.
+        result: Dtype of the output, given the one that the operands meet in.
+        check: Refuses operands that the operation is not for.
+    """
+
+    def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
+        dtype = common_dtype(name, lhs, rhs)
+        if check is not None:
+            check(name, lhs, dtype)
+        return (Spec(broadcast_shapes(name, lhs.shape, rhs.shape), result(dtype)),)
+
+    def kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any) -> None:
+        expression(xp, out, converted(xp, lhs, out.dtype), converted(xp, rhs, out.dtype))
+
+    def gradient(g: V, lhs: Any, rhs: Any) -> tuple[Any, ...]:
+        dtype = dtype_of(g)
+        if not is_floating(dtype):
+            return None, None
+        a, b = cast(lhs, dtype), cast(rhs, dtype)
+        return (
+            left and back_to(lambda: unbroadcast(left(g, a, b), lhs.shape), lhs),
+            right and back_to(lambda: unbroadcast(right(g, a, b), rhs.shape), rhs),
+        )
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient if left or right else zero_gradient,
+            doc=f"Elementwise {word}; shapes broadcast and dtypes promote.",
+            inputs=inputs,
+            elementwise=True,
+        )
+    )
+
+
+def scalar_operator(
+    name: str,
+    word: str,
+    expression: Expression,
+    partial: Partial | None,
+    *,
+    reverse: bool,
+    result: ScalarDtype = scalar_dtype,
+    check: Check | None = None,
+) -> Operator:
+    """Register an operation on an array and a number.
+
+    Args:
+        name: Registry name.
+        word: For the docstring: ``"lhs + rhs"``.
+        expression: Fills the output from an array and a number of its dtype.
+        partial: Gradient of the array, given (g, left operand, right operand).
+        reverse: The number is the left operand.
+        result: Dtype of the output, given the array's and whether the number is whole.
+        check: Refuses an array that the operation is not for.
+    """
+
+    def infer(data: Spec, *, scalar: float, is_int: bool) -> tuple[Spec]:
+        if check is not None:
+            check(name, data, data.dtype)
+        dtype = result(data.dtype, is_int)
+        check_number(name, dtype, scalar)
+        return (Spec(data.shape, dtype),)
+
+    def kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool) -> None:
+        value, array = in_dtype(out.dtype, scalar), converted(xp, data, out.dtype)
+        expression(xp, out, *((value, array) if reverse else (array, value)))
+
+    def gradient(g: V, data: Any, *, scalar: float, is_int: bool) -> tuple[Any]:
+        if partial is None or not is_floating(dtype_of(data)):
+            return (None,)
+        return (partial(g, scalar, data) if reverse else partial(g, data, scalar),)
+
+    left, right = ("scalar", "data") if reverse else ("data", "scalar")
+    formula = word.replace("lhs", left).replace("rhs", right)
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient if partial else zero_gradient,
+            doc=(
+                f"Elementwise {formula}.\n\n"
+                "Floats keep their dtype; integers stay integers with is_int and become float64\n"
+                "without (bool becomes int64)."
+            ),
+            schema=SCALAR,
+            elementwise=True,
+        )
+    )

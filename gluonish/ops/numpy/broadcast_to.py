@@ -1,0 +1,48 @@
+"""broadcast_to in NumPy's reading: 0 is an extent, and -2 keeps one."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import MOST_ELEMENTS, Shape, Spec
+from gluonish.ops.broadcast_to import unbroadcast
+from gluonish.ops.registry import Operator, V, register
+
+__all__ = ["BROADCAST_TO"]
+
+
+def _infer(array: Spec, *, shape: Shape) -> tuple[Spec]:
+    lead = len(shape) - len(array.shape)
+    source = (1,) * lead + array.shape
+    fits = lead >= 0 and -2 not in shape[:lead]
+    target = tuple(s if t == -2 else t for s, t in zip(source, shape, strict=False))
+    fits = fits and all(t >= 0 and s in (1, t) for s, t in zip(source, target, strict=True))
+    spec = Spec(target, array.dtype)
+    if not fits or spec.size > MOST_ELEMENTS:
+        raise OperatorError(
+            f"_npi_broadcast_to: expected shape to stretch {array.shape} where it is 1, got {shape}"
+        )
+    return (spec,)
+
+
+def _kernel(xp: ModuleType, out: Any, array: Any, *, shape: Shape) -> None:
+    out[...] = array
+
+
+def _gradient(g: V, array: V, *, shape: Shape) -> tuple[Any]:
+    return (unbroadcast(g, array.shape),)
+
+
+BROADCAST_TO = register(
+    Operator(
+        "_npi_broadcast_to",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="Stretch the axes of extent 1 to shape; -2 in shape keeps an axis.",
+        inputs=("array",),
+        schema=Schema(shape=shape_attr(())),
+    )
+)

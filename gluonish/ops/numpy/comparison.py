@@ -1,0 +1,128 @@
+"""Comparisons, answered with bool, and operations on bits: of two arrays, and array and number."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BOOL, is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Spec
+from gluonish.ops.broadcasting import broadcast_shapes
+from gluonish.ops.numpy.binary_row import SCALAR, converted
+from gluonish.ops.numpy.promotion import check_number, common_dtype
+from gluonish.ops.precision import in_dtype, widen
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["EQUAL", "EQUAL_SCALAR", "NOT_EQUAL"]
+
+Operators = tuple[Operator, Operator]  # of two arrays, and of an array and a number
+
+
+def _comparison(name: str, symbol: str, ufunc: str) -> Operators:
+    def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
+        common_dtype(name, lhs, rhs)
+        return (Spec(broadcast_shapes(name, lhs.shape, rhs.shape), BOOL),)
+
+    def kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any) -> None:
+        dtype = common_dtype(name, Spec((), lhs.dtype), Spec((), rhs.dtype))
+        getattr(xp, ufunc)(converted(xp, lhs, dtype), converted(xp, rhs, dtype), out=out)
+
+    def scalar_infer(data: Spec, *, scalar: float, is_int: bool) -> tuple[Spec]:
+        return (Spec(data.shape, BOOL),)
+
+    def scalar_kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool) -> None:
+        # A number is rounded to the array's floats; integers meet it in float64.
+        if data.dtype == BOOL:
+            value: Any = bool(scalar)
+        elif is_floating(data.dtype):
+            value = widen(data.dtype.type(scalar))
+        else:
+            value = int(scalar) if scalar.is_integer() else scalar
+        getattr(xp, ufunc)(widen(data), value, out=out)
+
+    def operator(
+        own: str, infer: Callable[..., Any], kernel: Callable[..., None], **options: Any
+    ) -> Operator:
+        return register(Operator(own, infer, kernel, zero_gradient, **options))
+
+    return (
+        operator(
+            name,
+            infer,
+            kernel,
+            doc=f"Elementwise lhs {symbol} rhs, as bool; shapes broadcast.",
+            inputs=("lhs", "rhs"),
+        ),
+        operator(
+            f"{name}_scalar",
+            scalar_infer,
+            scalar_kernel,
+            doc=f"Elementwise data {symbol} scalar, as bool.",
+            schema=SCALAR,
+        ),
+    )
+
+
+EQUAL, EQUAL_SCALAR = _comparison("_npi_equal", "==", "equal")
+NOT_EQUAL, _ = _comparison("_npi_not_equal", "!=", "not_equal")
+_comparison("_npi_greater", ">", "greater")
+_comparison("_npi_greater_equal", ">=", "greater_equal")
+_comparison("_npi_less", "<", "less")
+_comparison("_npi_less_equal", "<=", "less_equal")
+
+
+def _bits(name: str, word: str, ufunc: str, *, takes_bool: bool) -> None:
+    def check(operator: str, dtype: np.dtype[Any]) -> None:
+        if is_floating(dtype) or (dtype == BOOL and not takes_bool):
+            kinds = "integers or bool" if takes_bool else "integers"
+            raise OperatorError(f"{operator}: expected {kinds}, got {dtype.name}")
+
+    def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
+        dtype = common_dtype(name, lhs, rhs)
+        check(name, dtype)
+        return (Spec(broadcast_shapes(name, lhs.shape, rhs.shape), dtype),)
+
+    def kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any) -> None:
+        lhs, rhs = converted(xp, lhs, out.dtype), converted(xp, rhs, out.dtype)
+        getattr(xp, ufunc)(lhs, rhs, out=out)
+
+    def scalar_infer(data: Spec, *, scalar: float, is_int: bool) -> tuple[Spec]:
+        check(f"{name}_scalar", data.dtype)
+        check_number(f"{name}_scalar", data.dtype, scalar)
+        return (data,)
+
+    def scalar_kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool) -> None:
+        value = bool(scalar) if data.dtype == BOOL else in_dtype(data.dtype, scalar)
+        getattr(xp, ufunc)(data, value, out=out)
+
+    register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            zero_gradient,
+            doc=f"Elementwise {word} of lhs and rhs; shapes broadcast.",
+            inputs=("lhs", "rhs"),
+            elementwise=True,
+        )
+    )
+    register(
+        Operator(
+            f"{name}_scalar",
+            scalar_infer,
+            scalar_kernel,
+            zero_gradient,
+            doc=f"Elementwise {word} of data and a number, in the dtype of data.",
+            schema=SCALAR,
+            elementwise=True,
+        )
+    )
+
+
+_bits("_npi_bitwise_and", "conjunction of the bits", "bitwise_and", takes_bool=True)
+_bits("_npi_bitwise_or", "disjunction of the bits", "bitwise_or", takes_bool=True)
+_bits("_npi_bitwise_xor", "exclusive disjunction of the bits", "bitwise_xor", takes_bool=True)
+_bits("_npi_lcm", "least common multiple", "lcm", takes_bool=False)

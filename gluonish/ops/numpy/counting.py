@@ -1,0 +1,232 @@
+"""bincount, nonzero and unique: results whose size depends on values."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import BOOL, INT64, is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer, optional
+from gluonish.core.spec import UNKNOWN, Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.cast import convert
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.scatter import add_at, scatter_accumulator
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["BINCOUNT", "NONZERO", "UNIQUE"]
+
+
+_MOST_BINS = 2**31 - 1  # a larger number in data is a slip
+
+
+def _bincount_infer(
+    data: Spec, weights: Spec | None = None, *, minlength: int, has_weights: bool
+) -> tuple[Spec]:
+    if is_floating(data.dtype) or data.dtype == BOOL:
+        raise OperatorError(f"_npi_bincount: expected integers, got {data.dtype.name}")
+    if len(data.shape) != 1:
+        raise OperatorError(f"_npi_bincount: expected data of one axis, got {data.shape}")
+    if weights is not None and weights.shape != data.shape:
+        raise OperatorError(
+            f"_npi_bincount: expected weights of shape {data.shape}, got {weights.shape}"
+        )
+    if minlength > _MOST_BINS:
+        raise OperatorError(
+            f"_npi_bincount: expected minlength up to {_MOST_BINS}, got {minlength}"
+        )
+    return (Spec((UNKNOWN,), data.dtype if weights is None else weights.dtype),)
+
+
+def _bincount_measure(
+    xp: ModuleType, data: Any, weights: Any = None, *, minlength: int, has_weights: bool
+) -> tuple[Shape]:
+    if not data.size:
+        return ((max(0, minlength),),)
+    low, high = int(data.min()), int(data.max())
+    if low < 0 or high >= _MOST_BINS:
+        raise OperatorError(
+            f"_npi_bincount: expected numbers in [0, {_MOST_BINS}), got some from {low} to {high}"
+        )
+    return ((max(high + 1, minlength),),)
+
+
+def _bincount_kernel(
+    xp: ModuleType, out: Any, data: Any, weights: Any = None, *, minlength: int, has_weights: bool
+) -> None:
+    total = xp.zeros(out.shape, scatter_accumulator(out.dtype))
+    values = xp.ones(data.shape, total.dtype) if weights is None else weights.astype(total.dtype)
+    add_at(xp, total, data.astype(INT64), values)
+    convert(out, total)
+
+
+def _bincount_inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("data", "weights") if attrs["has_weights"] else ("data",)
+
+
+BINCOUNT = register(
+    Operator(
+        "_npi_bincount",
+        _bincount_infer,
+        _bincount_kernel,
+        zero_gradient,
+        doc=(
+            "How often each number from 0 to the largest is in data, at least minlength bins.\n\n"
+            "With weights the sum of the weights of each, in their dtype."
+        ),
+        inputs=("data", "weights"),
+        active_inputs=_bincount_inputs,
+        schema=Schema(minlength=integer(0), has_weights=boolean(False)),
+        measure=_bincount_measure,
+    )
+)
+
+
+def _nonzero_infer(x: Spec) -> tuple[Spec]:
+    return (Spec((UNKNOWN, max(1, len(x.shape))), INT64),)
+
+
+def _nonzero_measure(xp: ModuleType, x: Any) -> tuple[Shape]:
+    return ((int(xp.count_nonzero(x != 0)), max(1, x.ndim)),)
+
+
+def _nonzero_kernel(xp: ModuleType, out: Any, x: Any) -> None:
+    positions = xp.nonzero((x != 0).reshape(x.shape or (1,)))
+    for column, position in enumerate(positions):
+        out[:, column] = position
+
+
+NONZERO = register(
+    Operator(
+        "_npx_nonzero",
+        _nonzero_infer,
+        _nonzero_kernel,
+        zero_gradient,
+        doc="Coordinates of the elements that are not 0, a row for each, as int64.",
+        inputs=("x",),
+        aliases=("_npi_nonzero",),
+        measure=_nonzero_measure,
+    )
+)
+
+
+def _unique_count(attrs: Attrs) -> int:
+    flags = ("return_index", "return_inverse", "return_counts")
+    return 1 + sum(bool(attrs[name]) for name in flags)
+
+
+def _unique_infer(
+    data: Spec,
+    *,
+    return_index: bool,
+    return_inverse: bool,
+    return_counts: bool,
+    axis: int | None,
+) -> tuple[Spec, ...]:
+    if data.dtype == BOOL:
+        raise OperatorError("_npi_unique: expected numbers, got bool; cast the array with astype")
+    shape: Shape = (UNKNOWN,)
+    whole = data.size
+    if axis is not None and data.shape:
+        axis = normalize_axis("_npi_unique", axis, len(data.shape))
+        shape = (*data.shape[:axis], UNKNOWN, *data.shape[axis + 1 :])
+        whole = data.shape[axis]
+    elif axis not in (None, 0, -1):
+        raise OperatorError(f"_npi_unique: expected axis 0 of a number, got {axis}")
+    count = Spec((UNKNOWN,), INT64)
+    specs = [Spec(shape, data.dtype)]
+    specs += [count] * return_index + [Spec((whole,), INT64)] * return_inverse
+    return (*specs, *[count] * return_counts)
+
+
+def _unique(xp: ModuleType, data: Any, axis: int | None) -> tuple[Any, ...]:
+    """Return the positions of first occurrences, inverse and counts, in ascending order."""
+    real = widen(data)
+    if not data.ndim or axis is None:
+        real, axis = real.reshape(-1), 0
+    extent = real.shape[axis]
+    if not extent:
+        none = xp.zeros((0,), INT64)
+        return none, none, none
+    rows = xp.moveaxis(real, axis, 0).reshape(extent, real.size // extent)
+    if rows.shape[1]:
+        order = xp.lexsort(rows.T[::-1])  # the first column decides first, ties keep their order
+        ordered = rows[order]
+        new = xp.concatenate([xp.ones((1,), bool), _differ(xp, ordered[1:], ordered[:-1])])
+    else:
+        order = xp.arange(extent)
+        new = order == 0
+    starts = xp.nonzero(new)[0]
+    inverse = xp.empty((extent,), INT64)
+    inverse[order] = xp.cumsum(new) - 1
+    ends = xp.concatenate([starts[1:], xp.asarray([extent])])
+    return order[starts], inverse, ends - starts
+
+
+def _differ(xp: ModuleType, a: Any, b: Any) -> Any:
+    """Say which rows differ; NaN equals itself here."""
+    return xp.any((a != b) & ~((a != a) & (b != b)), axis=1)
+
+
+def _unique_measure(
+    xp: ModuleType,
+    data: Any,
+    *,
+    return_index: bool,
+    return_inverse: bool,
+    return_counts: bool,
+    axis: int | None,
+) -> tuple[Shape, ...]:
+    first, inverse, _ = _unique(xp, data, axis)
+    count = int(first.shape[0])
+    shape: Shape = (count,)
+    if axis is not None and data.ndim:
+        axis %= data.ndim
+        shape = (*data.shape[:axis], count, *data.shape[axis + 1 :])
+    shapes = [shape, *[(count,)] * return_index, *[inverse.shape] * return_inverse]
+    return (*shapes, *[(count,)] * return_counts)
+
+
+def _unique_kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    *,
+    return_index: bool,
+    return_inverse: bool,
+    return_counts: bool,
+    axis: int | None,
+) -> None:
+    results = out if isinstance(out, tuple | list) else (out,)
+    first, inverse, counts = _unique(xp, data, axis)
+    flat = not data.ndim or axis is None
+    source = data.reshape(-1) if flat else data
+    results[0][...] = xp.take(source, first, axis=0 if flat else axis)
+    wanted = ((return_index, first), (return_inverse, inverse), (return_counts, counts))
+    chosen = [found for want, found in wanted if want]
+    for result, found in zip(results[1:], chosen, strict=True):
+        result[...] = found
+
+
+UNIQUE = register(
+    Operator(
+        "_npi_unique",
+        _unique_infer,
+        _unique_kernel,
+        zero_gradient,
+        doc=(
+            "The different elements of data, ascending; with axis, its different slices.\n\n"
+            "Behind them, where asked for: positions of the first of each, for every element its\n"
+            "place among them, and how often each occurs, as int64."
+        ),
+        schema=Schema(
+            return_index=boolean(False),
+            return_inverse=boolean(False),
+            return_counts=boolean(False),
+            axis=optional(integer()),
+        ),
+        outputs=_unique_count,
+        output_names=("output",),
+        measure=_unique_measure,
+    )
+)

@@ -1,0 +1,90 @@
+"""cumsum: sums of all elements up to each one."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BOOL, INT64, is_floating
+from gluonish.core.schema import Schema, choice, integer, optional
+from gluonish.core.spec import Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.broadcasting import infer_same
+from gluonish.ops.cast import cast, convert
+from gluonish.ops.numpy.promotion import dtype_of
+from gluonish.ops.precision import accumulator
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+
+__all__ = ["CUMSUM"]
+
+
+def _dtype(data: np.dtype[Any], dtype: str | None) -> np.dtype[Any]:
+    if dtype is not None:
+        return np.dtype(dtype)
+    return INT64 if data == BOOL else data
+
+
+def _infer(a: Spec, *, axis: int | None, dtype: str | None) -> tuple[Spec]:
+    if axis is None:
+        return (Spec((a.size,), _dtype(a.dtype, dtype)),)
+    normalize_axis("_np_cumsum", axis, len(a.shape))
+    return (Spec(a.shape, _dtype(a.dtype, dtype)),)
+
+
+def _kernel(xp: ModuleType, out: Any, a: Any, *, axis: int | None, dtype: str | None) -> None:
+    wide = accumulator(out.dtype)
+    convert(out, xp.cumsum(a, axis=axis, dtype=wide))
+
+
+def _gradient(g: V, a: Any, *, axis: int | None, dtype: str | None) -> tuple[Any]:
+    own = dtype_of(a)
+    if not is_floating(own) or not is_floating(dtype_of(g)):
+        return (None,)
+    along = 0 if axis is None else axis % len(a.shape)
+    back = apply(_REVERSED, (cast(g, own),), {"axis": along})
+    return (reshape(back, a.shape),)
+
+
+CUMSUM = register(
+    Operator(
+        "_np_cumsum",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Sums of the elements up to each one along axis, or of all elements in row order.\n\n"
+            "Sums of bool are int64, others of the dtype of a, unless dtype is given."
+        ),
+        inputs=("a",),
+        schema=Schema(
+            axis=optional(integer()),
+            dtype=choice(
+                None, "float16", "float32", "float64", "int32", "int64", "int8", default=None
+            ),
+        ),
+        aliases=("cumsum",),
+    )
+)
+
+
+def _reversed_kernel(xp: ModuleType, out: Any, data: Any, *, axis: int) -> None:
+    wide = accumulator(data.dtype)
+    turned = xp.flip(data, axis)
+    out[...] = xp.flip(xp.cumsum(turned, axis=axis, dtype=wide), axis).astype(out.dtype)
+
+
+def _reversed_gradient(g: V, data: V, *, axis: int) -> tuple[Any]:
+    return (apply(CUMSUM, (g,), {"axis": axis, "dtype": None}),)
+
+
+_REVERSED = register(
+    Operator(
+        "_cumsum_reversed",
+        infer_same,
+        _reversed_kernel,
+        _reversed_gradient,
+        doc="Sums of the elements from each one to the last along axis.",
+        schema=Schema(axis=integer()),
+    )
+)

@@ -1,0 +1,145 @@
+"""diag, diagflat, diagonal and tril: diagonals of matrices and what lies below them."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.numpy.promotion import refuse_bool
+from gluonish.ops.numpy.rearrangement import moved_gradient
+from gluonish.ops.registry import Operator, register
+
+__all__ = ["DIAG", "DIAGFLAT", "DIAGONAL", "TRIL"]
+
+_MOST_EXTENT = 2**15  # of a matrix made from a diagonal
+
+
+def _length(rows: int, columns: int, offset: int) -> int:
+    """Return how many elements diagonal ``offset`` of a matrix has."""
+    return max(0, min(rows + min(0, offset), columns - max(0, offset)))
+
+
+def _square_shape(name: str, size: int, k: int) -> Shape:
+    extent = size + abs(k)
+    if extent > _MOST_EXTENT:
+        raise OperatorError(
+            f"{name}: expected a diagonal that fits a matrix of {_MOST_EXTENT} rows, got {size} "
+            f"elements and k {k}"
+        )
+    return extent, extent
+
+
+def _put(xp: ModuleType, out: Any, values: Any, k: int) -> None:
+    """Fill a square matrix with zeros and ``values`` on diagonal ``k``."""
+    out.fill(out.dtype.type(0))
+    places = xp.arange(values.shape[0])
+    out[places + max(0, -k), places + max(0, k)] = values
+
+
+def _diag_infer(data: Spec, *, k: int) -> tuple[Spec]:
+    if len(data.shape) == 1:
+        return (Spec(_square_shape("_np_diag", data.shape[0], k), data.dtype),)
+    if len(data.shape) != 2:
+        raise OperatorError(f"_np_diag: expected data of one or two axes, got {data.shape}")
+    return (Spec((_length(*data.shape, k),), data.dtype),)
+
+
+def _diag_kernel(xp: ModuleType, out: Any, data: Any, *, k: int) -> None:
+    if data.ndim == 1:
+        _put(xp, out, data, k)
+    elif out.size:
+        out[...] = xp.diagonal(data, k)
+
+
+DIAG = register(
+    Operator(
+        "_np_diag",
+        _diag_infer,
+        _diag_kernel,
+        moved_gradient("_np_diag", _diag_kernel),
+        doc="Diagonal k of a matrix; of a vector, the matrix with it on diagonal k.",
+        schema=Schema(k=integer(0)),
+    )
+)
+
+
+def _flat_infer(data: Spec, *, k: int) -> tuple[Spec]:
+    return (Spec(_square_shape("_np_diagflat", data.size, k), data.dtype),)
+
+
+def _flat_kernel(xp: ModuleType, out: Any, data: Any, *, k: int) -> None:
+    _put(xp, out, data.reshape(-1), k)
+
+
+DIAGFLAT = register(
+    Operator(
+        "_np_diagflat",
+        _flat_infer,
+        _flat_kernel,
+        moved_gradient("_np_diagflat", _flat_kernel),
+        doc="The matrix with all elements of data, in row order, on diagonal k.",
+        schema=Schema(k=integer(0)),
+    )
+)
+
+
+def _diagonal_infer(data: Spec, *, offset: int, axis1: int, axis2: int) -> tuple[Spec]:
+    shape = data.shape
+    if len(shape) < 2:
+        raise OperatorError(f"_np_diagonal: expected data of two or more axes, got {shape}")
+    first = normalize_axis("_np_diagonal", axis1, len(shape))
+    second = normalize_axis("_np_diagonal", axis2, len(shape))
+    if first == second:
+        raise OperatorError(f"_np_diagonal: expected two different axes, got {axis1} and {axis2}")
+    rest = tuple(n for i, n in enumerate(shape) if i not in (first, second))
+    return (Spec((*rest, _length(shape[first], shape[second], offset)), data.dtype),)
+
+
+def _diagonal_kernel(
+    xp: ModuleType, out: Any, data: Any, *, offset: int, axis1: int, axis2: int
+) -> None:
+    if out.size:
+        out[...] = xp.diagonal(data, offset, axis1, axis2)
+
+
+DIAGONAL = register(
+    Operator(
+        "_np_diagonal",
+        _diagonal_infer,
+        _diagonal_kernel,
+        moved_gradient("_np_diagonal", _diagonal_kernel),
+        doc="Diagonal offset of the matrices along axis1 and axis2, as the last axis.",
+        schema=Schema(offset=integer(0), axis1=integer(0), axis2=integer(1)),
+    )
+)
+
+
+def _tril_infer(data: Spec, *, k: int) -> tuple[Spec]:
+    refuse_bool("_npi_tril", data)
+    if not data.shape:
+        raise OperatorError("_npi_tril: expected data of at least one axis, got ()")
+    if len(data.shape) > 1:
+        return (data,)
+    _square_shape("_npi_tril", data.shape[0], 0)
+    return (Spec(data.shape * 2, data.dtype),)
+
+
+def _tril_kernel(xp: ModuleType, out: Any, data: Any, *, k: int) -> None:
+    rows, columns = out.shape[-2:]
+    k = max(-rows, min(k, columns))
+    below = xp.arange(columns) <= xp.arange(rows)[:, None] + k
+    out[...] = xp.where(below, data, data.dtype.type(0))
+
+
+TRIL = register(
+    Operator(
+        "_npi_tril",
+        _tril_infer,
+        _tril_kernel,
+        moved_gradient("_npi_tril", _tril_kernel),
+        doc=("Matrices with zeros above diagonal k; a vector stands for the matrix of its copies."),
+        schema=Schema(k=integer(0)),
+    )
+)

@@ -1,0 +1,170 @@
+"""diff and ediff1d: differences between neighbours."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer, number, optional
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.composite import composite_gradient
+from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.numpy.promotion import check_number, dtype_of, refuse_bool
+from gluonish.ops.precision import in_dtype
+from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.slice import slice_axis
+
+__all__ = ["DIFF", "EDIFF1D"]
+
+
+def _infer(a: Spec, *, n: int, axis: int) -> tuple[Spec]:
+    refuse_bool("_npi_diff", a)
+    if n < 0:
+        raise OperatorError(f"_npi_diff: expected n of at least 0, got {n}")
+    along = normalize_axis("_npi_diff", axis, len(a.shape))
+    extent = max(0, a.shape[along] - n)
+    return (Spec((*a.shape[:along], extent, *a.shape[along + 1 :]), a.dtype),)
+
+
+def _kernel(xp: ModuleType, out: Any, a: Any, *, n: int, axis: int) -> None:
+    if out.size:
+        out[...] = xp.diff(a, n, axis)
+
+
+def _differences(a: Any, *, n: int, axis: int) -> Any:
+    for _ in range(n):
+        extent = a.shape[axis]
+        a = slice_axis(a, axis, 1, extent) - slice_axis(a, axis, 0, extent - 1)
+    return a
+
+
+_rule = composite_gradient(_differences)
+
+
+def _gradient(g: V, a: V, *, n: int, axis: int) -> tuple[Any, ...]:
+    if not is_floating(dtype_of(a)):
+        return (None,)
+    along = axis % len(a.shape)
+    if a.shape[along] <= n or 0 in a.shape:
+        return (zeros_like(a),)
+    return _rule(g, a, n=n, axis=along)
+
+
+DIFF = register(
+    Operator(
+        "_npi_diff",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="Differences between neighbours along axis, taken n times.",
+        inputs=("a",),
+        schema=Schema(n=integer(1), axis=integer(-1)),
+    )
+)
+
+
+def _inputs(attrs: Attrs) -> tuple[str, ...]:
+    count = 1 + attrs["to_begin_arr_given"] + attrs["to_end_arr_given"]
+    return ("input1", "input2", "input3")[:count]
+
+
+def _edges(
+    others: tuple[Any, ...],
+    *,
+    to_begin_arr_given: bool,
+    to_end_arr_given: bool,
+    to_begin_scalar: float | None,
+    to_end_scalar: float | None,
+) -> list[Any]:
+    """Return what stands before and behind the differences: an array, a number or None."""
+    arrays = iter(others)
+    return [
+        next(arrays, None) if to_begin_arr_given else to_begin_scalar,
+        next(arrays, None) if to_end_arr_given else to_end_scalar,
+    ]
+
+
+def _size(shape: Shape) -> int:
+    size = 1
+    for extent in shape:
+        size *= extent
+    return size
+
+
+def _length(edge: Any) -> int:
+    return 0 if edge is None else (_size(edge.shape) if hasattr(edge, "shape") else 1)
+
+
+def _ediff_infer(input1: Spec, *others: Spec, **attrs: Any) -> tuple[Spec]:
+    refuse_bool("_npi_ediff1d", input1, *others)
+    edges = _edges(others, **attrs)
+    for edge in edges:
+        if isinstance(edge, Spec):
+            check_same_dtype("_npi_ediff1d", input1, edge)
+        elif edge is not None:
+            check_number("_npi_ediff1d", input1.dtype, edge)
+    return (Spec((max(0, input1.size - 1) + sum(map(_length, edges)),), input1.dtype),)
+
+
+def _ediff_kernel(xp: ModuleType, out: Any, input1: Any, *others: Any, **attrs: Any) -> None:
+    begin, end = _edges(others, **attrs)
+    first, last = _length(begin), out.shape[0] - _length(end)
+    flat = input1.reshape(-1)
+    xp.subtract(flat[1:], flat[:-1], out=out[first:last])
+    for edge, part in ((begin, out[:first]), (end, out[last:])):
+        if edge is not None:
+            is_array = hasattr(edge, "reshape")
+            part[...] = edge.reshape(-1) if is_array else in_dtype(out.dtype, edge)
+
+
+def _part(g: Any, first: int, last: int, like: Any) -> Any:
+    """Return the gradient of an array that stands at [first, last) of the result."""
+    return reshape(slice_axis(g, 0, first, last), like.shape) if first < last else zeros_like(like)
+
+
+def _ediff_gradient(g: V, input1: V, *others: V, **attrs: Any) -> tuple[Any, ...]:
+    if not is_floating(dtype_of(input1)):
+        return (None,) * (1 + len(others))
+    begin, end = _edges(others, **attrs)
+    whole = g.shape[0]
+    first, last = _length(begin), whole - _length(end)
+
+    def middle() -> Any:
+        if first >= last:
+            return zeros_like(input1)
+        flat = reshape(input1, (_size(input1.shape),))
+        (back,) = _rule(slice_axis(g, 0, first, last), flat, n=1, axis=0)
+        return reshape(back, input1.shape)
+
+    entries: list[Any] = [middle]
+    if attrs["to_begin_arr_given"]:
+        entries.append(lambda: _part(g, 0, first, begin))
+    if attrs["to_end_arr_given"]:
+        entries.append(lambda: _part(g, last, whole, end))
+    return tuple(entries)
+
+
+EDIFF1D = register(
+    Operator(
+        "_npi_ediff1d",
+        _ediff_infer,
+        _ediff_kernel,
+        _ediff_gradient,
+        doc=(
+            "Differences between neighbours of all elements in row order.\n\n"
+            "Before and behind them stand arrays (the inputs that to_begin_arr_given and\n"
+            "to_end_arr_given announce) or the numbers to_begin_scalar and to_end_scalar."
+        ),
+        inputs=("input1", "input2", "input3"),
+        active_inputs=_inputs,
+        schema=Schema(
+            to_begin_arr_given=boolean(False),
+            to_end_arr_given=boolean(False),
+            to_begin_scalar=optional(number()),
+            to_end_scalar=optional(number()),
+        ),
+    )
+)

@@ -1,0 +1,297 @@
+"""insert: new elements between those of an array, before one position, a range or several.
+
+The positions count in the array as it was. Several insertions before one position stand in the
+order in which they are given.
+"""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from gluonish.core.dtype import INT64, is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, number, optional
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.broadcasting import broadcast_shapes
+from gluonish.ops.cast import convert
+from gluonish.ops.numpy.promotion import check_number
+from gluonish.ops.numpy.rearrangement import moved_gradient
+from gluonish.ops.precision import in_dtype
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["INSERT_SCALAR", "INSERT_SLICE", "INSERT_TENSOR"]
+
+_SCHEMA = Schema(
+    val=optional(number()),
+    start=optional(integer()),
+    stop=optional(integer()),
+    step=optional(integer()),
+    int_ind=optional(integer()),
+    axis=optional(integer()),
+)
+
+
+class _Layout(NamedTuple):
+    """Where things go: the array's shape, the axis, and the values' shape before broadcasting."""
+
+    shape: Shape
+    axis: int
+    values: Shape
+    moved: bool  # the values' first axis is the one they are inserted along
+    added: int
+
+
+def _layout(
+    name: str, shape: Shape, values: Shape, axis: int | None, places: int, *, alone: bool
+) -> _Layout:
+    """Return how values meet an array.
+
+    Args:
+        name: Operator.
+        shape: Of the array.
+        values: Shape of the values, () for a number.
+        axis: As given; None flattens the array.
+        places: Positions to insert before.
+        alone: The one position was given as a number.
+    """
+    if axis is None:
+        size = 1
+        for extent in shape:
+            size *= extent
+        shape, axis = (size,), 0
+    axis = normalize_axis(name, axis, len(shape))
+    values = (1,) * (len(shape) - len(values)) + values
+    if len(values) != len(shape):
+        raise OperatorError(f"{name}: expected values of at most {len(shape)} axes, got {values}")
+    moved = alone and places == 1
+    turned = (*values[1 : axis + 1], values[0], *values[axis + 1 :]) if moved else values
+    count = turned[axis] if places == 1 else places
+    target = (*shape[:axis], count, *shape[axis + 1 :])
+    if broadcast_shapes(name, turned, target) != target:
+        raise OperatorError(f"{name}: expected values that broadcast to {target}, got {turned}")
+    return _Layout(shape, axis, values, moved, count)
+
+
+def _result(layout: _Layout) -> Shape:
+    shape, axis = layout.shape, layout.axis
+    return (*shape[:axis], shape[axis] + layout.added, *shape[axis + 1 :])
+
+
+def _fill(xp: ModuleType, out: Any, arr: Any, values: Any, layout: _Layout, before: Any) -> None:
+    """Fill ``out`` from an array and the values inserted before positions ``before``."""
+    order = xp.argsort(before, kind="stable")
+    places = xp.empty(before.shape, INT64)
+    places[order] = before[order] + xp.arange(before.shape[0])
+    kept = xp.ones((out.shape[layout.axis],), bool)
+    kept[places] = False
+    target = xp.moveaxis(out, layout.axis, 0)
+    target[kept] = xp.moveaxis(arr.reshape(layout.shape), layout.axis, 0)
+    block = values.reshape(layout.values)
+    block = xp.moveaxis(block, 0, layout.axis) if layout.moved else block
+    wanted = (*layout.shape[: layout.axis], layout.added, *layout.shape[layout.axis + 1 :])
+    target[places] = xp.moveaxis(xp.broadcast_to(block, wanted), layout.axis, 0)
+
+
+def _as_values(xp: ModuleType, dtype: Any, given: Sequence[Any], val: float | None) -> Any:
+    """Return the values in the array's dtype."""
+    if val is not None:
+        return xp.full((), in_dtype(dtype, val), dtype)
+    made = xp.empty(given[0].shape, dtype)
+    convert(made, given[0])
+    return made
+
+
+def _value_shape(name: str, dtype: Any, given: Sequence[Spec], val: float | None) -> Shape:
+    if val is None:
+        return given[0].shape
+    check_number(name, dtype, val)
+    return ()
+
+
+def _position(name: str, index: int, extent: int) -> int:
+    if not -extent <= index <= extent:
+        raise OperatorError(f"{name}: expected positions in [{-extent}, {extent}], got {index}")
+    return index + extent if index < 0 else index
+
+
+def _scalar_layout(
+    shape: Shape, values: Shape, int_ind: int | None, axis: int | None
+) -> tuple[_Layout, int]:
+    name = "_npi_insert_scalar"
+    if int_ind is None:
+        raise OperatorError(f"{name}: expected int_ind, the position to insert before, got None")
+    layout = _layout(name, shape, values, axis, 1, alone=True)
+    return layout, _position(name, int_ind, layout.shape[layout.axis])
+
+
+def _scalar_infer(
+    arr: Spec, *values: Spec, val: float | None, int_ind: int | None, axis: int | None, **_: Any
+) -> tuple[Spec]:
+    given = _value_shape("_npi_insert_scalar", arr.dtype, values, val)
+    layout, _position = _scalar_layout(arr.shape, given, int_ind, axis)
+    return (Spec(_result(layout), arr.dtype),)
+
+
+def _scalar_kernel(
+    xp: ModuleType,
+    out: Any,
+    arr: Any,
+    *values: Any,
+    val: float | None,
+    int_ind: int | None,
+    axis: int | None,
+    **_: Any,
+) -> None:
+    given = _as_values(xp, out.dtype, values, val)
+    layout, position = _scalar_layout(arr.shape, given.shape, int_ind, axis)
+    _fill(xp, out, arr, given, layout, xp.full((layout.added,), position, INT64))
+
+
+def _slice_layout(
+    shape: Shape, values: Shape, axis: int | None, bounds: tuple[int | None, ...]
+) -> tuple[_Layout, range]:
+    name = "_npi_insert_slice"
+    if bounds[2] == 0:
+        raise OperatorError(f"{name}: expected a step other than 0, got 0")
+    extent = _layout(name, shape, (), axis, 1, alone=True)
+    places = range(*slice(*bounds).indices(extent.shape[extent.axis]))
+    return _layout(name, shape, values, axis, len(places), alone=False), places
+
+
+def _slice_infer(
+    arr: Spec,
+    *values: Spec,
+    val: float | None,
+    start: int | None,
+    stop: int | None,
+    step: int | None,
+    int_ind: int | None,
+    axis: int | None,
+) -> tuple[Spec]:
+    given = _value_shape("_npi_insert_slice", arr.dtype, values, val)
+    layout, _places = _slice_layout(arr.shape, given, axis, (start, stop, step))
+    return (Spec(_result(layout), arr.dtype),)
+
+
+def _slice_kernel(
+    xp: ModuleType,
+    out: Any,
+    arr: Any,
+    *values: Any,
+    val: float | None,
+    start: int | None,
+    stop: int | None,
+    step: int | None,
+    int_ind: int | None,
+    axis: int | None,
+) -> None:
+    given = _as_values(xp, out.dtype, values, val)
+    layout, places = _slice_layout(arr.shape, given.shape, axis, (start, stop, step))
+    if len(places) > 1:
+        before = xp.arange(places.start, places.stop, places.step, dtype=INT64)
+    else:
+        before = xp.full((layout.added,), places.start, INT64)
+    _fill(xp, out, arr, given, layout, before)
+
+
+def _tensor_layout(shape: Shape, values: Shape, obj: Shape, axis: int | None) -> _Layout:
+    name = "_npi_insert_tensor"
+    if len(obj) > 1:
+        raise OperatorError(f"{name}: expected obj of at most one axis, got {obj}")
+    return _layout(name, shape, values, axis, obj[0] if obj else 1, alone=not obj)
+
+
+def _tensor_infer(
+    arr: Spec, *others: Spec, val: float | None, axis: int | None, **_: Any
+) -> tuple[Spec]:
+    *values, obj = others
+    if is_floating(obj.dtype) or obj.dtype.kind == "b":
+        raise OperatorError(
+            f"_npi_insert_tensor: expected obj of integers, got {obj.dtype.name}; cast it"
+        )
+    layout = _tensor_layout(
+        arr.shape, _value_shape("_npi_insert_tensor", arr.dtype, values, val), obj.shape, axis
+    )
+    return (Spec(_result(layout), arr.dtype),)
+
+
+def _tensor_kernel(
+    xp: ModuleType,
+    out: Any,
+    arr: Any,
+    *others: Any,
+    val: float | None,
+    axis: int | None,
+    **_: Any,
+) -> None:
+    *values, obj = others
+    given = _as_values(xp, out.dtype, values, val)
+    layout = _tensor_layout(arr.shape, given.shape, obj.shape, axis)
+    before = obj.astype(INT64).reshape(-1)
+    extent = layout.shape[layout.axis]
+    if before.size:
+        for index in (int(before.min()), int(before.max())):
+            _position("_npi_insert_tensor", index, extent)
+    before = xp.where(before < 0, before + extent, before)
+    if before.size == 1:
+        before = xp.broadcast_to(before, (layout.added,))
+    _fill(xp, out, arr, given, layout, before)
+
+
+def _with_values(attrs: Attrs) -> tuple[str, ...]:
+    return ("arr", "values") if attrs["val"] is None else ("arr",)
+
+
+def _with_positions(attrs: Attrs) -> tuple[str, ...]:
+    return (*_with_values(attrs), "obj")
+
+
+_NO_VALUE = {"val": 0.0}
+
+INSERT_SCALAR = register(
+    Operator(
+        "_npi_insert_scalar",
+        _scalar_infer,
+        _scalar_kernel,
+        moved_gradient("_npi_insert_scalar", _scalar_kernel, 2, _NO_VALUE),
+        doc=(
+            "values, or the number val, before position int_ind along axis.\n\n"
+            "Without axis arr is flattened. The first axis of values is the one they are\n"
+            "inserted along. start, stop and step are ignored."
+        ),
+        inputs=("arr", "values"),
+        active_inputs=_with_values,
+        schema=_SCHEMA,
+    )
+)
+INSERT_SLICE = register(
+    Operator(
+        "_npi_insert_slice",
+        _slice_infer,
+        _slice_kernel,
+        moved_gradient("_npi_insert_slice", _slice_kernel, 2, _NO_VALUE),
+        doc=(
+            "values, or the number val, before the positions of a slice along axis, one each.\n\n"
+            "Without axis arr is flattened. int_ind is ignored."
+        ),
+        inputs=("arr", "values"),
+        active_inputs=_with_values,
+        schema=_SCHEMA,
+    )
+)
+INSERT_TENSOR = register(
+    Operator(
+        "_npi_insert_tensor",
+        _tensor_infer,
+        _tensor_kernel,
+        moved_gradient("_npi_insert_tensor", _tensor_kernel, -1, _NO_VALUE),
+        doc=(
+            "values, or the number val, before the positions in obj along axis, one each.\n\n"
+            "Without axis arr is flattened. start, stop, step and int_ind are ignored."
+        ),
+        inputs=("arr", "values", "obj"),
+        active_inputs=_with_positions,
+        schema=_SCHEMA,
+    )
+)

@@ -1,0 +1,239 @@
+"""concatenate, stack and its kin, hsplit and dsplit: arrays put together and cut apart."""
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Attribute, Schema, boolean, integer, optional
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axis
+from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.concat import STACK
+from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.slice import slice_axis
+from gluonish.ops.split import Bounds, fill_pieces, infer_pieces, join_gradients
+
+__all__ = ["CONCATENATE"]
+
+_MOST_PIECES = 2**15
+
+Raise = Callable[[Shape, Attrs], Shape]  # the shape in which an array is joined
+AxisOf = Callable[[int, Attrs], int]  # (axes of the joined arrays, attributes) -> axis
+
+
+def _row(name: str, doc: str, raised: Raise, axis_of: AxisOf, **attributes: Attribute) -> Operator:
+    def layout(shapes: Sequence[Shape], attrs: Attrs) -> tuple[list[Shape], int]:
+        joined = [raised(shape, attrs) for shape in shapes]
+        axis = normalize_axis(name, axis_of(len(joined[0]), attrs), len(joined[0]))
+        rests = {(len(s), *s[:axis], *s[axis + 1 :]) for s in joined}
+        if len(rests) != 1:
+            raise OperatorError(
+                f"{name}: expected shapes that differ along axis {axis} only, "
+                f"got {', '.join(map(str, shapes))}"
+            )
+        return joined, axis
+
+    def infer(*data: Spec, **attrs: Any) -> tuple[Spec]:
+        for spec in data:
+            check_same_dtype(name, data[0], spec)
+        joined, axis = layout([spec.shape for spec in data], attrs)
+        total = sum(shape[axis] for shape in joined)
+        return (Spec((*joined[0][:axis], total, *joined[0][axis + 1 :]), data[0].dtype),)
+
+    def kernel(xp: ModuleType, out: Any, *data: Any, **attrs: Any) -> None:
+        joined, axis = layout([x.shape for x in data], attrs)
+        parts = [x.reshape(shape) for x, shape in zip(data, joined, strict=True)]
+        xp.concatenate(parts, axis=axis, out=out)
+
+    def gradient(g: V, *data: V, **attrs: Any) -> tuple[Any, ...]:
+        joined, axis = layout([x.shape for x in data], attrs)
+        entries: list[Any] = []
+        begin = 0
+        for x, shape in zip(data, joined, strict=True):
+            end = begin + shape[axis]
+            entries.append(lambda x=x, begin=begin, end=end: _cut(g, x, axis, begin, end))
+            begin = end
+        return tuple(entries)
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=doc,
+            inputs=("data",),
+            schema=Schema(num_args=integer(low=1), **attributes),
+            variadic="num_args",
+        )
+    )
+
+
+def _cut(g: Any, x: Any, axis: int, begin: int, end: int) -> Any:
+    """Return the gradient of an array that stands at [begin, end) of the result."""
+    if 0 in x.shape:
+        return zeros_like(x)
+    return reshape(slice_axis(g, axis, begin, end), x.shape)
+
+
+def _given_axis(attrs: Attrs) -> int | None:
+    axis: int | None = attrs["axis"] if attrs["dim"] is None else attrs["dim"]
+    return axis
+
+
+def _flat_without_axis(shape: Shape, attrs: Attrs) -> Shape:
+    if _given_axis(attrs) is not None:
+        return shape
+    size = 1
+    for extent in shape:
+        size *= extent
+    return (size,)
+
+
+CONCATENATE = _row(
+    "_npi_concatenate",
+    "The arrays beside each other along axis, an axis they have; flattened first where it is None."
+    "\n\ndim is another name of axis.",
+    _flat_without_axis,
+    lambda rank, attrs: _given_axis(attrs) or 0,
+    dim=optional(integer()),
+    axis=optional(integer(), 0),
+)
+_row(
+    "_npi_vstack",
+    "The arrays below each other; one of a single axis is a row.",
+    lambda shape, attrs: (1,) * (2 - len(shape)) + shape,
+    lambda rank, attrs: 0,
+)
+# hstack and dstack are registered with an attribute that means nothing.
+_row(
+    "_npi_hstack",
+    "The arrays beside each other, along axis 1, or 0 of those with one axis. dim is ignored.",
+    lambda shape, attrs: shape or (1,),
+    lambda rank, attrs: min(1, rank - 1),
+    dim=integer(1),
+)
+_row(
+    "_npi_dstack",
+    "The arrays behind each other, along axis 2. dim is ignored.",
+    lambda shape, attrs: shape if len(shape) > 2 else _with_depth(shape),
+    lambda rank, attrs: 2,
+    dim=integer(1),
+)
+_row(
+    "_npi_column_stack",
+    "The arrays beside each other; one of a single axis is a column.",
+    lambda shape, attrs: shape if len(shape) > 1 else ((*shape, 1) if shape else (1, 1)),
+    lambda rank, attrs: 1,
+)
+
+
+def _with_depth(shape: Shape) -> Shape:
+    """Return the shape of an array of up to two axes with a third one."""
+    return ((1,) * (2 - len(shape)) + shape) + (1,)
+
+
+def _stack_infer(*data: Spec, num_args: int, axis: int) -> tuple[Spec]:
+    normalize_axis("_npi_stack", axis, len(data[0].shape) + 1)
+    for spec in data:
+        check_same_dtype("_npi_stack", data[0], spec)
+        if spec.shape != data[0].shape:
+            raise OperatorError(
+                f"_npi_stack: expected arrays of one shape, got {data[0].shape} and {spec.shape}"
+            )
+    (spec,) = STACK.infer(*data, num_args=num_args, axis=axis)
+    return (spec,)
+
+
+register(
+    Operator(
+        "_npi_stack",
+        _stack_infer,
+        STACK.kernel,
+        STACK.gradient,
+        doc=STACK.doc,
+        inputs=("data",),
+        schema=STACK.schema,
+        variadic="num_args",
+    )
+)
+
+
+def _split(name: str, least: int, axis_of: Callable[[int], int], word: str) -> Operator:
+    def layout(shape: Shape, indices: Shape, sections: int) -> tuple[int, Bounds]:
+        if len(shape) < least:
+            raise OperatorError(f"{name}: expected data of at least {least} axes, got {shape}")
+        axis = axis_of(len(shape))
+        extent = shape[axis]
+        if sections > _MOST_PIECES:
+            raise OperatorError(f"{name}: expected at most {_MOST_PIECES} sections, got {sections}")
+        if sections > 0:
+            length, longer = divmod(extent, sections)
+            begins = [i * length + min(i, longer) for i in range(sections)]
+        else:
+            begins = list(indices)
+        bounds = list(zip(begins, (*begins[1:], extent), strict=False))
+        if begins[:1] != [0] or any(not 0 <= first <= last <= extent for first, last in bounds):
+            raise OperatorError(
+                f"{name}: expected sections, or ascending indices from 0 within {extent}, got "
+                f"{sections} and {indices}"
+            )
+        return axis, bounds
+
+    def infer(
+        data: Spec, *, indices: Shape, axis: int, squeeze_axis: bool, sections: int
+    ) -> tuple[Spec, ...]:
+        along, bounds = layout(data.shape, indices, sections)
+        return infer_pieces(name, data, along, bounds, squeeze_axis)
+
+    def kernel(
+        xp: ModuleType,
+        out: Any,
+        data: Any,
+        *,
+        indices: Shape,
+        axis: int,
+        squeeze_axis: bool,
+        sections: int,
+    ) -> None:
+        results = out if isinstance(out, tuple | list) else (out,)
+        fill_pieces(results, data, *layout(data.shape, indices, sections))
+
+    def gradient(
+        g: Any, data: V, *, indices: Shape, axis: int, squeeze_axis: bool, sections: int
+    ) -> tuple[Any]:
+        return (join_gradients(g, data, *layout(data.shape, indices, sections)),)
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=(
+                f"Pieces {word}: sections ones, the first ones longer where it does not divide,\n"
+                "or one from each of indices to the next; the first of them is 0.\n\n"
+                "squeeze_axis drops the axis of pieces of extent 1. axis is ignored."
+            ),
+            schema=Schema(
+                indices=shape_attr(),
+                axis=integer(1),
+                squeeze_axis=boolean(False),
+                sections=integer(0),
+            ),
+            outputs=_piece_count,
+            output_names=("output",),
+        )
+    )
+
+
+def _piece_count(attrs: Attrs) -> int:
+    return attrs["sections"] if attrs["sections"] > 0 else len(attrs["indices"])
+
+
+_split("_npi_hsplit", 1, lambda rank: min(1, rank - 1), "along axis 1, or 0 of a vector")
+_split("_npi_dsplit", 3, lambda rank: 2, "along axis 2")

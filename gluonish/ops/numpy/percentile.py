@@ -1,0 +1,98 @@
+"""percentile: values below which given shares of the elements lie."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import FLOAT32, FLOAT64
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, number, optional
+from gluonish.core.spec import Spec
+from gluonish.ops.numpy.promotion import refuse_bool
+from gluonish.ops.numpy.reduction import AXIS, all_axes, reduced_shape
+from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["PERCENTILE"]
+
+Axes = tuple[int, ...]
+
+
+def _check_range(low: float, high: float) -> None:
+    if not 0 <= low <= high <= 100:
+        raise OperatorError(f"_npi_percentile: expected q in [0, 100], got {low} to {high}")
+
+
+def _infer(
+    a: Spec,
+    q: Spec | None = None,
+    *,
+    axis: Axes | None,
+    interpolation: str,
+    keepdims: bool,
+    q_scalar: float | None,
+) -> tuple[Spec]:
+    refuse_bool("_npi_percentile", a)
+    if q_scalar is not None:
+        _check_range(q_scalar, q_scalar)
+    shares = () if q is None else q.shape
+    if len(shares) > 1:
+        raise OperatorError(f"_npi_percentile: expected q of at most one axis, got {shares}")
+    shape = reduced_shape(a.shape, all_axes("_npi_percentile", len(a.shape), axis), keepdims)
+    if a.size == 0 and 0 not in shape:
+        raise OperatorError(
+            f"_npi_percentile: expected elements along the reduced axes, got {a.shape}"
+        )
+    return (Spec(shares + shape, FLOAT64 if a.dtype == FLOAT64 else FLOAT32),)
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    a: Any,
+    q: Any = None,
+    *,
+    axis: Axes | None,
+    interpolation: str,
+    keepdims: bool,
+    q_scalar: float | None,
+) -> None:
+    if q is not None and q.size:
+        _check_range(float(q.min()), float(q.max()))
+    if not out.size:
+        return
+    shares = q_scalar if q is None else q.astype(FLOAT64)
+    axes = all_axes("_npi_percentile", a.ndim, axis)
+    real = a.astype(FLOAT64)
+    if axes:
+        found = xp.percentile(real, shares, axis=axes, method=interpolation, keepdims=keepdims)
+        out[...] = found.astype(out.dtype)
+    else:  # nothing to reduce: each element is all percentiles of itself
+        out[...] = real.astype(out.dtype)
+
+
+def _inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("a", "q") if attrs["q_scalar"] is None else ("a",)
+
+
+PERCENTILE = register(
+    Operator(
+        "_npi_percentile",
+        _infer,
+        _kernel,
+        zero_gradient,
+        doc=(
+            "Percentiles along axis, all axes by default: for each of q, of the leading axis, or\n"
+            "for the number q_scalar, in [0, 100]. Float32 unless a is float64."
+        ),
+        inputs=("a", "q"),
+        active_inputs=_inputs,
+        schema=Schema(
+            axis=AXIS,
+            interpolation=choice(
+                "higher", "linear", "lower", "midpoint", "nearest", default="linear"
+            ),
+            keepdims=boolean(False),
+            q_scalar=optional(number()),
+        ),
+    )
+)

@@ -1,0 +1,64 @@
+"""polyval: a polynomial at points."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Spec
+from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.composite import composite_gradient
+from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.slice import slice_axis
+
+__all__ = ["POLYVAL"]
+
+
+def _infer(p: Spec, x: Spec) -> tuple[Spec]:
+    refuse_bool("_npi_polyval", p)
+    check_same_dtype("_npi_polyval", p, x)
+    if len(p.shape) != 1:
+        raise OperatorError(f"_npi_polyval: expected coefficients p of one axis, got {p.shape}")
+    return (x,)
+
+
+def _kernel(xp: ModuleType, out: Any, p: Any, x: Any) -> None:
+    p, x = widen(p), widen(x)
+    total = xp.zeros(x.shape, x.dtype)
+    for i in range(p.shape[0]):
+        total = total * x + p[i]
+    out[...] = total.astype(out.dtype)
+
+
+def _horner(p: Any, x: Any) -> Any:
+    total = zeros_like(x)
+    for i in range(p.shape[0]):
+        total = total * x + reshape(slice_axis(p, 0, i, i + 1), ())
+    return total
+
+
+_rule = composite_gradient(_horner)
+
+
+def _gradient(g: V, p: V, x: V) -> tuple[Any, ...]:
+    if not is_floating(dtype_of(p)):
+        return None, None
+    if p.shape[0] == 0:
+        return zeros_like(p), zeros_like(x)
+    return _rule(g, p, x)
+
+
+POLYVAL = register(
+    Operator(
+        "_npi_polyval",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="The polynomial with coefficients p, that of the highest power first, at the points x.",
+        inputs=("p", "x"),
+    )
+)

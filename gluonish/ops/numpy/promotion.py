@@ -1,0 +1,95 @@
+"""Which dtype the NumPy operators compute in, and how operands get there."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT64, is_floating, promote
+from gluonish.core.errors import ArgumentTypeError, OperatorError
+from gluonish.core.spec import Spec
+from gluonish.ops.cast import cast
+
+__all__ = [
+    "back_to",
+    "check_number",
+    "common_dtype",
+    "dtype_of",
+    "refuse_bool",
+    "scalar_dtype",
+    "true_divide_dtype",
+]
+
+
+def dtype_of(value: Any) -> np.dtype[Any]:
+    """Return the dtype of a value in a gradient rule, which may name it by its type."""
+    dtype: np.dtype[Any] = np.dtype(value.dtype)
+    return dtype
+
+
+def common_dtype(operator: str, a: Spec, b: Spec) -> np.dtype[Any]:
+    """Return the dtype two arrays meet in: a float beats any integer, and bool all but itself.
+
+    Raises:
+        OperatorError: for a dtype that only files may hold.
+    """
+    if a.dtype == b.dtype:
+        return a.dtype
+    try:
+        return promote(a.dtype, b.dtype)
+    except ArgumentTypeError:
+        raise OperatorError(
+            f"{operator}: expected arrays of dtypes that meet, got {a.dtype.name} and "
+            f"{b.dtype.name}; cast one with astype"
+        ) from None
+
+
+def scalar_dtype(data: np.dtype[Any], is_int: bool) -> np.dtype[Any]:
+    """Return the dtype in which an array meets a number: an integer stays one, or is float64."""
+    if is_floating(data):
+        return data
+    if not is_int:
+        return FLOAT64
+    return INT64 if data == BOOL else data
+
+
+def true_divide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a quotient: float32 for integers and bool."""
+    return dtype if is_floating(dtype) else FLOAT32
+
+
+def refuse_bool(operator: str, *specs: Spec) -> None:
+    """Check that no array is of bool.
+
+    Raises:
+        OperatorError: One is.
+    """
+    for spec in specs:
+        if spec.dtype == BOOL:
+            raise OperatorError(
+                f"{operator}: expected numbers, got bool; cast the array with astype"
+            )
+
+
+def check_number(operator: str, dtype: np.dtype[Any], number: float) -> None:
+    """Check that a number can be had in a dtype.
+
+    Raises:
+        OperatorError: It is infinite or NaN, and the dtype is one of integers.
+    """
+    if dtype.kind in "iu" and not math.isfinite(number):
+        raise OperatorError(
+            f"{operator}: expected a finite number for {dtype.name} data, got {number}; "
+            "cast the data with astype"
+        )
+
+
+def back_to(gradient: Any, value: Any) -> Any:
+    """Return a gradient in the dtype of its value; None for a value that is no real number.
+
+    Args:
+        gradient: Function without arguments that makes the gradient.
+        value: The input it belongs to.
+    """
+    dtype = dtype_of(value)
+    return (lambda: cast(gradient(), dtype)) if is_floating(dtype) else None

@@ -1,0 +1,187 @@
+"""Gradients of operators that move elements: each output element is one of an input, or nothing.
+
+Such an operator is linear, and its kernel itself says where each element goes: run on the numbers
+1, 2, 3 ... in the place of an input, with zeros in the place of others, it tells for every output
+element which input element stands there (0: none). The adjoint, which is the gradient, adds each
+output's gradient there; the gradient of the adjoint is the kernel again.
+
+Two operators serve them all: `_np_moved` runs a kernel with all inputs zero but one, and
+`_np_moved_back` is its adjoint.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import INT64
+from gluonish.core.schema import Attribute, Schema, integer, text
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.numpy.promotion import dtype_of
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.scatter import add_at, scatter_accumulator
+
+__all__ = ["moved_gradient"]
+
+Kernel = Callable[..., None]
+
+_kernels: dict[str, Kernel] = {}
+
+_TUPLE = Attribute(lambda value: value, "a tuple")
+_SCHEMA = Schema(
+    name=text(), position=integer(), shapes=_TUPLE, shape=_TUPLE, given=_TUPLE, indexed=_TUPLE
+)
+
+
+def moved_gradient(
+    name: str, kernel: Kernel, moving: int = 1, constants: Mapping[str, Any] | None = None
+) -> Callable[..., tuple[Any, ...]]:
+    """Return the gradient rule of an operator that moves elements.
+
+    Args:
+        name: Of the operator.
+        kernel: Its kernel, which must work for int64 as well.
+        moving: How many inputs, the first ones, hold the elements; the others say where they go.
+            A negative number is counted from the end.
+        constants: Attributes that put in numbers of their own, with what makes those 0.
+    """
+    _kernels[name] = kernel
+
+    def gradient(g: V, *inputs: Any, **attrs: Any) -> tuple[Any, ...]:
+        plain = {**attrs, **{k: v for k, v in (constants or {}).items() if attrs[k] is not None}}
+        given = tuple(sorted(plain.items()))
+        count = len(inputs[:moving])
+        shapes = tuple(x.shape for x in inputs[:count])
+        indices = inputs[count:]
+
+        def entry(position: int) -> Any:
+            if dtype_of(inputs[position]) != dtype_of(g):
+                return None
+            call = {
+                "name": name,
+                "position": position,
+                "shapes": shapes,
+                "shape": g.shape,
+                "given": given,
+                "indexed": tuple(x.shape for x in indices),
+            }
+            return lambda: apply(_MOVED_BACK, (g, *indices), call)
+
+        return (*(entry(i) for i in range(count)), *(None,) * len(indices))
+
+    return gradient
+
+
+def _place(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    indices: tuple[Any, ...],
+    name: str,
+    position: int,
+    shapes: tuple[Shape, ...],
+    given: tuple[tuple[str, Any], ...],
+) -> None:
+    """Run a kernel with ``data`` as one input and zeros for the others."""
+    inputs = [
+        data if i == position else xp.zeros(shape, data.dtype) for i, shape in enumerate(shapes)
+    ]
+    _kernels[name](xp, out, *inputs, *indices, **dict(given))
+
+
+def _infer(
+    data: Spec,
+    *indices: Spec,
+    name: str,
+    position: int,
+    shapes: tuple[Shape, ...],
+    shape: Shape,
+    given: tuple[tuple[str, Any], ...],
+    indexed: tuple[Shape, ...],
+) -> tuple[Spec]:
+    return (Spec(shape, data.dtype),)
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    *indices: Any,
+    name: str,
+    position: int,
+    shapes: tuple[Shape, ...],
+    shape: Shape,
+    given: tuple[tuple[str, Any], ...],
+    indexed: tuple[Shape, ...],
+) -> None:
+    _place(xp, out, data, indices, name, position, shapes, given)
+
+
+def _gradient(g: V, data: V, *indices: V, **attrs: Any) -> tuple[Any, ...]:
+    return apply(_MOVED_BACK, (g, *indices), attrs), *(None,) * len(indices)
+
+
+def _back_infer(
+    data: Spec,
+    *indices: Spec,
+    name: str,
+    position: int,
+    shapes: tuple[Shape, ...],
+    shape: Shape,
+    given: tuple[tuple[str, Any], ...],
+    indexed: tuple[Shape, ...],
+) -> tuple[Spec]:
+    return (Spec(shapes[position], data.dtype),)
+
+
+def _back_kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    *indices: Any,
+    name: str,
+    position: int,
+    shapes: tuple[Shape, ...],
+    shape: Shape,
+    given: tuple[tuple[str, Any], ...],
+    indexed: tuple[Shape, ...],
+) -> None:
+    size = math.prod(shapes[position])
+    numbers = xp.arange(1, size + 1, dtype=INT64).reshape(shapes[position])
+    places = xp.zeros(shape, INT64)
+    _place(xp, places, numbers, indices, name, position, shapes, given)
+    total = xp.zeros(size + 1, scatter_accumulator(out.dtype))
+    add_at(xp, total, places.reshape(-1), data.astype(total.dtype).reshape(-1))
+    out[...] = total[1:].astype(out.dtype).reshape(out.shape)
+
+
+def _back_gradient(g: V, data: V, *indices: V, **attrs: Any) -> tuple[Any, ...]:
+    return apply(_MOVED, (g, *indices), attrs), *(None,) * len(indices)
+
+
+def _input_names(attrs: Mapping[str, Any]) -> tuple[str, ...]:
+    return ("data", *(f"index{i}" for i in range(len(attrs["indexed"]))))
+
+
+_MOVED = register(
+    Operator(
+        "_np_moved",
+        _infer,
+        _kernel,
+        _gradient,
+        doc="What an operator that moves elements gives of one input, with zeros for the others.",
+        active_inputs=_input_names,
+        schema=_SCHEMA,
+    )
+)
+_MOVED_BACK = register(
+    Operator(
+        "_np_moved_back",
+        _back_infer,
+        _back_kernel,
+        _back_gradient,
+        doc="The adjoint of _np_moved: each element added where it came from.",
+        active_inputs=_input_names,
+        schema=_SCHEMA,
+    )
+)

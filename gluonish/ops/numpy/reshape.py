@@ -1,0 +1,237 @@
+"""reshape in NumPy's reading and with the codes of npx, and operators that add or drop axes."""
+
+import math
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Attribute, Schema, boolean, integer, optional, text
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axes
+from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.reshape import reshape
+
+__all__ = ["COPY", "NPX_RESHAPE", "RESHAPE", "SQUEEZE"]
+
+
+def _copy_kernel(xp: ModuleType, out: Any, data: Any, **_attrs: Any) -> None:
+    out.reshape(data.shape)[...] = data
+
+
+def _reshape_back(g: V, data: V, **_attrs: Any) -> tuple[Any]:
+    return (reshape(g, data.shape),)
+
+
+def _identity(
+    name: str,
+    infer: Callable[..., tuple[Spec]],
+    doc: str,
+    given: str = "a",
+    **attributes: Attribute,
+) -> Operator:
+    return register(
+        Operator(
+            name,
+            infer,
+            _copy_kernel,
+            _reshape_back,
+            doc=doc,
+            inputs=(given,),
+            schema=Schema(**attributes),
+            identity=True,
+        )
+    )
+
+
+def _copy_infer(a: Spec) -> tuple[Spec]:
+    return (a,)
+
+
+COPY = _identity("_np_copy", _copy_infer, "A copy of a.")
+
+
+def _fitted(name: str, source: Shape, target: Shape, asked: Shape) -> Shape:
+    """Return a shape with its one -1 replaced by what is left.
+
+    Raises:
+        OperatorError: It does not hold the elements of ``source``.
+    """
+    if any(extent < -1 for extent in target) or target.count(-1) > 1:
+        raise OperatorError(f"{name}: expected extents and at most one -1, got {asked}")
+    size, known = math.prod(source), math.prod(n for n in target if n != -1)
+    if -1 in target and known:
+        target = tuple(size // known if n == -1 else n for n in target)
+    if -1 in target or math.prod(target) != size:
+        raise OperatorError(
+            f"{name}: expected newshape of {size} elements for {source}, got {asked}"
+        )
+    return target
+
+
+def _infer(a: Spec, *, newshape: Shape, order: str) -> tuple[Spec]:
+    return (Spec(_fitted("_np_reshape", a.shape, newshape, newshape), a.dtype),)
+
+
+RESHAPE = _identity(
+    "_np_reshape",
+    _infer,
+    "The same elements in the same order in another shape; one extent may be -1.\n\n"
+    "order is accepted and ignored: elements are read and written in row order.",
+    newshape=shape_attr(),
+    order=text("C"),
+)
+
+
+class _Codes:
+    """The reading of npx.reshape's codes: an input shape on one side, the codes on the other."""
+
+    def __init__(self, source: Shape, codes: Shape) -> None:
+        self.source = source
+        self.codes = codes
+        self.rest = iter(codes)
+        self.position = 0  # in source
+
+    def fail(self, problem: str) -> OperatorError:
+        return OperatorError(
+            f"_npx_reshape: expected newshape to fit {self.source}, got {self.codes}: {problem}"
+        )
+
+    def take(self) -> int:
+        """Consume one extent of the input."""
+        if self.position >= len(self.source):
+            raise self.fail("it uses more axes than there are")
+        self.position += 1
+        return self.source[self.position - 1]
+
+    def split(self) -> tuple[int, int]:
+        """Code -6: one extent becomes the two that follow, one of which may be -1."""
+        extent, first, second = self.take(), next(self.rest, 0), next(self.rest, 0)
+        if first == -1 and second > 0:
+            first = extent // second
+        elif second == -1 and first > 0:
+            second = extent // first
+        if first < 0 or first * second != extent:
+            raise self.fail(f"-6 cannot split {extent} into {first} and {second}")
+        return first, second
+
+    def extents(self) -> Iterator[int]:
+        """Yield the target's extents, at most one of them -1."""
+        for code in self.rest:
+            if code == -2:
+                yield self.take()
+            elif code == -3:
+                if self.take() != 1:
+                    raise self.fail("-3 drops axes of extent 1 only")
+            elif code == -4:
+                yield from self.source[self.position :]
+                self.position = len(self.source)
+            elif code == -5:
+                yield self.take() * self.take()
+            elif code == -6:
+                yield from self.split()
+            elif code >= -1:
+                self.position += 1
+                yield code
+            else:
+                raise self.fail(f"there is no code {code}")
+
+
+def _npx_infer(a: Spec, *, newshape: Shape, reverse: bool, order: str) -> tuple[Spec]:
+    turn = -1 if reverse else 1
+    source = a.shape[::turn]
+    target = tuple(_Codes(source, newshape[::turn]).extents())
+    return (Spec(_fitted("_npx_reshape", source, target, newshape)[::turn], a.dtype),)
+
+
+NPX_RESHAPE = register(
+    Operator(
+        "_npx_reshape",
+        _npx_infer,
+        _copy_kernel,
+        _reshape_back,
+        doc=(
+            "The same elements in the same order in another shape.\n\n"
+            "In newshape -1 is what is left, -2 copies an extent, -3 drops one of 1, -4 copies\n"
+            "all that remain, -5 joins two, and -6 splits one into the two numbers behind it;\n"
+            "reverse reads shapes from the right. order is accepted and ignored."
+        ),
+        inputs=("a",),
+        schema=Schema(newshape=shape_attr(), reverse=boolean(False), order=text("C")),
+        aliases=("_npi_reshape",),
+        identity=True,
+    )
+)
+
+
+def _squeeze_infer(a: Spec, *, axis: Shape | None) -> tuple[Spec]:
+    if axis is None:
+        gone = tuple(i for i, extent in enumerate(a.shape) if extent == 1)
+    else:
+        gone = normalize_axes("_np_squeeze", axis, len(a.shape))
+    if any(a.shape[i] != 1 for i in gone):
+        raise OperatorError(f"_np_squeeze: expected axes of extent 1, got axis {axis} of {a.shape}")
+    return (Spec(tuple(n for i, n in enumerate(a.shape) if i not in gone), a.dtype),)
+
+
+SQUEEZE = _identity(
+    "_np_squeeze",
+    _squeeze_infer,
+    "Drop the axes of extent 1, or those of them that axis names.",
+    axis=optional(shape_attr()),
+)
+
+
+def _atleast(rank: int, padded: Callable[[Shape], Shape]) -> None:
+    name = f"_np_atleast_{rank}d"
+
+    def infer(*arys: Spec, num_args: int) -> tuple[Spec, ...]:
+        for spec in arys:
+            check_same_dtype(name, arys[0], spec)
+        return tuple(Spec(padded(spec.shape), spec.dtype) for spec in arys)
+
+    def kernel(xp: ModuleType, out: Any, *arys: Any, num_args: int) -> None:
+        results = out if isinstance(out, tuple | list) else (out,)
+        for result, data in zip(results, arys, strict=True):
+            result.reshape(data.shape)[...] = data
+
+    def gradient(g: Any, *arys: V, num_args: int) -> tuple[Any, ...]:
+        return tuple(
+            zeros_like(x) if h is None else reshape(h, x.shape)
+            for h, x in zip(g, arys, strict=True)
+        )
+
+    register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=f"Each array with axes of extent 1 put in until it has {rank}, as NumPy does.",
+            inputs=("arys",),
+            schema=Schema(num_args=integer(low=1)),
+            variadic="num_args",
+            outputs=_count,
+            output_names=("output",),
+        )
+    )
+
+
+def _count(attrs: Attrs) -> int:
+    count: int = attrs["num_args"]
+    return count
+
+
+def _three_axes(shape: Shape) -> Shape:
+    """Put axes in front and behind, where NumPy does."""
+    if len(shape) > 2:
+        return shape
+    return ((1, 1, 1), (1, *shape, 1), (*shape, 1))[len(shape)]
+
+
+_atleast(1, lambda shape: shape or (1,))
+_atleast(2, lambda shape: (1,) * (2 - len(shape)) + shape)
+_atleast(3, _three_axes)

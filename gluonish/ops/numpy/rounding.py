@@ -1,0 +1,103 @@
+"""around and nan_to_num: other numbers in the place of some."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, FLOAT32, is_floating
+from gluonish.core.schema import Schema, boolean, integer, number, optional
+from gluonish.core.spec import Spec
+from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.numpy.promotion import refuse_bool
+from gluonish.ops.numpy.where import where
+from gluonish.ops.precision import as_real, widen
+from gluonish.ops.registry import Operator, V, apply, find_operator, register
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["AROUND", "NAN_TO_NUM"]
+
+_MOST_DECIMALS = 300  # ten to more than that is no float
+
+
+def _around_infer(x: Spec, *, decimals: int) -> tuple[Spec]:
+    refuse_bool("_npi_around", x)
+    return (x,)
+
+
+def _around_kernel(xp: ModuleType, out: Any, x: Any, *, decimals: int) -> None:
+    if decimals >= 0 and not is_floating(x.dtype):
+        out[...] = x
+        return
+    decimals = max(-_MOST_DECIMALS, min(decimals, _MOST_DECIMALS))
+    out[...] = xp.around(as_real(xp, x), decimals).astype(out.dtype)
+
+
+AROUND = register(
+    Operator(
+        "_npi_around",
+        _around_infer,
+        _around_kernel,
+        zero_gradient,
+        doc="Round to a number of decimals, halves to the even neighbour.",
+        inputs=("x",),
+        schema=Schema(decimals=integer(0)),
+        complete=complete_same,
+        elementwise=True,
+    )
+)
+
+
+def _largest(dtype: np.dtype[Any]) -> float:
+    return float(np.finfo(FLOAT32).max) if dtype == BFLOAT16 else float(np.finfo(dtype).max)
+
+
+def _nan_kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    *,
+    copy: bool,
+    nan: float,
+    posinf: float | None,
+    neginf: float | None,
+) -> None:
+    if not is_floating(data.dtype):
+        out[...] = data
+        return
+    largest = _largest(data.dtype)
+    clean = xp.nan_to_num(
+        widen(data),
+        nan=nan,
+        posinf=largest if posinf is None else posinf,
+        neginf=-largest if neginf is None else neginf,
+    )
+    out[...] = clean.astype(out.dtype)
+
+
+def _nan_gradient(g: V, data: V, **_attrs: Any) -> tuple[Any]:
+    finite = apply(find_operator("_npi_isfinite"), (data,), {})
+    return (where(finite, g, g * 0.0),)
+
+
+NAN_TO_NUM = register(
+    Operator(
+        "_npi_nan_to_num",
+        infer_same,
+        _nan_kernel,
+        _nan_gradient,
+        doc=(
+            "NaN and infinities replaced: by nan, posinf and neginf.\n\n"
+            "posinf and neginf are the largest and the lowest finite number by default. copy is\n"
+            "accepted and ignored: the result is a new array."
+        ),
+        schema=Schema(
+            copy=boolean(True),
+            nan=number(0.0),
+            posinf=optional(number()),
+            neginf=optional(number()),
+        ),
+        complete=complete_same,
+        elementwise=True,
+    )
+)

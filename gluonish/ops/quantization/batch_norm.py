@@ -1,0 +1,108 @@
+"""_contrib_quantized_batch_norm: batch normalization with moving statistics, from bytes to int8."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, INT8
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer, number, optional
+from gluonish.core.spec import Spec
+from gluonish.ops.quantization.ranges import (
+    RANGE,
+    WIDE_STEPS,
+    calibrated,
+    check_quantized,
+    check_ranges,
+    complete_ranges,
+    largest,
+    put,
+    put_range,
+)
+from gluonish.ops.registry import Operator, register
+
+__all__ = ["QUANTIZED_BATCH_NORM"]
+
+_NAME = "_contrib_quantized_batch_norm"
+
+
+def _infer(
+    data: Spec,
+    gamma: Spec,
+    beta: Spec,
+    moving_mean: Spec,
+    moving_var: Spec,
+    min_data: Spec,
+    max_data: Spec,
+    **attrs: Any,
+) -> tuple[Spec, ...]:
+    check_quantized(_NAME, data)
+    check_ranges(_NAME, min_data, max_data)
+    if calibrated(_NAME, attrs) is None:
+        raise OperatorError(f"{_NAME}: expected min_calib_range and max_calib_range, got none")
+    axis, rank = attrs["axis"], len(data.shape)
+    if not -rank <= axis < rank:
+        raise OperatorError(f"{_NAME}: expected axis below {rank} in size, got {axis}")
+    for spec in (gamma, beta, moving_mean, moving_var):
+        if spec != Spec((data.shape[axis],), FLOAT32):
+            raise OperatorError(
+                f"{_NAME}: expected float32 gamma, beta, moving_mean and moving_var of shape "
+                f"({data.shape[axis]},), got {spec}"
+            )
+    return Spec(data.shape, INT8), RANGE, RANGE
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    gamma: Any,
+    beta: Any,
+    moving_mean: Any,
+    moving_var: Any,
+    min_data: Any,
+    max_data: Any,
+    **attrs: Any,
+) -> None:
+    slope = (1 if attrs["fix_gamma"] else gamma) / xp.sqrt(moving_var + np.float32(attrs["eps"]))
+    low, high = attrs["min_calib_range"], attrs["max_calib_range"]
+    limit = largest(xp, low, high)
+    steps = np.float32(WIDE_STEPS[INT8]) / xp.where(limit > 0, limit, np.float32(1))
+    step = largest(xp, min_data, max_data) / np.float32(WIDE_STEPS[data.dtype])
+    column = [1] * data.ndim
+    column[attrs["axis"]] = -1
+    offset = ((beta - moving_mean * slope) * steps).reshape(column)
+    put(xp, out[0], data * (slope * (step * steps)).reshape(column) + offset)
+    put_range(xp, out[1:], low, high)
+
+
+QUANTIZED_BATCH_NORM = register(
+    Operator(
+        _NAME,
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "Batch normalization of a quantized array with the moving statistics, in int8 of the\n"
+            "range min_calib_range to max_calib_range, which must be given.\n\n"
+            "With fix_gamma gamma counts as 1. momentum, use_global_stats, output_mean_var and\n"
+            "cudnn_off are ignored."
+        ),
+        inputs=("data", "gamma", "beta", "moving_mean", "moving_var", "min_data", "max_data"),
+        schema=Schema(
+            eps=number(1e-3),
+            momentum=number(0.9),
+            fix_gamma=boolean(True),
+            use_global_stats=boolean(False),
+            output_mean_var=boolean(False),
+            axis=integer(1),
+            cudnn_off=boolean(False),
+            min_calib_range=optional(number()),
+            max_calib_range=optional(number()),
+        ),
+        outputs=3,
+        output_names=("output", "min_output", "max_output"),
+        complete=complete_ranges(None),
+    )
+)

@@ -1,0 +1,120 @@
+"""_contrib_dequantize: from bytes to floats, and _contrib_requantize: from int32 to bytes."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, INT8, INT32
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, choice, number, optional
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.quantization.ranges import (
+    RANGE,
+    STEPS,
+    WIDE_STEPS,
+    calibrated,
+    check_quantized,
+    check_ranges,
+    complete_ranges,
+    largest,
+    put,
+    put_range,
+)
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["DEQUANTIZE", "REQUANTIZE"]
+
+
+def _infer(data: Spec, min_range: Spec, max_range: Spec, *, out_type: str) -> tuple[Spec]:
+    check_quantized("_contrib_dequantize", data)
+    check_ranges("_contrib_dequantize", min_range, max_range)
+    return (Spec(data.shape, FLOAT32),)
+
+
+def _kernel(
+    xp: ModuleType, out: Any, data: Any, min_range: Any, max_range: Any, *, out_type: str
+) -> None:
+    step = largest(xp, min_range, max_range) / np.float32(WIDE_STEPS[data.dtype])
+    xp.multiply(data, step, out=out, dtype=FLOAT32)
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
+    inputs[1:] = [PartialSpec(spec.shape, spec.dtype or FLOAT32) for spec in inputs[1:]]
+    outputs[0] = PartialSpec(outputs[0].shape, FLOAT32)
+
+
+DEQUANTIZE = register(
+    Operator(
+        "_contrib_dequantize",
+        _infer,
+        _kernel,
+        None,
+        doc="The float32 numbers that int8 or uint8 data and its range stand for.",
+        inputs=("data", "min_range", "max_range"),
+        schema=Schema(out_type=choice("float32", default="float32")),
+        complete=_complete,
+    )
+)
+
+_NAME = "_contrib_requantize"
+
+
+def _requantize_infer(
+    data: Spec, min_range: Spec, max_range: Spec, *, out_type: str, **attrs: Any
+) -> tuple[Spec, ...]:
+    if data.dtype != INT32:
+        raise OperatorError(f"{_NAME}: expected int32 data, got {data.dtype.name}")
+    check_ranges(_NAME, min_range, max_range)
+    found = calibrated(_NAME, attrs)
+    if out_type == "auto":
+        out_type = "uint8" if found is not None and found[0] >= 0 else "int8"
+    return Spec(data.shape, np.dtype(out_type)), RANGE, RANGE
+
+
+def _requantize_kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    min_range: Any,
+    max_range: Any,
+    *,
+    out_type: str,
+    min_calib_range: float | None,
+    max_calib_range: float | None,
+) -> None:
+    quantized = out[0]
+    real = data * (largest(xp, min_range, max_range).astype(xp.float64) / STEPS[INT32])
+    low, high = min_calib_range, max_calib_range
+    if low is None:
+        low, high = (real.min(), real.max()) if data.size else (0.0, 0.0)
+    limit = largest(xp, low, high)
+    put(xp, quantized, real * (STEPS[quantized.dtype] / xp.where(limit > 0, limit, 1)))
+    if quantized.dtype == INT8:
+        put_range(xp, out[1:], -limit, limit)
+    else:
+        put_range(xp, out[1:], 0.0, limit)
+
+
+REQUANTIZE = register(
+    Operator(
+        _NAME,
+        _requantize_infer,
+        _requantize_kernel,
+        None,
+        doc=(
+            "int32 data as int8 or uint8, and the range that these stand for.\n\n"
+            "The new range is min_calib_range to max_calib_range, or without them that of the\n"
+            "data. With out_type auto the result is uint8 if min_calib_range is not below 0, else\n"
+            "int8."
+        ),
+        inputs=("data", "min_range", "max_range"),
+        schema=Schema(
+            out_type=choice("auto", "int8", "uint8", default="int8"),
+            min_calib_range=optional(number()),
+            max_calib_range=optional(number()),
+        ),
+        outputs=3,
+        complete=complete_ranges(INT32),
+    )
+)

@@ -1,0 +1,229 @@
+"""Quantized operators on several arrays: sums, products, concatenation."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64, INT8, INT32, UINT8
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer, number, optional
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.concat import CONCAT
+from gluonish.ops.quantization.passing import infer_as
+from gluonish.ops.quantization.ranges import (
+    RANGE,
+    STEPS,
+    WIDE_STEPS,
+    calibrated,
+    check_quantized,
+    check_ranges,
+    complete_ranges,
+    largest,
+    put,
+    put_product_range,
+    put_range,
+)
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["QUANTIZED_CONCAT", "QUANTIZED_ELEMWISE_ADD", "QUANTIZED_ELEMWISE_MUL"]
+
+_PAIR = ("lhs", "rhs", "lhs_min", "lhs_max", "rhs_min", "rhs_max")
+_NAMES = ("output", "min_output", "max_output")
+_CALIBRATION = {"min_calib_range": optional(number()), "max_calib_range": optional(number())}
+
+
+def _check_pair(name: str, lhs: Spec, rhs: Spec, ranges: Sequence[Spec]) -> None:
+    check_quantized(name, lhs, rhs)
+    check_ranges(name, *ranges)
+    if lhs.shape != rhs.shape:
+        raise OperatorError(
+            f"{name}: expected arrays of one shape, got {lhs.shape} and {rhs.shape}"
+        )
+
+
+def _real(xp: ModuleType, data: Any, low: Any, high: Any) -> Any:
+    """Return the numbers that a quantized array stands for."""
+    return data * (largest(xp, low, high).astype(FLOAT64) / WIDE_STEPS[data.dtype])
+
+
+def _add_infer(lhs: Spec, rhs: Spec, *ranges: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    name = "_contrib_quantized_elemwise_add"
+    _check_pair(name, lhs, rhs, ranges)
+    dtype: np.dtype[Any] = INT32
+    if calibrated(name, attrs) is not None:
+        dtype = UINT8 if lhs.dtype == rhs.dtype == UINT8 else INT8
+    return Spec(lhs.shape, dtype), RANGE, RANGE
+
+
+def _add_kernel(
+    xp: ModuleType,
+    out: Any,
+    lhs: Any,
+    rhs: Any,
+    lhs_min: Any,
+    lhs_max: Any,
+    rhs_min: Any,
+    rhs_max: Any,
+    *,
+    min_calib_range: float | None,
+    max_calib_range: float | None,
+) -> None:
+    total = _real(xp, lhs, lhs_min, lhs_max) + _real(xp, rhs, rhs_min, rhs_max)
+    if min_calib_range is None:
+        limit = largest(xp, lhs_min, lhs_max) + largest(xp, rhs_min, rhs_max)
+        put_range(xp, out[1:], -limit, limit)
+    else:
+        limit = largest(xp, min_calib_range, max_calib_range)
+        put_range(xp, out[1:], min_calib_range, max_calib_range)
+    steps = WIDE_STEPS[out[0].dtype]
+    put(xp, out[0], total * (steps / xp.where(limit > 0, limit, 1).astype(FLOAT64)))
+
+
+QUANTIZED_ELEMWISE_ADD = register(
+    Operator(
+        "_contrib_quantized_elemwise_add",
+        _add_infer,
+        _add_kernel,
+        None,
+        doc=(
+            "Sum of two quantized arrays: int32, whose range holds all sums.\n\n"
+            "With min_calib_range and max_calib_range that range in bytes."
+        ),
+        inputs=_PAIR,
+        schema=Schema(**_CALIBRATION),
+        outputs=3,
+        output_names=_NAMES,
+        complete=complete_ranges(None, None),
+    )
+)
+
+
+def _mul_infer(
+    lhs: Spec, rhs: Spec, *ranges: Spec, enable_float_output: bool, **attrs: Any
+) -> tuple[Spec, ...]:
+    name = "_contrib_quantized_elemwise_mul"
+    _check_pair(name, lhs, rhs, ranges)
+    found = calibrated(name, attrs)
+    if enable_float_output:
+        return (Spec(lhs.shape, FLOAT32),)
+    return Spec(lhs.shape, INT32 if found is None else INT8), RANGE, RANGE
+
+
+def _mul_kernel(
+    xp: ModuleType,
+    out: Any,
+    lhs: Any,
+    rhs: Any,
+    lhs_min: Any,
+    lhs_max: Any,
+    rhs_min: Any,
+    rhs_max: Any,
+    *,
+    min_calib_range: float | None,
+    max_calib_range: float | None,
+    enable_float_output: bool,
+) -> None:
+    product = lhs.astype(np.int32) * rhs.astype(np.int32)
+    step = largest(xp, lhs_min, lhs_max).astype(FLOAT64) / STEPS[lhs.dtype]
+    step = step * (largest(xp, rhs_min, rhs_max) / STEPS[rhs.dtype])
+    if enable_float_output:
+        out[0][...] = product * step
+    elif min_calib_range is None:
+        out[0][...] = product
+        factors = ((lhs.dtype, lhs_min, lhs_max), (rhs.dtype, rhs_min, rhs_max))
+        put_product_range(xp, out[1:], *factors)
+    else:
+        limit = largest(xp, min_calib_range, max_calib_range)
+        put(xp, out[0], product * (step * STEPS[INT8] / xp.where(limit > 0, limit, 1)))
+        put_range(xp, out[1:], min_calib_range, max_calib_range)
+
+
+def _mul_outputs(attrs: Attrs) -> int:
+    return 1 if attrs["enable_float_output"] else 3
+
+
+QUANTIZED_ELEMWISE_MUL = register(
+    Operator(
+        "_contrib_quantized_elemwise_mul",
+        _mul_infer,
+        _mul_kernel,
+        None,
+        doc=(
+            "Product of two quantized arrays: int32 with its range.\n\n"
+            "With min_calib_range and max_calib_range int8 of that range; with\n"
+            "enable_float_output the numbers themselves, without a range."
+        ),
+        inputs=_PAIR,
+        schema=Schema(**_CALIBRATION, enable_float_output=boolean(False)),
+        outputs=_mul_outputs,
+        output_names=_NAMES,
+        complete=complete_ranges(None, None),
+    )
+)
+
+_CONCAT = "_contrib_quantized_concat"
+
+
+def _concat_infer(*arrays: Spec, num_args: int, dim: int) -> tuple[Spec, ...]:
+    count = num_args
+    if count < 1 or len(arrays) != 3 * count:
+        raise OperatorError(
+            f"{_CONCAT}: expected num_args arrays, then a minimum and a maximum for each, "
+            f"got {len(arrays)} for num_args {num_args}"
+        )
+    check_quantized(_CONCAT, *arrays[:count])
+    check_ranges(_CONCAT, *arrays[count:])
+    joined = infer_as(_CONCAT, CONCAT, *arrays[:count], num_args=count, dim=dim)
+    signed = any(spec.dtype == INT8 for spec in arrays[:count])
+    return Spec(joined.shape, INT8 if signed else UINT8), RANGE, RANGE
+
+
+def _concat_kernel(xp: ModuleType, out: Any, *arrays: Any, num_args: int, dim: int) -> None:
+    count = num_args
+    data, lows, highs = arrays[:count], arrays[count::2], arrays[count + 1 :: 2]
+    low = xp.stack([x.reshape(-1)[0] for x in lows]).min()
+    high = xp.stack([x.reshape(-1)[0] for x in highs]).max()
+    limit = largest(xp, low, high)
+    steps = STEPS[out[0].dtype]
+    start = [slice(None)] * out[0].ndim
+    position = 0
+    for x, x_low, x_high in zip(data, lows, highs, strict=True):
+        start[dim] = slice(position, position + x.shape[dim])
+        position += x.shape[dim]
+        step = largest(xp, x_low, x_high) / np.float32(STEPS[x.dtype])
+        scaled = x * (step * (np.float32(steps) / xp.where(limit > 0, limit, np.float32(1))))
+        put(xp, out[0][tuple(start)], scaled)
+    put_range(xp, out[1:], low, high)
+
+
+def _concat_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    complete_ranges(*(None,) * (len(inputs) // 3))(inputs, outputs, attrs)
+
+
+class _RangedOperator(Operator):
+    """An operator on any number of quantized arrays, each of which has a range."""
+
+    __slots__ = ()
+    per_arg = 3
+
+
+QUANTIZED_CONCAT = register(
+    _RangedOperator(
+        _CONCAT,
+        _concat_infer,
+        _concat_kernel,
+        None,
+        doc=(
+            "Quantized arrays joined along axis dim, in a range that holds all of theirs.\n\n"
+            "All arrays come first, then a minimum and a maximum for each. The result is uint8 if\n"
+            "all are, else int8."
+        ),
+        schema=Schema(num_args=integer(low=1), dim=integer(1)),
+        outputs=3,
+        output_names=_NAMES,
+        variadic="num_args",
+        complete=_concat_complete,
+    )
+)

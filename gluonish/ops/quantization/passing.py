@@ -1,0 +1,197 @@
+"""Quantized operators whose range is that of an input: relu, flattening, embedding, pooling."""
+
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, dtype_attr, integer
+from gluonish.core.spec import Spec
+from gluonish.ops.pooling import POOLING
+from gluonish.ops.quantization.ranges import (
+    RANGE,
+    check_quantized,
+    check_ranges,
+    complete_ranges,
+    put,
+    put_range,
+)
+from gluonish.ops.registry import Operator, register
+
+__all__ = [
+    "QUANTIZED_ACT",
+    "QUANTIZED_EMBEDDING",
+    "QUANTIZED_FLATTEN",
+    "QUANTIZED_POOLING",
+    "infer_as",
+]
+
+_NAMES = ("output", "min_output", "max_output")
+
+
+def infer_as(name: str, op: Operator, *specs: Spec, **attrs: Any) -> Spec:
+    """Return what another operator infers for float32 arrays of these shapes.
+
+    Raises:
+        OperatorError: As it says, under the name ``name``.
+    """
+    try:
+        return op.infer(*(Spec(spec.shape, FLOAT32) for spec in specs), **attrs)[0]
+    except OperatorError as error:
+        raise OperatorError(f"{name}: {error}") from error
+
+
+def _passing(
+    word: str,
+    doc: str,
+    infer: Callable[..., Spec],
+    fill: Callable[..., None],
+    schema: Schema | None = None,
+) -> Operator:
+    """Register an operator on one quantized array whose range does not change.
+
+    Args:
+        word: What follows _contrib_quantized_ in its name.
+        doc: What it computes.
+        infer: ``infer(name, data, **attrs)`` returns the result.
+        fill: ``fill(xp, out, data, **attrs)`` makes it.
+        schema: The attributes.
+    """
+    name = f"_contrib_quantized_{word}"
+
+    def infer_all(data: Spec, min_data: Spec, max_data: Spec, **attrs: Any) -> tuple[Spec, ...]:
+        check_quantized(name, data)
+        check_ranges(name, min_data, max_data)
+        return infer(name, data, **attrs), RANGE, RANGE
+
+    def kernel(
+        xp: ModuleType, out: Any, data: Any, min_data: Any, max_data: Any, **attrs: Any
+    ) -> None:
+        fill(xp, out[0], data, **attrs)
+        put_range(xp, out[1:], min_data, max_data)
+
+    return register(
+        Operator(
+            name,
+            infer_all,
+            kernel,
+            None,
+            doc=f"{doc}\n\nData is int8 or uint8; the range stays.",
+            inputs=("data", "min_data", "max_data"),
+            schema=schema,
+            outputs=3,
+            output_names=_NAMES,
+            complete=complete_ranges(None),
+        )
+    )
+
+
+def _act_infer(name: str, data: Spec, *, act_type: str) -> Spec:
+    if act_type != "relu":
+        raise OperatorError(f"{name}: expected act_type 'relu', got {act_type!r}")
+    return data
+
+
+def _act_fill(xp: ModuleType, out: Any, data: Any, *, act_type: str) -> None:
+    xp.maximum(data, data.dtype.type(0), out=out)
+
+
+QUANTIZED_ACT = _passing(
+    "act",
+    "relu of a quantized array; act_type has no other value yet.",
+    _act_infer,
+    _act_fill,
+    Schema(act_type=choice("relu", "sigmoid", "softrelu", "softsign", "tanh")),
+)
+
+
+def _flatten_infer(name: str, data: Spec) -> Spec:
+    if not data.shape:
+        raise OperatorError(f"{name}: expected data of at least 1 axis, got ()")
+    return Spec((data.shape[0], math.prod(data.shape[1:])), data.dtype)
+
+
+def _flatten_fill(xp: ModuleType, out: Any, data: Any) -> None:
+    out[...] = data.reshape(out.shape)
+
+
+QUANTIZED_FLATTEN = _passing(
+    "flatten",
+    "A quantized array with all axes but the first as one.",
+    _flatten_infer,
+    _flatten_fill,
+)
+
+
+def _pooling_infer(name: str, data: Spec, **attrs: Any) -> Spec:
+    if attrs["pool_type"] not in ("max", "avg"):
+        raise OperatorError(
+            f"{name}: expected pool_type 'max' or 'avg', got {attrs['pool_type']!r}"
+        )
+    return Spec(infer_as(name, POOLING, data, **attrs).shape, data.dtype)
+
+
+def _pooling_fill(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
+    found = xp.empty(out.shape, dtype=FLOAT64)
+    POOLING.kernel(xp, found, data.astype(FLOAT64), **attrs)
+    put(xp, out, found)
+
+
+QUANTIZED_POOLING = _passing(
+    "pooling",
+    "Maximum or mean over windows of a quantized array, with the attributes of Pooling.",
+    _pooling_infer,
+    _pooling_fill,
+    POOLING.schema,
+)
+
+_EMBEDDING = "_contrib_quantized_embedding"
+
+
+def _embedding_infer(
+    data: Spec, weight: Spec, min_weight: Spec, max_weight: Spec, **attrs: Any
+) -> tuple[Spec, ...]:
+    check_quantized(_EMBEDDING, weight)
+    check_ranges(_EMBEDDING, min_weight, max_weight)
+    wanted = (attrs["input_dim"], attrs["output_dim"])
+    if weight.shape != wanted or 0 in wanted:
+        raise OperatorError(
+            f"{_EMBEDDING}: expected weight (input_dim, output_dim) = {wanted}, got {weight.shape}"
+        )
+    return Spec((*data.shape, wanted[1]), weight.dtype), RANGE, RANGE
+
+
+def _embedding_kernel(
+    xp: ModuleType, out: Any, data: Any, weight: Any, low: Any, high: Any, **_attrs: Any
+) -> None:
+    rows = xp.clip(xp.nan_to_num(data.astype(FLOAT64)), 0, weight.shape[0] - 1)
+    out[0][...] = weight[rows.astype(np.int64)]
+    put_range(xp, out[1:], low, high)
+
+
+QUANTIZED_EMBEDDING = register(
+    Operator(
+        _EMBEDDING,
+        _embedding_infer,
+        _embedding_kernel,
+        None,
+        doc=(
+            "Rows of a quantized weight, whose range stays.\n\n"
+            "Indices out of range take the first or last row; dtype and sparse_grad are ignored."
+        ),
+        inputs=("data", "weight", "min_weight", "max_weight"),
+        schema=Schema(
+            input_dim=integer(),
+            output_dim=integer(),
+            dtype=dtype_attr(FLOAT32),
+            sparse_grad=boolean(False),
+        ),
+        outputs=3,
+        output_names=_NAMES,
+        complete=complete_ranges(None, None),
+    )
+)

@@ -1,0 +1,172 @@
+"""_contrib_quantize, _contrib_quantize_v2 and _contrib_quantize_asym: from floats to bytes."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, INT8, UINT8
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, choice, number, optional
+from gluonish.core.spec import Spec
+from gluonish.ops.quantization.ranges import (
+    RANGE,
+    STEPS,
+    WIDE_STEPS,
+    calibrated,
+    check_ranges,
+    complete_ranges,
+    largest,
+    put,
+    put_range,
+)
+from gluonish.ops.registry import Operator, register
+
+__all__ = ["QUANTIZE", "QUANTIZE_ASYM", "QUANTIZE_V2"]
+
+
+def _check_float(name: str, data: Spec) -> None:
+    if data.dtype != FLOAT32:
+        raise OperatorError(f"{name}: expected float32 data, got {data.dtype.name}")
+
+
+def _infer(data: Spec, min_range: Spec, max_range: Spec, *, out_type: str) -> tuple[Spec, ...]:
+    _check_float("_contrib_quantize", data)
+    check_ranges("_contrib_quantize", min_range, max_range)
+    return Spec(data.shape, np.dtype(out_type)), RANGE, RANGE
+
+
+def _kernel(
+    xp: ModuleType, out: Any, data: Any, min_range: Any, max_range: Any, *, out_type: str
+) -> None:
+    _fill(xp, out, data, min_range, max_range, STEPS)
+
+
+def _fill(xp: ModuleType, out: Any, data: Any, low: Any, high: Any, steps: Any) -> None:
+    quantized = out[0]
+    limit = largest(xp, low, high)
+    scale = np.float32(steps[quantized.dtype]) / xp.where(limit > 0, limit, np.float32(1))
+    put(xp, quantized, data * scale)
+    if quantized.dtype == INT8:
+        put_range(xp, out[1:], -limit, limit)
+    else:
+        put_range(xp, out[1:], low, high)
+
+
+QUANTIZE = register(
+    Operator(
+        "_contrib_quantize",
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "data as int8 or uint8, and the range that these stand for.\n\n"
+            "The range to use is given as arrays. For int8 it is made symmetric, uint8 has no\n"
+            "numbers below 0."
+        ),
+        inputs=("data", "min_range", "max_range"),
+        schema=Schema(out_type=choice("int8", "uint8", default="uint8")),
+        outputs=3,
+        complete=complete_ranges(FLOAT32),
+    )
+)
+
+_CALIBRATION = {"min_calib_range": optional(number()), "max_calib_range": optional(number())}
+
+
+def _v2_infer(data: Spec, *, out_type: str, **attrs: Any) -> tuple[Spec, ...]:
+    name = "_contrib_quantize_v2"
+    found = calibrated(name, attrs)
+    if data.dtype in (INT8, UINT8):
+        if found is None:
+            raise OperatorError(
+                f"{name}: expected min_calib_range and max_calib_range for data that is "
+                f"{data.dtype.name}, got none"
+            )
+        return data, RANGE, RANGE
+    _check_float(name, data)
+    if out_type == "auto":
+        out_type = "uint8" if found is not None and found[0] >= 0 else "int8"
+    return Spec(data.shape, np.dtype(out_type)), RANGE, RANGE
+
+
+def _v2_kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    *,
+    out_type: str,
+    min_calib_range: float | None,
+    max_calib_range: float | None,
+) -> None:
+    if data.dtype in (INT8, UINT8):
+        out[0][...] = data
+        put_range(xp, out[1:], min_calib_range, max_calib_range)
+        return
+    low, high = min_calib_range, max_calib_range
+    if low is None:
+        low, high = (data.min(), data.max()) if data.size else (0.0, 0.0)
+    _fill(xp, out, data, low, high, WIDE_STEPS)
+
+
+QUANTIZE_V2 = register(
+    Operator(
+        "_contrib_quantize_v2",
+        _v2_infer,
+        _v2_kernel,
+        None,
+        doc=(
+            "data as int8 or uint8, and the range that these stand for.\n\n"
+            "The range is min_calib_range to max_calib_range, or without them that of data. With\n"
+            "out_type auto the result is uint8 if min_calib_range is not below 0, else int8.\n"
+            "Data of bytes stays as it is."
+        ),
+        schema=Schema(out_type=choice("auto", "int8", "uint8", default="int8"), **_CALIBRATION),
+        outputs=3,
+        complete=complete_ranges(None),
+    )
+)
+
+
+def _asym_infer(data: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    _check_float("_contrib_quantize_asym", data)
+    calibrated("_contrib_quantize_asym", attrs)
+    return Spec(data.shape, UINT8), RANGE, RANGE
+
+
+def _asym_kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    *,
+    min_calib_range: float | None,
+    max_calib_range: float | None,
+) -> None:
+    low, high = min_calib_range, max_calib_range
+    if low is None:
+        low, high = (data.min(), data.max()) if data.size else (0.0, 0.0)
+    width = xp.asarray(high, dtype=FLOAT32) - xp.asarray(low, dtype=FLOAT32)
+    scale = xp.where(width > 0, np.float32(255) / xp.where(width > 0, width, 1), np.float32(1))
+    scale = scale.astype(FLOAT32)
+    shift = np.float32(255) - xp.asarray(high, dtype=FLOAT32) * scale
+    put(xp, out[0], data * scale + shift)
+    put_range(xp, out[1:], scale, shift)
+
+
+QUANTIZE_ASYM = register(
+    Operator(
+        "_contrib_quantize_asym",
+        _asym_infer,
+        _asym_kernel,
+        None,
+        doc=(
+            "data as uint8 over all of a range, and with scale and shift what it was multiplied by "
+            "and\nwhat was added.\n\n"
+            "The range is min_calib_range to max_calib_range, or without them that of data."
+        ),
+        schema=Schema(**_CALIBRATION),
+        outputs=3,
+        output_names=("output", "scale", "shift"),
+        complete=complete_ranges(FLOAT32),
+    )
+)

@@ -1,0 +1,110 @@
+"""_sample_multinomial: classes drawn by their probabilities, and the gradient of the likelihood."""
+
+import math
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT64, INT32, is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, dtype_attr
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.dtype_rules import named_dtype
+from gluonish.ops.one_hot import ONE_HOT
+from gluonish.ops.philox import uniform
+from gluonish.ops.precision import widen
+from gluonish.ops.random import check_extents
+from gluonish.ops.reduction import sum_
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.unary import EXP
+
+__all__ = ["SAMPLE_MULTINOMIAL"]
+
+Key = tuple[int, int]
+
+
+def _infer(data: Spec, *, shape: Shape, get_prob: bool, dtype: np.dtype[Any]) -> tuple[Spec, ...]:
+    if not data.shape or data.shape[-1] == 0 or not is_floating(data.dtype):
+        raise OperatorError(
+            f"sample_multinomial: expected probabilities along the last axis, got {data}"
+        )
+    check_extents("sample_multinomial", shape)
+    result = (*data.shape[:-1], *shape) or (1,)
+    samples = Spec(result, dtype)
+    return (samples, Spec(result, data.dtype)) if get_prob else (samples,)
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    *,
+    key: Key,
+    shape: Shape,
+    get_prob: bool,
+    dtype: np.dtype[Any],
+) -> None:
+    rows = widen(data).reshape(-1, data.shape[-1]).astype(xp.float64)
+    count = math.prod(shape)
+    samples = xp.empty((len(rows), count), dtype=xp.int64)
+    draws = uniform(xp, key, (len(rows), count), FLOAT64)
+    for row, draw, found in zip(xp.cumsum(rows, axis=1), draws, samples, strict=True):
+        found[...] = xp.searchsorted(row, draw * row[-1], side="right")
+    xp.minimum(samples, rows.shape[1] - 1, out=samples)
+    out[0][...] = samples.reshape(out[0].shape).astype(dtype)
+    if get_prob:
+        chosen = xp.take_along_axis(rows, samples, axis=1)
+        out[1][...] = xp.log(chosen).reshape(out[1].shape).astype(data.dtype)
+
+
+def _gradient(
+    g: Any,
+    data: V,
+    samples: V,
+    log_probability: Any = None,
+    *,
+    shape: Shape,
+    get_prob: bool,
+    **attrs: Any,
+) -> tuple[Any]:
+    if not get_prob or g[1] is None:
+        return (None,)
+    classes = data.shape[-1]
+    rows = math.prod(data.shape[:-1])
+    each = (rows, math.prod(shape))
+    # d log p / d p = 1 / p, at the class that was drawn.
+    weight = reshape(g[1] * EXP(-log_probability), (*each, 1))
+    dtype = np.dtype(log_probability.dtype)
+    hot_attrs = {"depth": classes, "on_value": 1.0, "off_value": 0.0, "dtype": dtype}
+    hot = apply(ONE_HOT, (reshape(samples, each),), hot_attrs)
+    return (reshape(sum_(hot * weight, axis=(1,)), data.shape),)
+
+
+def _outputs(attrs: Attrs) -> int:
+    return 2 if attrs["get_prob"] else 1
+
+
+SAMPLE_MULTINOMIAL = register(
+    Operator(
+        "_sample_multinomial",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Classes drawn with the probabilities along the last axis, shape many for each\n"
+            "row.\n\n"
+            "With get_prob also the logarithm of the probability of each, which has a\n"
+            "gradient."
+        ),
+        schema=Schema(shape=shape_attr(()), get_prob=boolean(False), dtype=dtype_attr(INT32)),
+        aliases=("sample_multinomial",),
+        outputs=_outputs,
+        gradient_uses_output=True,
+        random=True,
+        heavy=True,
+        complete=named_dtype,
+    )
+)

@@ -1,0 +1,99 @@
+"""_npi_multinomial: how often each class comes among some trials."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import INT64, is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, numbers, optional
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.ops import variates
+from gluonish.ops.random import check_extents
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["NUMPY_MULTINOMIAL"]
+
+Key = tuple[int, int]
+
+_NAME = "_npi_multinomial"
+_SLACK = 1e-5  # by which probabilities in float32 may add up to more than 1
+
+
+def _active(attrs: Attrs) -> tuple[str, ...]:
+    return ("a",) if attrs["pvals"] is None else ()
+
+
+def _check_probabilities(smallest: float, total: float) -> None:
+    """Check probabilities: none below 0, and not above 1 but for the last, which is the rest."""
+    if not (smallest >= 0 and total <= 1 + _SLACK):
+        raise OperatorError(
+            f"{_NAME}: expected probabilities of at least 0 that add up to at most 1, "
+            f"got a smallest of {smallest} and a sum of {total}"
+        )
+
+
+def _infer(
+    *arrays: Spec, n: int, pvals: tuple[float, ...] | None, size: Shape | None
+) -> tuple[Spec]:
+    if len(arrays) != (pvals is None):
+        raise OperatorError(f"{_NAME}: expected pvals or an array, got {len(arrays)} arrays")
+    if n < 0:
+        raise OperatorError(f"{_NAME}: expected n of at least 0, got {n}")
+    for spec in arrays:
+        if len(spec.shape) != 1 or not is_floating(spec.dtype):
+            raise OperatorError(f"{_NAME}: expected floating data of 1 axis, got {spec}")
+    classes = arrays[0].shape if pvals is None else (len(pvals),)
+    if pvals:
+        _check_probabilities(min(pvals), sum(pvals))
+    return (Spec((() if size is None else check_extents(_NAME, size)) + classes, INT64),)
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    *arrays: Any,
+    key: Key,
+    n: int,
+    pvals: tuple[float, ...] | None,
+    size: Shape | None,
+) -> None:
+    shares = arrays[0].astype(xp.float64).tolist() if pvals is None else list(pvals)
+    if not shares:
+        return
+    _check_probabilities(min(shares), sum(shares))
+    columns = out.reshape(-1, len(shares))
+    index = xp.arange(columns.shape[0])
+    left, rest = xp.full(index.size, float(n)), 1.0
+    for i, share in enumerate(shares[:-1]):
+        chance = min(share / rest, 1.0) if rest > 0 else 0.0
+        part = variates.substream(key, i)
+        found = variates.binomial(xp, part, index, left, xp.full(index.size, chance))
+        columns[:, i] = found.astype(out.dtype)
+        left = left - found
+        rest -= share
+    columns[:, -1] = left.astype(out.dtype)
+
+
+def _complete(_inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    outputs[0] = PartialSpec(outputs[0].shape, INT64)
+
+
+NUMPY_MULTINOMIAL = register(
+    Operator(
+        _NAME,
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "How often each class comes among n trials, an array of counts for each of size.\n\n"
+            "The probabilities are pvals, or the input where that is None."
+        ),
+        inputs=("a",),
+        active_inputs=_active,
+        schema=Schema(n=integer(), pvals=optional(numbers()), size=optional(shape_attr())),
+        random=True,
+        heavy=True,
+        complete=_complete,
+    )
+)

@@ -1,0 +1,279 @@
+"""_npi_* samplers of NumPy's distributions, whose parameters are numbers or arrays.
+
+Those whose result is a smooth function of the parameters and of numbers that do not depend on them
+keep these numbers as a hidden output, the noise, and have a gradient.
+
+References:
+    D. Kingma, M. Welling, Auto-Encoding Variational Bayes, ICLR 2014.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import REQUIRED, Attribute, Schema, dtype_attr, number, optional, text
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.ops import variates
+from gluonish.ops.broadcast_to import unbroadcast
+from gluonish.ops.cast import cast
+from gluonish.ops.philox import normal
+from gluonish.ops.random import fill_uniform, work_dtype
+from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.sampling.numpy_limits import (
+    active,
+    check_arrays,
+    check_numbers,
+    placed,
+    result_shape,
+)
+from gluonish.ops.unary import EXP, LOG
+from gluonish.ops.variates import fill
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["NUMPY_SAMPLERS"]
+
+Key = tuple[int, int]
+Slope = Callable[[Any, Any], Any]  # (noise, parameter) -> derivative of the result, for values
+
+
+@dataclass(frozen=True, slots=True)
+class _Smooth:
+    """A result made of noise and parameters.
+
+    Args:
+        noise: Fills an array: ``noise(xp, out, key)``.
+        value: The result: ``value(xp, noise, *parameters)``.
+        slopes: Its derivatives; None stands for 1.
+    """
+
+    noise: Callable[[ModuleType, Any, Key], None]
+    value: Callable[..., Any]
+    slopes: tuple[Slope | None, ...]
+
+
+def _each(draw: variates.Draw) -> Callable[[ModuleType, Any, Key], None]:
+    """Return the filling of an array by a sampler without parameters."""
+    return lambda xp, out, key: fill(xp, out, draw, key, ())
+
+
+def _fill_normal(xp: ModuleType, out: Any, key: Key) -> None:
+    out[...] = normal(xp, key, out.shape, out.dtype)
+
+
+def _gumbel(xp: ModuleType, key: Key, index: Any) -> Any:
+    return -xp.log(variates.exponential(xp, key, index))
+
+
+def _logistic(xp: ModuleType, key: Key, index: Any) -> Any:
+    u = variates.open_uniform(xp, key, index)
+    return xp.log(u) - xp.log1p(-u)
+
+
+def _rayleigh(xp: ModuleType, key: Key, index: Any) -> Any:
+    return xp.sqrt(2 * variates.exponential(xp, key, index))
+
+
+def _power(xp: ModuleType, key: Key, index: Any, a: Any) -> Any:
+    return xp.exp(variates.exponential(xp, key, index) / -a)
+
+
+def _shifted(xp: ModuleType, noise: Any, loc: Any, scale: Any) -> Any:
+    return loc + scale * noise
+
+
+def _scaled(xp: ModuleType, noise: Any, scale: Any) -> Any:
+    return scale * noise
+
+
+def _noise_itself(noise: Any, _scale: Any) -> Any:
+    return noise
+
+
+_NORMAL = _Smooth(_fill_normal, _shifted, (None, _noise_itself))
+_GUMBEL = _Smooth(_each(_gumbel), _shifted, (None, _noise_itself))
+_LOGISTIC = _Smooth(_each(_logistic), _shifted, (None, _noise_itself))
+_EXPONENTIAL = _Smooth(_each(variates.exponential), _scaled, (_noise_itself,))
+_RAYLEIGH = _Smooth(_each(_rayleigh), _scaled, (_noise_itself,))
+_PARETO = _Smooth(
+    _each(variates.exponential),
+    lambda xp, noise, a: xp.expm1(noise / a),
+    (lambda noise, a: -(EXP(noise / a) * noise / (a * a)),),
+)
+_WEIBULL = _Smooth(
+    _each(variates.exponential),
+    lambda xp, noise, a: noise ** (1 / a),
+    (lambda noise, a: -(EXP(LOG(noise) / a) * LOG(noise) / (a * a)),),
+)
+
+
+def _draw_smooth(smooth: _Smooth) -> Callable[..., None]:
+    """Return the filling of result and noise."""
+
+    def draw(xp: ModuleType, outputs: Any, key: Key, *parameters: Any) -> None:
+        out, noise = outputs
+        smooth.noise(xp, noise, key)
+        wide = [p if isinstance(p, float) else p.astype(noise.dtype) for p in parameters]
+        out[...] = smooth.value(xp, noise, *wide).astype(out.dtype)
+
+    return draw
+
+
+def _draw_each(draw: variates.Draw) -> Callable[..., None]:
+    """Return the filling of a result by a sampler of single elements."""
+    return lambda xp, out, key, *parameters: fill(xp, out, draw, key, parameters)
+
+
+def _smooth_gradient(names: tuple[str, ...], smooth: _Smooth) -> Callable[..., tuple[Any, ...]]:
+    """Return the rule that takes a result's gradient to the parameters that are arrays."""
+
+    def gradient(g: Any, *values: Any, **attrs: Any) -> tuple[Any, ...]:
+        *arrays, _result, noise = values
+        slopes = [
+            slope for name, slope in zip(names, smooth.slopes, strict=True) if attrs[name] is None
+        ]
+        top = None if g[0] is None else cast(g[0], noise.dtype)
+        found: list[Any] = []
+        for array, slope in zip(arrays, slopes, strict=True):
+            if top is None:
+                found.append(None)
+                continue
+            part = top if slope is None else top * slope(noise, cast(array, noise.dtype))
+            found.append(cast(unbroadcast(part, array.shape), array.dtype))
+        return tuple(found)
+
+    return gradient
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    outputs[0] = PartialSpec(outputs[0].shape, attrs.get("dtype", FLOAT32))
+
+
+def _sampler(
+    word: str,
+    doc: str,
+    names: tuple[str, ...],
+    how: _Smooth | Callable[..., None],
+    *,
+    default: object = REQUIRED,
+    attributes: tuple[str, ...] = ("size", "ctx"),
+) -> Operator:
+    """Register a sampler.
+
+    Args:
+        word: What follows _npi_ in its name; with _n at its end size stands in front of the
+            parameters' shape.
+        doc: What it draws.
+        names: The parameters'.
+        how: How; a function ``(xp, out, key, *parameters)`` has no gradient.
+        default: Of all parameters.
+        attributes: Beside them.
+    """
+    name = f"_npi_{word}"
+    smooth = how if isinstance(how, _Smooth) else None
+    draw = _draw_smooth(how) if isinstance(how, _Smooth) else how
+
+    def infer(*arrays: Spec, size: Shape | None, **attrs: Any) -> tuple[Spec, ...]:
+        check_numbers(name, names, len(arrays), attrs)
+        dtype: np.dtype[Any] = attrs.get("dtype", FLOAT32)
+        for found in (dtype, *(spec.dtype for spec in arrays)):
+            if not is_floating(found):
+                raise OperatorError(
+                    f"{name}: expected a floating dtype of result and parameters, got {found.name}"
+                )
+        spec = Spec(result_shape(name, arrays, size, in_front=word.endswith("_n")), dtype)
+        return (spec,) if smooth is None else (spec, spec._replace(dtype=work_dtype(dtype)))
+
+    def kernel(xp: ModuleType, out: Any, *arrays: Any, key: Key, **attrs: Any) -> None:
+        values = placed(names, arrays, attrs)
+        check_arrays(xp, name, names, values)
+        draw(xp, out, key, *values)
+
+    known: dict[str, Attribute] = {
+        "size": optional(shape_attr()),
+        "ctx": text("cpu"),
+        "dtype": dtype_attr(FLOAT32),
+    }
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            zero_gradient if smooth is None else _smooth_gradient(names, smooth),
+            doc=(
+                f"{doc}.\n\nA parameter that is None is the next input. Without size the result "
+                "has the\nparameters' shape."
+            ),
+            inputs=tuple(f"input{i + 1}" for i in range(len(names))),
+            active_inputs=active(names),
+            schema=Schema(
+                **{parameter: optional(number(), default) for parameter in names},
+                **{attribute: known[attribute] for attribute in attributes},
+            ),
+            outputs=1 if smooth is None else 2,
+            visible=1,
+            gradient_uses_output=smooth is not None,
+            random=True,
+            heavy=True,
+            complete=_complete,
+        )
+    )
+
+
+_LOCATION = ("loc", "scale")
+_TYPED = ("size", "ctx", "dtype")
+
+NUMPY_SAMPLERS = (
+    _sampler("normal", "Normal numbers", _LOCATION, _NORMAL, attributes=_TYPED),
+    _sampler(
+        "normal_n",
+        "Normal numbers, an array of shape size for each parameter",
+        _LOCATION,
+        _NORMAL,
+        attributes=_TYPED,
+    ),
+    _sampler(
+        "uniform",
+        "Numbers uniform on [low, high)",
+        ("low", "high"),
+        fill_uniform,
+        attributes=_TYPED,
+    ),
+    _sampler(
+        "uniform_n",
+        "Numbers uniform on [low, high), an array of shape size for each parameter",
+        ("low", "high"),
+        fill_uniform,
+        attributes=_TYPED,
+    ),
+    _sampler(
+        "gamma",
+        "Numbers of the gamma distribution",
+        ("shape", "scale"),
+        _draw_each(variates.gamma),
+        attributes=_TYPED,
+    ),
+    _sampler("gumbel", "Numbers of the Gumbel distribution", _LOCATION, _GUMBEL),
+    _sampler("logistic", "Numbers of the logistic distribution", _LOCATION, _LOGISTIC),
+    _sampler("exponential", "Exponential numbers", ("scale",), _EXPONENTIAL, default=1.0),
+    _sampler(
+        "rayleigh", "Numbers of the Rayleigh distribution", ("scale",), _RAYLEIGH, default=1.0
+    ),
+    _sampler(
+        "pareto", "Numbers of the Pareto distribution from 0 on", ("a",), _PARETO, default=None
+    ),
+    _sampler("weibull", "Numbers of the Weibull distribution", ("a",), _WEIBULL, default=None),
+    _sampler(
+        "powerd",
+        "Numbers on (0, 1) of density a x^(a - 1)",
+        ("a",),
+        _draw_each(_power),
+        default=None,
+        attributes=("size",),
+    ),
+)

@@ -1,0 +1,161 @@
+"""_sample_*: random numbers of distributions whose parameters are arrays, some for each element."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BOOL, FLOAT32, is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, dtype_attr, optional
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops import variates
+from gluonish.ops.philox import normal, uniform
+from gluonish.ops.random import check_extents, fill_uniform, work_dtype
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.variates import fill
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["SAMPLERS"]
+
+Key = tuple[int, int]
+Fill = Callable[..., None]  # (xp, out, key, *parameters)
+
+
+def _standard(draw: Callable[..., Any], finish: Callable[..., Any]) -> Fill:
+    """Fill with numbers of one distribution that the parameters turn into those of another."""
+
+    def filled(xp: ModuleType, out: Any, key: Key, *parameters: Any) -> None:
+        work = work_dtype(out.dtype)
+        drawn = draw(xp, key, out.shape, work)
+        out[...] = finish(xp, drawn, *(p.astype(work) for p in parameters)).astype(out.dtype)
+
+    return filled
+
+
+def _each(draw: variates.Draw) -> Fill:
+    """Fill element by element."""
+
+    def filled(xp: ModuleType, out: Any, key: Key, *parameters: Any) -> None:
+        fill(xp, out, draw, key, parameters)
+
+    return filled
+
+
+def _sampler(word: str, doc: str, filled: Fill, *inputs: str) -> Operator:
+    """Register a sampler.
+
+    Args:
+        word: What follows _sample_ in its name.
+        doc: What it draws.
+        filled: Fills an array, with parameters that broadcast to it.
+        *inputs: The parameters' names.
+    """
+    name = f"_sample_{word}"
+
+    def infer(*parameters: Spec, shape: Shape, dtype: np.dtype[Any] | None) -> tuple[Spec]:
+        first = parameters[0]
+        if any(p != first for p in parameters) or first.dtype == BOOL:
+            raise OperatorError(
+                f"{name}: expected numbers {' and '.join(inputs)} of one shape and dtype, got "
+                f"{', '.join(map(str, parameters))}"
+            )
+        result = dtype or FLOAT32
+        if not is_floating(result):
+            raise OperatorError(f"{name}: expected a floating dtype, got {result.name}")
+        return (Spec(first.shape + check_extents(name, shape), result),)
+
+    def kernel(
+        xp: ModuleType,
+        out: Any,
+        *parameters: Any,
+        key: Key,
+        shape: Shape,
+        dtype: np.dtype[Any] | None,
+    ) -> None:
+        columns = [p.reshape(p.shape + (1,) * len(shape)) for p in parameters]
+        filled(xp, out, key, *columns)
+
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            zero_gradient,
+            doc=(
+                f"{doc}: shape many for each element of the parameters, float32 unless dtype "
+                "says otherwise.\n\nParameters out of range give NaN."
+            ),
+            inputs=inputs,
+            schema=Schema(shape=shape_attr(()), dtype=optional(dtype_attr())),
+            aliases=(f"sample_{word}",),
+            random=True,
+            heavy=True,
+            complete=_complete,
+        )
+    )
+
+
+def _complete(inputs: list[Any], outputs: list[Any], attrs: Any) -> None:
+    """Give all parameters the shape and dtype of those that are known."""
+    outputs[0] = outputs[0]._replace(dtype=attrs["dtype"] or FLOAT32)
+    for i, spec in enumerate(inputs):
+        for other in inputs:
+            spec = spec._replace(  # what is known grows
+                shape=spec.shape or other.shape,
+                dtype=other.dtype if spec.dtype is None else spec.dtype,
+            )
+        inputs[i] = spec
+
+
+SAMPLERS = (
+    _sampler(
+        "uniform",
+        "Numbers uniform on [low, high)",
+        fill_uniform,
+        "low",
+        "high",
+    ),
+    _sampler(
+        "normal",
+        "Numbers of normal distributions with mean mu and standard deviation sigma",
+        _standard(normal, lambda xp, x, mu, sigma: mu + sigma * x),
+        "mu",
+        "sigma",
+    ),
+    _sampler(
+        "exponential",
+        "Numbers of exponential distributions with rate lam",
+        _standard(uniform, lambda xp, u, lam: -xp.log1p(-u) / lam),
+        "lam",
+    ),
+    _sampler(
+        "gamma",
+        "Numbers of gamma distributions with shape alpha and scale beta",
+        _each(variates.gamma),
+        "alpha",
+        "beta",
+    ),
+    _sampler(
+        "poisson",
+        "Whole numbers of Poisson distributions with mean lam",
+        _each(variates.poisson),
+        "lam",
+    ),
+    _sampler(
+        "negative_binomial",
+        "Numbers of failures before the k-th success, where each trial has probability p",
+        _each(variates.negative_binomial),
+        "k",
+        "p",
+    ),
+    _sampler(
+        "generalized_negative_binomial",
+        "Whole numbers of negative binomial distributions with mean mu and dispersion alpha",
+        _each(variates.generalized_negative_binomial),
+        "mu",
+        "alpha",
+    ),
+)

@@ -1,0 +1,37 @@
+"""_shuffle: the slices along axis 0 in random order."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Spec
+from gluonish.ops.philox import random_bits
+from gluonish.ops.registry import Operator, register
+
+__all__ = ["SHUFFLE"]
+
+Key = tuple[int, int]
+
+
+def _infer(data: Spec) -> tuple[Spec]:
+    if not data.shape:
+        raise OperatorError("shuffle: expected data of at least 1 axis, got ()")
+    return (data,)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, *, key: Key) -> None:
+    order = xp.argsort(random_bits(xp, key, data.shape[0]), kind="stable")
+    out[...] = data[order]
+
+
+SHUFFLE = register(
+    Operator(
+        "_shuffle",
+        _infer,
+        _kernel,
+        None,
+        doc="The slices along axis 0 in random order.",
+        aliases=("shuffle", "_npi_shuffle"),
+        random=True,
+    )
+)

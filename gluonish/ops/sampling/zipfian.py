@@ -1,0 +1,80 @@
+"""_sample_unique_zipfian: rows of different whole numbers, small ones more often."""
+
+import math
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT64, INT64
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, optional
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.philox import uniform
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.variates import substream
+
+__all__ = ["SAMPLE_UNIQUE_ZIPFIAN"]
+
+Key = tuple[int, int]
+
+_NAME = "_sample_unique_zipfian"
+_LONGEST = 1 << 20  # numbers that are drawn at a time
+
+
+def _infer(*, range_max: int, shape: Shape | None) -> tuple[Spec, Spec]:
+    asked = shape or ()
+    if range_max < 1:
+        raise OperatorError(f"{_NAME}: expected range_max of at least 1, got {range_max}")
+    if len(asked) != 2 or not 0 <= asked[1] <= range_max or asked[0] < 0:
+        raise OperatorError(
+            f"{_NAME}: expected a shape (rows, numbers) with at most range_max = {range_max} "
+            f"different numbers in a row, got {shape}"
+        )
+    return Spec(asked, INT64), Spec(asked[:1], INT64)
+
+
+def _row(key: Key, range_max: int, count: int) -> tuple[Any, int]:
+    """Return the first ``count`` different numbers of a stream, and how many were drawn."""
+    drawn = np.empty(0, np.int64)
+    length = 2 * count
+    for batch in range(1 << 16):
+        u = uniform(np, substream(key, batch), (length,), FLOAT64)
+        numbers = np.exp(u * math.log(range_max + 1)).astype(np.int64) - 1
+        drawn = np.concatenate([drawn, np.clip(numbers, 0, range_max - 1)])
+        first = np.sort(np.unique(drawn, return_index=True)[1])
+        if first.size >= count:
+            break
+        length = min(2 * length, _LONGEST)
+    first = first[:count]
+    return drawn[first], int(first[-1]) + 1 if count else 0
+
+
+def _kernel(xp: ModuleType, out: Any, *, key: Key, range_max: int, shape: Shape | None) -> None:
+    samples, tries = out
+    for i in range(samples.shape[0]):
+        numbers, count = _row(substream(key, (i + 1) << 16), range_max, samples.shape[1])
+        samples[i] = xp.asarray(numbers)
+        tries[i] = count
+
+
+SAMPLE_UNIQUE_ZIPFIAN = register(
+    Operator(
+        _NAME,
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "Rows of whole numbers below range_max, none of which is twice in its row.\n\n"
+            "A number k is drawn with probability log((k + 2) / (k + 1)) / log(range_max + 1),\n"
+            "and drawn again if its row has it. The second output is how many numbers were drawn\n"
+            "for each row. Shape is (rows, numbers in a row)."
+        ),
+        inputs=(),
+        schema=Schema(range_max=integer(), shape=optional(shape_attr())),
+        outputs=2,
+        random=True,
+        heavy=True,
+    )
+)

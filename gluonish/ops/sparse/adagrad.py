@@ -1,0 +1,65 @@
+"""_sparse_adagrad_update: AdaGrad, which moves the rows that a row-sparse gradient holds."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, number
+from gluonish.core.spec import Spec
+from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.optimizer_rules import ADAGRAD, apply_rule
+from gluonish.ops.optimizer_update import check_arrays
+from gluonish.ops.registry import Operator, register
+
+__all__ = ["ADAGRAD_UPDATE"]
+
+_NAME = "_sparse_adagrad_update"
+
+
+def _infer(weight: Spec, grad: Spec, history: Spec, **attrs: Any) -> tuple[Spec]:
+    if attrs["wd"] != 0:
+        raise OperatorError(f"{_NAME}: expected wd 0, got {attrs['wd']}; decay the weight yourself")
+    if not is_floating(weight.dtype):
+        raise OperatorError(f"{_NAME}: expected a floating-point weight, got {weight.dtype.name}")
+    return (check_arrays(_NAME, (weight, grad, history), mixed=False),)
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    weight: Any,
+    grad: Any,
+    history: Any,
+    *,
+    lr: float,
+    wd: float,
+    **scalars: Any,
+) -> None:
+    apply_rule(xp, ADAGRAD, out, (weight, grad, history), False, (lr, wd), scalars)
+
+
+ADAGRAD_UPDATE = register(
+    Operator(
+        _NAME,
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "One step of AdaGrad: returns the new weight, changes history in place.\n\n"
+            "Shapes: all that of the weight. Rows that a row-sparse grad does not hold stay as\n"
+            "they are. wd is there for MXNet's sake and must be 0."
+        ),
+        inputs=("weight", "grad", "history"),
+        schema=Schema(
+            lr=number(),
+            epsilon=number(1e-7),
+            wd=number(0.0),
+            rescale_grad=number(1.0),
+            clip_gradient=number(-1.0),
+        ),
+        mutates=(2,),
+        complete=dtype_rule(0, 1),
+        elementwise=True,
+    )
+)

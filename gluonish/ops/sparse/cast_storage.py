@@ -1,0 +1,48 @@
+"""cast_storage: the same values in another storage type; dense arrays stay as they are."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import Schema, choice
+from gluonish.core.spec import Spec
+from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.registry import Operator, V, apply, register
+
+__all__ = ["CAST_STORAGE", "cast_storage"]
+
+
+def _infer(data: Spec, *, stype: str) -> tuple[Spec]:
+    return (data,)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, *, stype: str) -> None:
+    out[...] = data
+
+
+def _gradient(g: V, data: V, *, stype: str) -> tuple[Any]:
+    return (g,)
+
+
+CAST_STORAGE = register(
+    Operator(
+        "cast_storage",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "The values of data in the storage type stype: default (dense), row_sparse or csr.\n\n"
+            "Shapes: data any for row_sparse, (rows, columns) for csr; the output has the same.\n"
+            "In a graph all values are dense, and it is a copy."
+        ),
+        schema=Schema(stype=choice("csr", "default", "row_sparse")),
+        aliases=("_sparse_cast_storage",),
+        complete=complete_same,
+        elementwise=True,
+        identity=True,
+    )
+)
+
+
+def cast_storage(data: Any, stype: str) -> Any:
+    """Return ``data`` in a storage type: ``"default"``, ``"row_sparse"`` or ``"csr"``."""
+    return apply(CAST_STORAGE, (data,), {"stype": stype})

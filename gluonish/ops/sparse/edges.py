@@ -1,0 +1,73 @@
+"""Elements that a CSR matrix holds: how many, and those at given places."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import INT64
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer, optional
+from gluonish.core.spec import Spec
+from gluonish.ops.registry import Operator, register
+
+__all__ = ["EDGE_ID", "GETNNZ"]
+
+
+def _count_infer(data: Spec, *, axis: int | None) -> tuple[Spec]:
+    if len(data.shape) != 2 or axis not in (None, 0, 1):
+        raise OperatorError(
+            f"_contrib_getnnz: expected a matrix and axis None, 0 or 1, got {data.shape} and {axis}"
+        )
+    return (Spec((1,) if axis is None else (data.shape[1 - axis],), INT64),)
+
+
+def _count_kernel(xp: ModuleType, out: Any, data: Any, *, axis: int | None) -> None:
+    out[...] = (data != 0).sum(axis=axis)
+
+
+GETNNZ = register(
+    Operator(
+        "_contrib_getnnz",
+        _count_infer,
+        _count_kernel,
+        None,
+        doc=(
+            "Number of elements that a CSR matrix holds, zeros among them included; in a dense\n"
+            "matrix, of those that are not 0.\n\n"
+            "Shapes: data (rows, columns), output (1,), or (columns,) for axis 0 and (rows,) for\n"
+            "axis 1, int64."
+        ),
+        schema=Schema(axis=optional(integer())),
+    )
+)
+
+
+def _edge_infer(data: Spec, u: Spec, v: Spec) -> tuple[Spec]:
+    if len(data.shape) != 2 or len(u.shape) != 1 or u.shape != v.shape:
+        raise OperatorError(
+            "_contrib_edge_id: expected a matrix and u and v of one axis and extent, got "
+            f"{data.shape}, {u.shape} and {v.shape}"
+        )
+    return (Spec(u.shape, data.dtype),)
+
+
+def _edge_kernel(xp: ModuleType, out: Any, data: Any, u: Any, v: Any) -> None:
+    rows = xp.clip(u.astype(xp.int64), 0, data.shape[0] - 1)
+    columns = xp.clip(v.astype(xp.int64), 0, data.shape[1] - 1)
+    found = data[rows, columns]
+    inside = (rows == u) & (columns == v) & (found != 0)
+    out[...] = xp.where(inside, found, xp.asarray(-1, dtype=found.dtype))
+
+
+EDGE_ID = register(
+    Operator(
+        "_contrib_edge_id",
+        _edge_infer,
+        _edge_kernel,
+        None,
+        doc=(
+            "Elements of a CSR matrix at rows u and columns v; -1 where it holds none.\n\n"
+            "Shapes: data (rows, columns), u and v (N,), output (N,)."
+        ),
+        inputs=("data", "u", "v"),
+    )
+)

@@ -1,0 +1,43 @@
+"""_contrib_SparseEmbedding: Embedding whose weight gets a row-sparse gradient."""
+
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Spec
+from gluonish.ops.embedding import EMBEDDING
+from gluonish.ops.registry import Operator, V, register
+
+__all__ = ["SPARSE_EMBEDDING"]
+
+
+def _infer(
+    data: Spec, weight: Spec, *, input_dim: int, output_dim: int, **_: object
+) -> tuple[Spec]:
+    if weight.shape != (input_dim, output_dim):
+        raise OperatorError(
+            f"_contrib_SparseEmbedding: expected weight ({input_dim}, {output_dim}), got "
+            f"{weight.shape}"
+        )
+    return (Spec((*data.shape, output_dim), weight.dtype),)
+
+
+def _gradient(g: V, data: V, weight: V, **attrs: Any) -> Any:
+    assert EMBEDDING.gradient is not None
+    return EMBEDDING.gradient(g, data, weight, **{**attrs, "sparse_grad": True})
+
+
+SPARSE_EMBEDDING = register(
+    Operator(
+        "_contrib_SparseEmbedding",
+        _infer,
+        EMBEDDING.kernel,
+        _gradient,
+        doc=(
+            "Rows of weight by the indices in data, with a row-sparse gradient of weight.\n\n"
+            "Shapes and attributes are those of Embedding; sparse_grad is taken for granted."
+        ),
+        inputs=("data", "weight"),
+        schema=EMBEDDING.schema,
+        complete=EMBEDDING.complete,
+    )
+)

@@ -1,0 +1,57 @@
+"""ftrl_update: one step of FTRL-Proximal.
+
+References:
+    H. B. McMahan et al., Ad Click Prediction: a View from the Trenches, KDD 2013.
+"""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import number
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.optimizer_update import single_update
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Attrs
+
+__all__ = ["FTRL", "FTRL_UPDATE"]
+
+
+def _step(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, wd = rates
+    limit = attrs["clip_gradient"]
+    slope = g if limit < 0 else xp.clip(g, -limit, limit)
+    z, n = map(widen, states)
+    total = n + slope * slope
+    root = xp.sqrt(total)
+    moved = z + slope - (root - xp.sqrt(n)) * w / lr
+    states[0][...] = moved
+    states[1][...] = total
+    share = xp.sign(moved) * attrs["lamda1"] - moved
+    found = share / ((attrs["beta"] + root) / lr + wd)
+    return xp.where(xp.abs(moved) > attrs["lamda1"], found, found.dtype.type(0))
+
+
+FTRL = Rule(
+    "ftrl",
+    "FTRL-Proximal",
+    ("z", "n"),
+    ("lr", "wd"),
+    _step,
+    {"lamda1": number(0.01), "beta": number(1.0)},
+)
+
+FTRL_UPDATE = single_update(
+    "ftrl_update",
+    FTRL,
+    {
+        "lr": number(),
+        **FTRL.scalars,
+        "wd": number(0.0),
+        "rescale_grad": number(1.0),
+        "clip_gradient": number(-1.0),
+    },
+    "_sparse_ftrl_update",
+)

@@ -1,0 +1,82 @@
+"""signsgd_update and signum_update: steps of one length, by the signs of gradients or momenta.
+
+References:
+    J. Bernstein, Y. Wang, K. Azizzadenesheli, A. Anandkumar, signSGD: Compressed Optimisation for
+    Non-Convex Problems, ICML 2018.
+"""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import Attribute, Schema, number
+from gluonish.core.spec import Spec
+from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.optimizer_update import check_arrays, single_update
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["SIGNSGD_UPDATE", "SIGNUM", "SIGNUM_UPDATE"]
+
+_ATTRIBUTES: dict[str, Attribute] = {
+    "wd": number(0.0),
+    "rescale_grad": number(1.0),
+    "clip_gradient": number(-1.0),
+}
+
+
+def _infer(weight: Spec, grad: Spec, **_attrs: Any) -> tuple[Spec]:
+    return (check_arrays("signsgd_update", (weight, grad), mixed=False),)
+
+
+def _kernel(
+    xp: ModuleType, out: Any, weight: Any, grad: Any, *, lr: float, wd: float, **_attrs: Any
+) -> None:
+    w = widen(weight)
+    out[...] = w * (1 - lr * wd) - xp.sign(widen(grad)) * lr
+
+
+SIGNSGD_UPDATE = register(
+    Operator(
+        "signsgd_update",
+        _infer,
+        _kernel,
+        None,
+        doc=(
+            "One step of signSGD: returns (1 - lr wd) weight - lr sign(grad).\n\n"
+            "rescale_grad and clip_gradient change no sign: they are ignored."
+        ),
+        inputs=("weight", "grad"),
+        schema=Schema(lr=number(), **_ATTRIBUTES),
+        complete=dtype_rule(0, 1),
+        elementwise=True,
+    )
+)
+
+
+def _signum(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, wd = rates
+    momentum, limit = attrs["momentum"], attrs["clip_gradient"]
+    slope = g if limit < 0 else xp.clip(g, -limit, limit)
+    moved = widen(states[0]) * momentum - (slope + w * wd) * (1 - momentum)
+    states[0][...] = moved
+    return w * (1 - lr * attrs["wd_lh"]) + xp.sign(moved) * lr
+
+
+SIGNUM = Rule(
+    "signum",
+    "Signum",
+    ("mom",),
+    ("lr", "wd"),
+    _signum,
+    {"momentum": number(0.0), "wd_lh": number(0.0)},
+)
+
+SIGNUM_UPDATE = single_update(
+    "signum_update",
+    SIGNUM,
+    {"lr": number(), "momentum": number(0.0), **_ATTRIBUTES, "wd_lh": number(0.0)},
+)

@@ -1,0 +1,279 @@
+"""GridGenerator, BilinearSampler and SpatialTransformer: images read where a grid says.
+
+A grid (N, 2, H, W) holds x and y of every output pixel, -1 at the first pixel of the image read
+and 1 at its last. Beyond it are zeros.
+
+References:
+    M. Jaderberg, K. Simonyan, A. Zisserman, K. Kavukcuoglu, Spatial Transformer Networks, 2015.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, optional, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.concat import concat
+from gluonish.ops.matmul import batch_dot
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.slice import slice_axis
+from gluonish.ops.vision.bilinear_points import bilinear_points_gradients, read_bilinear
+from gluonish.ops.vision.extents import check_floating, check_pair, check_rank, limited
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["BILINEAR_SAMPLER", "GRID_GENERATOR", "SPATIAL_TRANSFORMER"]
+
+
+def _no_elements(spec: Spec) -> Spec:
+    """Return what stands for an output that only MXNet's kernels need."""
+    return Spec((0,), spec.dtype)
+
+
+def _even(xp: ModuleType, count: int, dtype: Any) -> Any:
+    """Return the coordinates of ``count`` pixels: -1 to 1, one alone lies at -1."""
+    return -1 + xp.arange(count, dtype=dtype) * (2 / (count - 1) if count > 1 else 0)
+
+
+def _target_grid(xp: ModuleType, target: Shape, dtype: Any) -> Any:
+    """Return x, y and 1 of every pixel, (3, H * W)."""
+    height, width = target
+    grid = xp.ones((3, height, width), dtype)
+    grid[0] = _even(xp, width, dtype)
+    grid[1] = _even(xp, height, dtype)[:, None]
+    return grid.reshape(3, height * width)
+
+
+def _check_affine(operator: str, parameters: Spec, target: Shape) -> None:
+    check_pair(operator, "target_shape", target)
+    if len(parameters.shape) != 2 or parameters.shape[1] != 6:
+        raise OperatorError(
+            f"{operator}: expected affine parameters (N, 6), got {parameters.shape}"
+        )
+
+
+def _grid_infer(data: Spec, *, transform_type: str, target_shape: Shape) -> tuple[Spec, Spec]:
+    check_floating("GridGenerator", data)
+    if transform_type == "affine":
+        _check_affine("GridGenerator", data, target_shape)
+        out = limited("GridGenerator", (data.shape[0], 2, *target_shape))
+        return Spec(out, data.dtype), _no_elements(data)
+    check_rank("GridGenerator", "data", data, "N 2 H W")
+    if data.shape[1] != 2:
+        raise OperatorError(f"GridGenerator: expected data (N, 2, H, W), got {data.shape}")
+    return data, _no_elements(data)
+
+
+def _affine_grid(xp: ModuleType, parameters: Any, target: Shape) -> Any:
+    wide = widen(parameters).reshape(-1, 2, 3)
+    return (wide @ _target_grid(xp, target, wide.dtype)).reshape(-1, 2, *target)
+
+
+def _grid_kernel(
+    xp: ModuleType, out: Any, data: Any, *, transform_type: str, target_shape: Shape
+) -> None:
+    if transform_type == "affine":
+        out[0][...] = _affine_grid(xp, data, target_shape)
+        return
+    flow = widen(data)
+    height, width = data.shape[2:]
+    for i, (extent, base) in enumerate(
+        ((width, xp.arange(width)), (height, xp.arange(height)[:, None]))
+    ):
+        half = (extent - 1) / 2
+        out[0][:, i] = (flow[:, i] + base.astype(flow.dtype)) / flow.dtype.type(half) - 1
+
+
+def _warp_gradient(g: V) -> Any:
+    height, width = g.shape[2:]
+    parts = [
+        slice_axis(g, 1, i, i + 1) * (2 / (extent - 1) if extent > 1 else 0.0)
+        for i, extent in enumerate((width, height))
+    ]
+    return concat(parts, 1)
+
+
+def _affine_gradient(g: V, parameters: V, target: Shape) -> Any:
+    base = apply(_GRID_BASE, (parameters,), {"target_shape": target})
+    flat = reshape(g, (g.shape[0], 2, target[0] * target[1]))
+    return reshape(batch_dot(flat, base, transpose_b=True), parameters.shape)
+
+
+def _grid_gradient(
+    g: tuple[V | None, ...], data: V, *, transform_type: str, target_shape: Shape
+) -> tuple[Any]:
+    head = g[0]
+    if head is None:
+        return (None,)
+    if transform_type == "warp":
+        return (lambda: _warp_gradient(head),)
+    return (lambda: _affine_gradient(head, data, target_shape),)
+
+
+def _base_kernel(xp: ModuleType, out: Any, like: Any, *, target_shape: Shape) -> None:
+    out[...] = _target_grid(xp, target_shape, widen(like).dtype)
+
+
+_GRID_BASE = register(
+    Operator(
+        "_grid_generator_base",
+        lambda like, *, target_shape: (
+            Spec((like.shape[0], 3, target_shape[0] * target_shape[1]), like.dtype),
+        ),
+        _base_kernel,
+        zero_gradient,
+        doc="x, y and 1 of every pixel of a grid, for each sample of like.",
+        inputs=("like",),
+        schema=Schema(target_shape=shape()),
+    )
+)
+
+GRID_GENERATOR = register(
+    Operator(
+        "GridGenerator",
+        _grid_infer,
+        _grid_kernel,
+        _grid_gradient,
+        doc=(
+            "Grids for BilinearSampler, (N, 2, H, W).\n\n"
+            "'affine': data (N, 6) holds matrices (2, 3) that multiply (x, y, 1) of the pixels of\n"
+            "target_shape. 'warp': data (N, 2, H, W) is a flow in pixels, added to each pixel's\n"
+            "place."
+        ),
+        schema=Schema(transform_type=choice("affine", "warp"), target_shape=shape((0, 0))),
+        outputs=2,
+        visible=1,
+        output_names=("output", "grid_dst"),
+    )
+)
+
+
+def _sampler_infer(data: Spec, grid: Spec, *, cudnn_off: bool | None) -> tuple[Spec, Spec]:
+    check_floating("BilinearSampler", data, grid)
+    check_rank("BilinearSampler", "data", data, "N C H W")
+    if len(grid.shape) != 4 or grid.shape[:2] != (data.shape[0], 2):
+        raise OperatorError(
+            f"BilinearSampler: expected grid ({data.shape[0]}, 2, H, W), got {grid.shape}"
+        )
+    out = limited("BilinearSampler", (*data.shape[:2], *grid.shape[2:]))
+    return Spec(out, data.dtype), _no_elements(data)
+
+
+def _sample(xp: ModuleType, out: Any, data: Any, grid: Any) -> None:
+    """Fill ``out`` with images read at a grid in the accumulator's dtype."""
+    points = grid.reshape(len(grid), 2, -1)
+    height, width = data.shape[2:]
+    rows = (points[:, 1] + 1) * ((height - 1) / 2)
+    columns = (points[:, 0] + 1) * ((width - 1) / 2)
+    out[...] = read_bilinear(xp, data, rows, columns, "zeros").reshape(out.shape)
+
+
+def _sampler_kernel(
+    xp: ModuleType, out: Any, data: Any, grid: Any, *, cudnn_off: bool | None
+) -> None:
+    _sample(xp, out[0], data, widen(grid))
+
+
+def _sampler_gradients(g: V, data: V, grid: V) -> tuple[Any, Any]:
+    """Return the gradients of images and grid."""
+    batch, _, *size = grid.shape
+    count = size[0] * size[1]
+    halves = [(extent - 1) / 2 for extent in data.shape[2:]]
+    points = reshape(grid, (batch, 2, count))
+    columns, rows = (reshape(slice_axis(points, 1, i, i + 1), (batch, count)) for i in range(2))
+    images, d_rows, d_columns = bilinear_points_gradients(
+        reshape(g, (batch, g.shape[1], count)),
+        data,
+        (rows + 1.0) * halves[0],
+        (columns + 1.0) * halves[1],
+    )
+    parts = [d_columns * halves[1], d_rows * halves[0]]
+    return images, reshape(
+        concat([reshape(part, (batch, 1, count)) for part in parts], 1), grid.shape
+    )
+
+
+def _sampler_gradient(
+    g: tuple[V | None, ...], data: V, grid: V, *, cudnn_off: bool | None
+) -> tuple[Any, Any]:
+    return (None, None) if g[0] is None else _sampler_gradients(g[0], data, grid)
+
+
+BILINEAR_SAMPLER = register(
+    Operator(
+        "BilinearSampler",
+        _sampler_infer,
+        _sampler_kernel,
+        _sampler_gradient,
+        doc=(
+            "Images (N, C, H, W) read at the places that a grid (N, 2, H', W') names: x and y, -1\n"
+            "at the first pixel and 1 at the last.\n\n"
+            "Between pixels it takes the mean of four, weighted by how near they are. Pixels\n"
+            "beyond the image are 0. cudnn_off changes nothing."
+        ),
+        inputs=("data", "grid"),
+        schema=Schema(cudnn_off=optional(boolean())),
+        outputs=2,
+        visible=1,
+        output_names=("output", "tmp"),
+        heavy=True,
+    )
+)
+
+
+def _transformer_infer(data: Spec, loc: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    check_floating("SpatialTransformer", data, loc)
+    check_rank("SpatialTransformer", "data", data, "N C H W")
+    _check_affine("SpatialTransformer", loc, attrs["target_shape"])
+    if loc.shape[0] != data.shape[0]:
+        raise OperatorError(
+            f"SpatialTransformer: expected loc ({data.shape[0]}, 6), got {loc.shape}"
+        )
+    out = limited("SpatialTransformer", (*data.shape[:2], *attrs["target_shape"]))
+    return Spec(out, data.dtype), _no_elements(data), _no_elements(data)
+
+
+def _transformer_kernel(xp: ModuleType, out: Any, data: Any, loc: Any, **attrs: Any) -> None:
+    _sample(xp, out[0], data, _affine_grid(xp, loc, attrs["target_shape"]))
+
+
+def _grid_attrs(attrs: Attrs) -> dict[str, Any]:
+    return {"transform_type": "affine", "target_shape": attrs["target_shape"]}
+
+
+def _transformer_gradient(
+    g: tuple[V | None, ...], data: V, loc: V, **attrs: Any
+) -> tuple[Any, ...]:
+    if g[0] is None:
+        return None, None
+    grid = apply(GRID_GENERATOR, (loc,), _grid_attrs(attrs))
+    images, of_grid = _sampler_gradients(g[0], data, grid)
+    return images, lambda: _affine_gradient(of_grid, loc, attrs["target_shape"])
+
+
+SPATIAL_TRANSFORMER = register(
+    Operator(
+        "SpatialTransformer",
+        _transformer_infer,
+        _transformer_kernel,
+        _transformer_gradient,
+        doc=(
+            "Images (N, C, H, W) read through affine maps, at target_shape.\n\n"
+            "loc (N, 6) holds matrices (2, 3) that map (x, y, 1) of an output pixel to x and y of\n"
+            "the place that is read; -1 and 1 are the first and last pixel. Pixels beyond the\n"
+            "image are 0. cudnn_off changes nothing."
+        ),
+        inputs=("data", "loc"),
+        schema=Schema(
+            target_shape=shape((0, 0)),
+            transform_type=choice("affine"),
+            sampler_type=choice("bilinear"),
+            cudnn_off=optional(boolean()),
+        ),
+        outputs=3,
+        visible=1,
+        output_names=("output", "grid_dst", "grid_src"),
+        heavy=True,
+    )
+)

@@ -1,0 +1,111 @@
+"""_contrib_count_sketch: rows folded into fewer columns, with signs.
+
+References:
+    Y. Gao, O. Beijbom, N. Zhang, T. Darrell, Compact Bilinear Pooling, 2016.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import INT64
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer
+from gluonish.core.spec import Spec
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.vision.extents import check_floating, limited
+from gluonish.ops.vision.points import add_points, gather_points
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["COUNT_SKETCH"]
+
+_NAME = "_contrib_count_sketch"
+
+
+def _infer(
+    data: Spec, h: Spec, s: Spec, *, out_dim: int, processing_batch_size: int
+) -> tuple[Spec]:
+    check_floating(_NAME, data, h, s)
+    if not data.shape:
+        raise OperatorError(f"{_NAME}: expected data of at least 1 axis, got {data.shape}")
+    columns = data.shape[-1]
+    for name, spec in (("h", h), ("s", s)):
+        if spec.shape not in ((columns,), (1, columns)):
+            raise OperatorError(
+                f"{_NAME}: expected {name} (1, {columns}) for data {data.shape}, got {spec.shape}"
+            )
+    return (Spec(limited(_NAME, (*data.shape[:-1], out_dim)), data.dtype),)
+
+
+def _places(xp: ModuleType, h: Any, out_dim: int) -> Any:
+    """Return the column of the result that each column goes to, -1 for none."""
+    wide = widen(h).reshape(1, -1)
+    inside = (wide >= 0) & (wide < out_dim)
+    return xp.where(inside, wide, -1).astype(INT64)
+
+
+def _kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    h: Any,
+    s: Any,
+    *,
+    out_dim: int,
+    processing_batch_size: int,
+) -> None:
+    signed = (widen(data) * widen(s).reshape(-1)).reshape(1, -1, data.shape[-1])
+    total = xp.zeros((1, signed.shape[1], out_dim), signed.dtype)
+    add_points(xp, total, _places(xp, h, out_dim), signed)
+    out[...] = total.reshape(out.shape)
+
+
+def _places_kernel(xp: ModuleType, out: Any, h: Any, *, out_dim: int) -> None:
+    out[...] = _places(xp, h, out_dim)
+
+
+_PLACES = register(
+    Operator(
+        "_count_sketch_places",
+        lambda h, *, out_dim: (Spec((1, h.size), INT64),),
+        _places_kernel,
+        zero_gradient,
+        doc="The column of the sketch that each column goes to, -1 for none.",
+        inputs=("h",),
+        schema=Schema(out_dim=integer(low=1)),
+    )
+)
+
+
+def _gradient(
+    g: V, data: V, h: V, s: V, *, out_dim: int, processing_batch_size: int
+) -> tuple[Any, None, None]:
+    def of_data() -> Any:
+        rows = 1
+        for extent in g.shape[:-1]:
+            rows *= extent
+        places = apply(_PLACES, (h,), {"out_dim": out_dim})
+        taken = gather_points(reshape(g, (1, rows, out_dim)), places)
+        signs = reshape(s, (1, 1, data.shape[-1]))
+        return reshape(taken * signs, data.shape)
+
+    return of_data, None, None
+
+
+COUNT_SKETCH = register(
+    Operator(
+        _NAME,
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "The columns of data, times their signs s, summed into out_dim columns as h says.\n\n"
+            "Shapes: data (..., D), h and s (1, D), output (..., out_dim). Columns whose h is\n"
+            "outside [0, out_dim) are left out. Neither h nor s has a gradient.\n"
+            "processing_batch_size changes nothing. (MXNet has it on a GPU only.)"
+        ),
+        inputs=("data", "h", "s"),
+        schema=Schema(out_dim=integer(low=1), processing_batch_size=integer(32, low=1)),
+    )
+)

@@ -1,0 +1,84 @@
+"""Crop: a window of an image, of a given size or that of another image."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Attribute, Schema, boolean, integer, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.pad import PAD
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.vision.extents import check_rank
+
+__all__ = ["CROP"]
+
+
+def _begin(data: Shape, size: Shape, offset: Shape, center_crop: bool) -> Shape:
+    """Return the first row and column of the window."""
+    if not center_crop:
+        return offset
+    return tuple((extent - part) // 2 for extent, part in zip(data[2:], size, strict=True))
+
+
+def _infer(
+    *inputs: Spec, num_args: int, offset: Shape, h_w: Shape, center_crop: bool
+) -> tuple[Spec]:
+    if len(inputs) > 2:
+        raise OperatorError(f"Crop: expected 1 or 2 arrays, got {len(inputs)}")
+    data = inputs[0]
+    for name, spec in zip(("data", "crop_like"), inputs, strict=False):
+        check_rank("Crop", name, spec, "N C H W")
+    size = h_w if len(inputs) == 1 else inputs[1].shape[2:]
+    if len(size) != 2 or min(size) < 1:
+        raise OperatorError(
+            f"Crop: expected h_w, or a second image, of at least 1 row and column, got {size}"
+        )
+    if len(offset) != 2:
+        raise OperatorError(f"Crop: expected offset to be 2 ints, got {offset}")
+    begin = _begin(data.shape, size, offset, center_crop)
+    for first, part, extent in zip(begin, size, data.shape[2:], strict=True):
+        if first < 0 or first + part > extent:
+            raise OperatorError(
+                f"Crop: expected a window inside data {data.shape}, got {size} at {begin}"
+            )
+    return (Spec((*data.shape[:2], *size), data.dtype),)
+
+
+def _kernel(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
+    data = inputs[0]
+    row, column = _begin(data.shape, out.shape[2:], attrs["offset"], attrs["center_crop"])
+    out[...] = data[:, :, row : row + out.shape[2], column : column + out.shape[3]]
+
+
+def _gradient(g: V, *inputs: V, **attrs: Any) -> tuple[Any, ...]:
+    data = inputs[0]
+    begin = _begin(data.shape, g.shape[2:], attrs["offset"], attrs["center_crop"])
+    widths = [0, 0, 0, 0]
+    for first, part, extent in zip(begin, g.shape[2:], data.shape[2:], strict=True):
+        widths += [first, extent - first - part]
+    padding = {"mode": "constant", "pad_width": tuple(widths), "constant_value": 0.0}
+    return (
+        lambda: apply(PAD, (g,), padding),
+        *((lambda: zeros_like(inputs[1])) for _ in inputs[1:]),
+    )
+
+
+_OFFSET: Attribute = shape((0, 0))
+
+CROP = register(
+    Operator(
+        "Crop",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "A window of images (N, C, H, W) at offset, or in their middle with center_crop.\n\n"
+            "Its rows and columns are h_w, or those of a second array (N, C, H, W)."
+        ),
+        schema=Schema(
+            num_args=integer(low=1), offset=_OFFSET, h_w=_OFFSET, center_crop=boolean(False)
+        ),
+        variadic="num_args",
+    )
+)

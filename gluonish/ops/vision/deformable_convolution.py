@@ -1,0 +1,385 @@
+"""Deformable convolution, plain and modulated: windows whose elements move where an input says.
+
+Every element of a window at every position has an offset of its own, in pixels; the modulated
+form also weighs it. Data is read between its pixels.
+
+References:
+    J. Dai, H. Qi, Y. Xiong, Y. Li, G. Zhang, H. Hu, Y. Wei, Deformable Convolutional Networks,
+        2017.
+    X. Zhu, H. Hu, S. Lin, J. Dai, Deformable ConvNets v2: More Deformable, Better Results, 2018.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, integer, shape
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
+from gluonish.ops.concat import concat
+from gluonish.ops.matmul import batch_dot
+from gluonish.ops.precision import widen
+from gluonish.ops.reduction import sum_
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.slice import slice_axis
+from gluonish.ops.transpose import transpose
+from gluonish.ops.vision.bilinear_points import (
+    bilinear_points,
+    bilinear_points_gradients,
+    read_bilinear,
+)
+from gluonish.ops.vision.extents import check_floating, check_rank, limited
+from gluonish.ops.windows import Geometry, normalize_geometry, sample_chunks, window_count
+from gluonish.ops.zero_gradient import zero_gradient
+
+__all__ = ["DEFORMABLE_CONVOLUTION", "MODULATED_DEFORMABLE_CONVOLUTION"]
+
+_GEOMETRY = {"kernel": shape(), "stride": shape(()), "dilate": shape(()), "pad": shape(())}
+
+
+def _geometry(name: str, attrs: Attrs) -> Geometry:
+    if len(attrs["kernel"]) != 2 or attrs["layout"] not in (None, "NCHW"):
+        raise OperatorError(
+            f"{name}: expected a kernel of 2 axes and layout 'NCHW', got {attrs['kernel']} and "
+            f"{attrs['layout']!r}"
+        )
+    return normalize_geometry(name, *(attrs[key] for key in _GEOMETRY))
+
+
+def _shapes(name: str, data: Shape, names: tuple[str, ...], attrs: Attrs) -> dict[str, Shape]:
+    """Return the shapes of all inputs and the output that follow from the data's."""
+    geometry = _geometry(name, attrs)
+    window, groups = math.prod(geometry.kernel), attrs["num_deformable_group"]
+    counts = tuple(
+        UNKNOWN if extent == UNKNOWN else window_count(extent, *along)
+        for extent, *along in zip(data[2:], *geometry, strict=True)
+    )
+    channels = UNKNOWN if data[1] == UNKNOWN else data[1] // attrs["num_group"]
+    found = {
+        "data": data,
+        "offset": (data[0], 2 * groups * window, *counts),
+        "mask": (data[0], groups * window, *counts),
+        "weight": (attrs["num_filter"], channels, *geometry.kernel),
+        "bias": (attrs["num_filter"],),
+    }
+    return {
+        **{key: found[key] for key in names},
+        "output": (data[0], attrs["num_filter"], *counts),
+    }
+
+
+def _check_groups(name: str, data: Shape, attrs: Attrs) -> None:
+    groups, parts = attrs["num_group"], attrs["num_deformable_group"]
+    if data[1] % groups or attrs["num_filter"] % groups or data[1] % parts:
+        raise OperatorError(
+            f"{name}: expected channels and num_filter that num_group={groups} divides, and "
+            f"channels that num_deformable_group={parts} divides, got {data[1]} and "
+            f"{attrs['num_filter']}"
+        )
+
+
+def _base(xp: ModuleType, geometry: Geometry, counts: Shape, dtype: Any) -> Any:
+    """Return rows and columns (2, window, positions) that windows without offsets read."""
+    along = [
+        xp.arange(k)[:, None] * d + xp.arange(n) * s - p
+        for k, s, d, p, n in zip(*geometry, counts, strict=True)
+    ]
+    (tall, wide), (high, across) = geometry.kernel, counts
+    grid = xp.empty((2, tall, wide, high, across), dtype)
+    grid[0] = along[0][:, None, :, None]
+    grid[1] = along[1][None, :, None, :]
+    return grid.reshape(2, tall * wide, high * across)
+
+
+def _columns(
+    xp: ModuleType, data: Any, offset: Any, mask: Any, geometry: Geometry, parts: int, border: str
+) -> Any:
+    """Return what the windows read, (N, C * window, positions)."""
+    counts = offset.shape[2:]
+    batch, channels = data.shape[:2]
+    offset = widen(offset)
+    moved = offset.reshape(batch * parts, -1, 2, math.prod(counts))
+    base = _base(xp, geometry, counts, offset.dtype)
+    rows, columns = ((moved[:, :, i] + base[i]).reshape(len(moved), -1) for i in range(2))
+    images = data.reshape(batch * parts, channels // parts, *data.shape[2:])
+    values = read_bilinear(xp, images, rows, columns, border)
+    if mask is not None:
+        values *= widen(mask).reshape(batch * parts, 1, -1)
+    return values.reshape(batch, -1, math.prod(counts))
+
+
+def _base_kernel(
+    xp: ModuleType, out: Any, offset: Any, *, parts: int, counts: Shape, **attrs: Shape
+) -> None:
+    base = _base(xp, Geometry(**attrs), counts, widen(out[0]).dtype)
+    out[0][...] = base[0].reshape(1, -1)
+    out[1][...] = base[1].reshape(1, -1)
+
+
+def _base_infer(
+    offset: Spec, *, parts: int, counts: Shape, kernel: Shape, **_: Shape
+) -> tuple[Spec, Spec]:
+    points = Spec((offset.shape[0] * parts, math.prod(kernel) * math.prod(counts)), offset.dtype)
+    return points, points
+
+
+_BASE = register(
+    Operator(
+        "_deformable_base",
+        _base_infer,
+        _base_kernel,
+        zero_gradient,
+        doc="Rows and columns that the windows of a convolution without offsets read.",
+        inputs=("offset",),
+        schema=Schema(parts=integer(), counts=shape(), **_GEOMETRY),
+        outputs=2,
+        output_names=("rows", "columns"),
+    )
+)
+
+
+def _moved_points(offset: Any, geometry: Geometry, parts: int) -> tuple[Any, Any]:
+    """Return the rows and columns that the windows read, in operators."""
+    batch, _, *counts = offset.shape
+    window, count = math.prod(geometry.kernel), math.prod(counts)
+    attrs = {"parts": parts, "counts": tuple(counts), **geometry._asdict()}
+    base = apply(_BASE, (offset,), attrs)
+    moved = reshape(offset, (batch * parts, window, 2, count))
+    points = (batch * parts, window * count)
+    rows, columns = (reshape(slice_axis(moved, 2, i, i + 1), points) + base[i] for i in range(2))
+    return rows, columns
+
+
+def _offset_gradient(d_rows: Any, d_columns: Any, offset_shape: Shape, parts: int) -> Any:
+    """Return the gradient of the offsets, whose rows and columns alternate along the window."""
+    batch, channels, *counts = offset_shape
+    split = (batch * parts, channels // (2 * parts), 1, math.prod(counts))
+    from_rows, from_columns = reshape(d_rows, split), reshape(d_columns, split)
+    return reshape(concat([from_rows, from_columns], 2), offset_shape)
+
+
+class _Rule:
+    """The gradients of one call, in operators.
+
+    Args:
+        g: Gradient of the output.
+        given: The inputs by name.
+        border: What lies beyond the image.
+        geometry: The window.
+        attrs: The operator's.
+    """
+
+    def __init__(
+        self, g: Any, given: Mapping[str, Any], border: str, geometry: Geometry, attrs: Attrs
+    ) -> None:
+        self.data, self.offset, self.weight = given["data"], given["offset"], given["weight"]
+        self.mask = given.get("mask")
+        self.parts, self.border = attrs["num_deformable_group"], border
+        batch, filters, *counts = g.shape
+        self.batch, self.count = batch, math.prod(counts)
+        self.groups = attrs["num_group"]
+        grouped = (batch, self.groups, filters // self.groups, self.count)
+        self.grad = self._by_group(reshape(g, grouped))
+        self.geometry = geometry
+        self._found: tuple[Any, ...] | None = None
+
+    def _by_group(self, x: Any) -> Any:
+        """Return (N, G, rows, positions) as (G, rows, N * positions)."""
+        rows = x.shape[2]
+        return reshape(transpose(x, (1, 2, 0, 3)), (self.groups, rows, self.batch * self.count))
+
+    def _points(self) -> tuple[Any, Any, Any]:
+        batch, channels, *extents = self.data.shape
+        images = (batch * self.parts, channels // self.parts, *extents)
+        rows, columns = _moved_points(self.offset, self.geometry, self.parts)
+        return reshape(self.data, images), rows, columns
+
+    def _mask(self) -> Any:
+        """Return the mask as it weighs values (N * parts, C / parts, window * positions)."""
+        points = math.prod(self.geometry.kernel) * self.count
+        return reshape(self.mask, (self.batch * self.parts, 1, points))
+
+    def of_weight(self) -> Any:
+        """The gradient of the weight."""
+        values = bilinear_points(*self._points(), self.border)
+        if self.mask is not None:
+            values = values * self._mask()
+        rows = math.prod(self.weight.shape[1:])
+        columns = reshape(values, (self.batch, self.groups, rows, self.count))
+        product = batch_dot(self.grad, self._by_group(columns), transpose_b=True)
+        return reshape(product, self.weight.shape)
+
+    def _of_values(self) -> Any:
+        """The gradient of what the windows read, weighed."""
+        filters, *window = self.weight.shape
+        rows = math.prod(window)
+        matrices = reshape(self.weight, (self.groups, filters // self.groups, rows))
+        product = batch_dot(matrices, self.grad, transpose_a=True)
+        split = reshape(product, (self.groups, rows, self.batch, self.count))
+        back = transpose(split, (2, 0, 1, 3))
+        channels = self.data.shape[1] // self.parts
+        points = math.prod(self.geometry.kernel) * self.count
+        return reshape(back, (self.batch * self.parts, channels, points))
+
+    def found(self) -> tuple[Any, Any, Any]:
+        """The gradients of data, offset and mask."""
+        if self._found is None:
+            images, rows, columns = self._points()
+            of_values = of_read = self._of_values()
+            of_mask = None
+            if self.mask is not None:
+                read = bilinear_points(images, rows, columns, self.border)
+                of_mask = reshape(sum_(of_values * read, axis=(1,)), self.mask.shape)
+                of_read = of_values * self._mask()
+            d_images, d_rows, d_columns = bilinear_points_gradients(
+                of_read, images, rows, columns, self.border
+            )
+            of_data = reshape(d_images, self.data.shape)
+            of_offset = _offset_gradient(d_rows, d_columns, self.offset.shape, self.parts)
+            self._found = of_data, of_offset, of_mask
+        return self._found
+
+
+class _Form:
+    """One of the two forms: inference and kernels.
+
+    Args:
+        name: Of the operator.
+        names: Of its inputs, the bias last.
+        border: What lies beyond the image.
+    """
+
+    def __init__(self, name: str, names: tuple[str, ...], border: str) -> None:
+        self.name = name
+        self.names = names
+        self.border = border
+
+    def active_inputs(self, attrs: Attrs) -> tuple[str, ...]:
+        """Return the names of the inputs in use."""
+        return self.names[:-1] if attrs["no_bias"] else self.names
+
+    def _given(self, inputs: Sequence[Any], attrs: Attrs) -> dict[str, Any]:
+        return dict(zip(self.active_inputs(attrs), inputs, strict=True))
+
+    def infer(self, *inputs: Spec, **attrs: Any) -> tuple[Spec]:
+        """Return the output's spec."""
+        name, data = self.name, inputs[0]
+        check_floating(name, *inputs)
+        check_rank(name, "data", data, "N C H W")
+        wanted = _shapes(name, data.shape, self.active_inputs(attrs), attrs)
+        _check_groups(name, data.shape, attrs)
+        out = wanted["output"]
+        if min(out[2:]) < 1:
+            raise OperatorError(
+                f"{name}: expected data at least as large as the kernel {attrs['kernel']}, got "
+                f"{data.shape}"
+            )
+        for key, spec in self._given(inputs, attrs).items():
+            if spec.shape != wanted[key]:
+                raise OperatorError(f"{name}: expected {key} {wanted[key]}, got {spec.shape}")
+        return (Spec(limited(name, out), data.dtype),)
+
+    def kernel(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
+        """Fill the output, some samples at a time."""
+        given = self._given(inputs, attrs)
+        data, weight, groups = given["data"], given["weight"], attrs["num_group"]
+        geometry, parts = _geometry(self.name, attrs), attrs["num_deformable_group"]
+        matrices = widen(weight).reshape(groups, weight.shape[0] // groups, -1)
+        elements = data.shape[1] * math.prod(weight.shape[2:]) * math.prod(out.shape[2:])
+        for part in sample_chunks(len(data), elements):
+            mask = given["mask"][part] if "mask" in given else None
+            offset = given["offset"][part]
+            columns = _columns(xp, data[part], offset, mask, geometry, parts, self.border)
+            rows = data.shape[1] * math.prod(geometry.kernel) // groups
+            grouped = columns.reshape(len(columns), groups, rows, columns.shape[2])
+            product = xp.matmul(matrices, grouped).reshape(out[part].shape)
+            if "bias" in given:
+                product += widen(given["bias"])[:, None, None]
+            out[part] = product
+
+    def gradient(self, g: V, *inputs: V, **attrs: Any) -> tuple[Any, ...]:
+        """Return an entry for every input."""
+        given = self._given(inputs, attrs)
+        rule = _Rule(g, given, self.border, _geometry(self.name, attrs), attrs)
+        entries = {
+            "data": lambda: rule.found()[0],
+            "offset": lambda: rule.found()[1],
+            "mask": lambda: rule.found()[2],
+            "weight": rule.of_weight,
+            "bias": lambda: sum_(g, axis=(0, 2, 3)),
+        }
+        return tuple(entries[key] for key in given)
+
+    def complete(self, inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+        """Fill in what follows from the data."""
+        dtype = None
+        for spec in (*inputs, *outputs):
+            dtype = merge_dtypes(dtype, spec.dtype, self.name)
+        data = inputs[0].shape
+        names = self.active_inputs(attrs)
+        known: dict[str, Shape] = {}
+        if data is not None and len(data) == 4:
+            known = _shapes(self.name, data, names, attrs)
+        for i, key in enumerate(names):
+            found = merge_shapes(known.get(key), inputs[i].shape, f"{self.name} {key}")
+            inputs[i] = PartialSpec(found, dtype)
+        out = merge_shapes(known.get("output"), outputs[0].shape, f"{self.name} output")
+        outputs[0] = PartialSpec(out, dtype)
+
+    def register(self, schema: Schema, doc: str) -> Operator:
+        """Register the operator."""
+        return register(
+            Operator(
+                self.name,
+                self.infer,
+                self.kernel,
+                self.gradient,
+                doc=doc,
+                inputs=self.names,
+                active_inputs=self.active_inputs,
+                schema=schema,
+                complete=self.complete,
+                heavy=True,
+            )
+        )
+
+
+_SCHEMA = {
+    **_GEOMETRY,
+    "num_filter": integer(low=1),
+    "num_group": integer(1, low=1),
+    "num_deformable_group": integer(1, low=1),
+    "workspace": integer(1024, low=0),
+    "no_bias": boolean(False),
+}
+_LAYOUT = choice(None, "NCDHW", "NCHW", "NCW", default=None)
+_SHAPES = (
+    "Shapes: data (N, C, H, W), weight (num_filter, C / num_group, *kernel), bias\n"
+    "(num_filter,), offset (N, 2 * num_deformable_group * window, H', W') with rows and\n"
+    "columns in turn, "
+)
+
+DEFORMABLE_CONVOLUTION = _Form(
+    "_contrib_DeformableConvolution", ("data", "offset", "weight", "bias"), "inside"
+).register(
+    Schema(**_SCHEMA, layout=_LAYOUT),
+    "Convolution whose windows read at offsets of their own, between pixels.\n\n"
+    f"{_SHAPES}output (N, num_filter, H', W'). Each of the num_deformable_group\n"
+    "equal parts of the channels has its offsets. Places outside the image give 0; those\n"
+    "behind the last pixel take it. workspace changes nothing.",
+)
+
+MODULATED_DEFORMABLE_CONVOLUTION = _Form(
+    "_contrib_ModulatedDeformableConvolution",
+    ("data", "offset", "mask", "weight", "bias"),
+    "zeros",
+).register(
+    Schema(**_SCHEMA, im2col_step=integer(64, low=0), layout=_LAYOUT),
+    "Convolution whose windows read at offsets of their own, between pixels, and weigh that.\n\n"
+    f"{_SHAPES}mask (N, num_deformable_group * window, H', W') of weights, output\n"
+    "(N, num_filter, H', W'). Each of the num_deformable_group equal parts of the\n"
+    "channels has its offsets and weights. Pixels outside the image are 0. workspace and\n"
+    "im2col_step change nothing.",
+)

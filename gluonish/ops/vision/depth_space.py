@@ -1,0 +1,86 @@
+"""depth_to_space and space_to_depth: blocks of pixels to channels, and back."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.vision.extents import check_rank
+
+__all__ = ["DEPTH_TO_SPACE", "SPACE_TO_DEPTH"]
+
+
+def _check(name: str, data: Spec, block: int, divided: Shape, factor: int) -> None:
+    check_rank(name, "data", data, "N C H W")
+    if any(extent % factor for extent in divided):
+        raise OperatorError(
+            f"{name}: expected extents {divided} of data {data.shape} that {factor} divides for "
+            f"block_size={block}"
+        )
+
+
+def _to_space_infer(data: Spec, *, block_size: int) -> tuple[Spec]:
+    name, block = "depth_to_space", block_size
+    _check(name, data, block, data.shape[1:2], block * block)
+    batch, channels, height, width = data.shape
+    return (Spec((batch, channels // block**2, height * block, width * block), data.dtype),)
+
+
+def _to_depth_infer(data: Spec, *, block_size: int) -> tuple[Spec]:
+    name, block = "space_to_depth", block_size
+    _check(name, data, block, data.shape[2:], block)
+    batch, channels, height, width = data.shape
+    return (Spec((batch, channels * block**2, height // block, width // block), data.dtype),)
+
+
+def _blocks(fine: Any, block: int) -> Any:
+    """Return the view (N, row in block, column in block, C, H, W) of an image with blocks."""
+    batch, channels, height, width = fine.shape
+    split = fine.reshape(batch, channels, height // block, block, width // block, block)
+    return split.transpose(0, 3, 5, 1, 2, 4)
+
+
+def _to_space(xp: ModuleType, out: Any, data: Any, *, block_size: int) -> None:
+    view = _blocks(out, block_size)
+    view[...] = data.reshape(view.shape)
+
+
+def _to_depth(xp: ModuleType, out: Any, data: Any, *, block_size: int) -> None:
+    blocks = _blocks(data, block_size)
+    out.reshape(blocks.shape)[...] = blocks
+
+
+DEPTH_TO_SPACE = register(
+    Operator(
+        "depth_to_space",
+        _to_space_infer,
+        _to_space,
+        lambda g, data, **attrs: (lambda: _apply_to_depth(g, attrs),),
+        doc=(
+            "Channels laid out as blocks of pixels.\n\n"
+            "data (N, C * b * b, H, W) becomes (N, C, H * b, W * b) with b = block_size; the row\n"
+            "and the column in the block are the leading parts of the channel's number."
+        ),
+        schema=Schema(block_size=integer(low=1)),
+    )
+)
+
+SPACE_TO_DEPTH = register(
+    Operator(
+        "space_to_depth",
+        _to_depth_infer,
+        _to_depth,
+        lambda g, data, **attrs: (lambda: apply(DEPTH_TO_SPACE, (g,), attrs),),
+        doc=(
+            "Blocks of pixels as channels: the inverse of depth_to_space.\n\n"
+            "data (N, C, H * b, W * b) becomes (N, C * b * b, H, W) with b = block_size."
+        ),
+        schema=Schema(block_size=integer(low=1)),
+    )
+)
+
+
+def _apply_to_depth(g: V, attrs: Any) -> Any:
+    return apply(SPACE_TO_DEPTH, (g,), attrs)

@@ -1,0 +1,70 @@
+"""What vision and detection operators check of their inputs: rank, one floating dtype, and sizes.
+
+Sizes follow from attributes here, so that a slip in one would ask for all the memory there is.
+"""
+
+import math
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Shape, Spec
+
+__all__ = ["check_floating", "check_pair", "check_rank", "limited"]
+
+_MOST_ELEMENTS = 2**31 - 1  # of one array in MXNet
+
+
+def limited(operator: str, shape: Shape) -> Shape:
+    """Return an output's shape.
+
+    Raises:
+        OperatorError: It has more than 2**31 - 1 elements, or would have with one along its axes
+            of extent 0.
+    """
+    if math.prod(extent or 1 for extent in shape) > _MOST_ELEMENTS:
+        raise OperatorError(
+            f"{operator}: expected an output of at most {_MOST_ELEMENTS} elements, got {shape}"
+        )
+    return shape
+
+
+def check_rank(operator: str, name: str, spec: Spec, axes: str) -> None:
+    """Refuse an array of another rank.
+
+    Args:
+        operator: For the message.
+        name: The array's.
+        spec: Of the array.
+        axes: The names of its axes: ``"N C H W"``.
+
+    Raises:
+        OperatorError: if the rank is another.
+    """
+    if len(spec.shape) != len(axes.split()):
+        raise OperatorError(
+            f"{operator}: expected {name} ({', '.join(axes.split())}), got {spec.shape}"
+        )
+
+
+def check_floating(operator: str, *specs: Spec) -> None:
+    """Refuse arrays that are not all of one floating dtype.
+
+    Raises:
+        OperatorError: naming the dtypes.
+    """
+    first = specs[0].dtype
+    if not is_floating(first) or any(spec.dtype != first for spec in specs):
+        names = ", ".join(spec.dtype.name for spec in specs)
+        raise OperatorError(f"{operator}: expected arrays of one floating dtype, got {names}")
+
+
+def check_pair(operator: str, name: str, values: Shape, low: int = 1) -> None:
+    """Refuse a tuple that is not two numbers of at least ``low``.
+
+    Raises:
+        OperatorError: naming the tuple.
+    """
+    if len(values) != 2 or min(values) < low:
+        raise OperatorError(
+            f"{operator}: expected {name} to be 2 ints of at least {low}, got {values}"
+        )

@@ -1,0 +1,102 @@
+"""moments: mean and variance over axes."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, optional, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.axes import normalize_axes
+from gluonish.ops.broadcast_to import broadcast_to
+from gluonish.ops.precision import widen
+from gluonish.ops.reduction import MEAN
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+
+__all__ = ["MOMENTS"]
+
+
+def _axes(data: Shape, axes: Shape | None) -> Shape:
+    if not axes:
+        raise OperatorError(
+            f"moments: expected at least one axis in axes, got {axes}; name all axes of {data} for "
+            "moments of everything"
+        )
+    return normalize_axes("moments", axes, len(data))
+
+
+def _kept(data: Shape, axes: Shape) -> Shape:
+    return tuple(1 if i in axes else extent for i, extent in enumerate(data))
+
+
+def _infer(data: Spec, *, axes: Shape | None, keepdims: bool) -> tuple[Spec, Spec]:
+    reduced = _axes(data.shape, axes)
+    if data.dtype.kind == "b":
+        raise OperatorError("moments: expected numbers, got bool")
+    if keepdims:
+        shape = _kept(data.shape, reduced)
+    else:
+        shape = tuple(n for i, n in enumerate(data.shape) if i not in reduced) or (1,)
+    return Spec(shape, data.dtype), Spec(shape, data.dtype)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, *, axes: Shape | None, keepdims: bool) -> None:
+    reduced = _axes(data.shape, axes)
+    count = 1
+    for axis in reduced:
+        count *= data.shape[axis]
+    wide = widen(data)
+    total = wide.sum(axis=reduced, keepdims=True)
+    if is_floating(data.dtype):
+        mean = total / count if count else total * xp.nan
+        square = xp.square(wide - mean).sum(axis=reduced, keepdims=True)
+        variance = square / count if count else mean
+    else:
+        # Integers are averaged in whole numbers, as means of them are.
+        mean = (total / max(1, count)).astype(data.dtype)
+        square = xp.square(wide - mean).sum(axis=reduced, keepdims=True)
+        variance = (square / max(1, count)).astype(data.dtype)
+    out[0][...] = mean.reshape(out[0].shape)
+    out[1][...] = variance.reshape(out[1].shape)
+
+
+def _mean(x: Any, axes: Shape) -> Any:
+    return apply(MEAN, (x,), {"axis": axes, "keepdims": True, "exclude": False})
+
+
+def _gradient(
+    g: tuple[V | None, V | None], data: V, *, axes: Shape | None, keepdims: bool
+) -> tuple[Any]:
+    reduced = _axes(data.shape, axes)
+    kept = _kept(data.shape, reduced)
+    share = 1.0
+    for axis in reduced:
+        share /= max(1, data.shape[axis])
+
+    def of_data() -> Any:
+        of_mean, of_variance = (None if h is None else reshape(h, kept) for h in g)
+        total = None if of_mean is None else broadcast_to(of_mean * share, data.shape)
+        if of_variance is not None:
+            part = (data - _mean(data, reduced)) * (of_variance * (2.0 * share))
+            total = part if total is None else total + part
+        return total
+
+    return (of_data,)
+
+
+MOMENTS = register(
+    Operator(
+        "moments",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Mean and variance over axes, which must be named.\n\n"
+            "keepdims leaves the axes with extent 1. Without any axis left the shape is (1,)."
+        ),
+        schema=Schema(axes=optional(shape()), keepdims=boolean(False)),
+        outputs=2,
+        output_names=("output0", "output1"),
+    )
+)

@@ -1,0 +1,100 @@
+"""Elements at positions that an array names, and their adjoint: what gathering operators share.
+
+A position is an index into the last axis; one below 0 stands for no element, whose value is 0.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import Schema, integer
+from gluonish.core.spec import Spec
+from gluonish.ops.precision import accumulator
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.scatter import add_at
+
+__all__ = ["add_points", "gather_points", "read_points", "scatter_points"]
+
+
+def read_points(xp: ModuleType, data: Any, index: Any) -> Any:
+    """Return ``data[n, :, index[n]]`` as (N, C, P), 0 where the index is negative.
+
+    Args:
+        xp: NumPy or CuPy.
+        data: Array (N, C, S).
+        index: Integers (N, P) below S.
+    """
+    if not data.shape[2]:
+        return xp.zeros((*data.shape[:2], index.shape[1]), data.dtype)
+    found = xp.take_along_axis(data, xp.maximum(index, 0)[:, None, :], axis=2)
+    found[xp.broadcast_to((index < 0)[:, None, :], found.shape)] = 0
+    return found
+
+
+def add_points(xp: ModuleType, total: Any, index: Any, values: Any) -> None:
+    """Add values (N, C, P) to ``total[n, :, index[n]]`` (N, C, S), which is C-contiguous."""
+    batch, channels, size = total.shape
+    rows = xp.arange(batch * channels).reshape(batch, channels, 1) * size
+    places = xp.broadcast_to((rows + index[:, None, :]), values.shape)
+    kept = xp.broadcast_to((index >= 0)[:, None, :], values.shape)
+    add_at(xp, total.reshape(-1), places[kept], values[kept])
+
+
+def _gather_infer(data: Spec, index: Spec) -> tuple[Spec]:
+    return (Spec((*data.shape[:2], index.shape[1]), data.dtype),)
+
+
+def _gather_kernel(xp: ModuleType, out: Any, data: Any, index: Any) -> None:
+    out[...] = read_points(xp, data, index)
+
+
+def _gather_gradient(g: V, data: V, index: V) -> tuple[Any, None]:
+    return lambda: scatter_points(g, index, data.shape[2]), None
+
+
+_GATHER = register(
+    Operator(
+        "_gather_points",
+        _gather_infer,
+        _gather_kernel,
+        _gather_gradient,
+        doc="data[n, :, index[n]] of data (N, C, S) and index (N, P); 0 for a negative index.",
+        inputs=("data", "index"),
+    )
+)
+
+
+def _scatter_infer(data: Spec, index: Spec, *, size: int) -> tuple[Spec]:
+    return (Spec((*data.shape[:2], size), data.dtype),)
+
+
+def _scatter_kernel(xp: ModuleType, out: Any, data: Any, index: Any, *, size: int) -> None:
+    total = xp.zeros(out.shape, accumulator(out.dtype))
+    add_points(xp, total, index, data.astype(total.dtype))
+    out[...] = total
+
+
+def _scatter_gradient(g: V, data: V, index: V, *, size: int) -> tuple[Any, None]:
+    return lambda: gather_points(g, index), None
+
+
+_SCATTER = register(
+    Operator(
+        "_scatter_points",
+        _scatter_infer,
+        _scatter_kernel,
+        _scatter_gradient,
+        doc="Zeros (N, C, size) with data (N, C, P) added at index (N, P), but where it is < 0.",
+        inputs=("data", "index"),
+        schema=Schema(size=integer(low=0)),
+    )
+)
+
+
+def gather_points(data: Any, index: Any) -> Any:
+    """Return ``data[n, :, index[n]]`` of data (N, C, S) and index (N, P); 0 for index < 0."""
+    return apply(_GATHER, (data, index), {})
+
+
+def scatter_points(data: Any, index: Any, size: int) -> Any:
+    """Return zeros (N, C, size) with data (N, C, P) added at ``index`` (N, P) where it is >= 0."""
+    return apply(_SCATTER, (data, index), {"size": size})

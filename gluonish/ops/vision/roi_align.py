@@ -1,0 +1,250 @@
+"""_contrib_ROIAlign and _contrib_PSROIPooling: regions as grids of means.
+
+Both treat rows and columns apart, so that a region is a matrix for each axis.
+
+References:
+    K. He, G. Gkioxari, P. Dollar, R. Girshick, Mask R-CNN, 2017.
+    J. Dai, Y. Li, K. He, J. Sun, R-FCN: Object Detection via Region-based Fully Convolutional
+        Networks, 2016.
+"""
+
+import math
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer, number, shape
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.vision.extents import check_pair, limited
+from gluonish.ops.vision.regions import (
+    Matrix,
+    RegionMap,
+    check_regions,
+    map_regions,
+    region_adjoint,
+    round_away,
+)
+
+__all__ = ["PSROI_POOLING", "ROI_ALIGN", "check_samples", "check_scale", "sample_count"]
+
+_ALIGN = "_contrib_ROIAlign"
+_POOLING = "_contrib_PSROIPooling"
+_MOST_SAMPLES = 1 << 9  # along an axis of a part; a region that needs more is no part of an image
+
+
+def check_scale(operator: str, scale: float) -> None:
+    """Refuse a spatial_scale that is not a number.
+
+    Raises:
+        OperatorError: naming it.
+    """
+    if not math.isfinite(scale):
+        raise OperatorError(f"{operator}: expected a finite spatial_scale, got {scale}")
+
+
+def check_samples(operator: str, name: str, ratio: int) -> None:
+    """Refuse a number of samples that no image needs.
+
+    Raises:
+        OperatorError: naming it.
+    """
+    if ratio > _MOST_SAMPLES:
+        raise OperatorError(f"{operator}: expected {name} of at most {_MOST_SAMPLES}, got {ratio}")
+
+
+def sample_count(length: float, bins: int, ratio: int) -> int:
+    """Return how many samples a part takes along an axis: about one a pixel, unless given."""
+    if ratio > 0:
+        return ratio
+    share = np.ceil(length / bins)
+    return int(min(max(share, 0), _MOST_SAMPLES)) if share == share else 0
+
+
+def _align_axis(start: Any, length: Any, bins: int, ratio: int, extent: int) -> Matrix:
+    """Return (bins, extent): the share of each pixel in the means of samples between pixels."""
+    matrix = np.zeros((bins, extent))
+    samples = sample_count(length, bins, ratio)
+    if not samples or not extent or not np.isfinite(start + length):
+        return matrix
+    step = length / length.dtype.type(bins)
+    inner = (np.arange(samples, dtype=length.dtype) + length.dtype.type(0.5)) * step / samples
+    places = start + np.arange(bins, dtype=length.dtype)[:, None] * step + inner
+    kept = (places >= -1) & (places <= extent)
+    places = np.clip(places, 0, extent - 1)
+    first = places.astype(np.int64)
+    weight = places - first
+    rows = np.broadcast_to(np.arange(bins)[:, None], first.shape)
+    np.add.at(matrix, (rows, first), kept * (1 - weight) / samples)
+    np.add.at(matrix, (rows, np.minimum(first + 1, extent - 1)), kept * weight / samples)
+    return matrix
+
+
+def _align_map(
+    roi: Matrix,
+    extents: Shape,
+    *,
+    pooled_size: Shape,
+    spatial_scale: float,
+    sample_ratio: int,
+    position_sensitive: bool,
+    aligned: bool,
+) -> RegionMap:
+    """Return what a region (image, x1, y1, x2, y2) takes."""
+    real = roi.dtype.type
+    corners = roi[1:] * real(spatial_scale) - real(0.5 if aligned else 0)
+    sizes = corners[2:] - corners[:2]
+    if not aligned:
+        sizes = np.maximum(sizes, real(1))
+    columns, rows = (
+        _align_axis(corners[i], sizes[i], pooled_size[1 - i], sample_ratio, extents[1 - i])
+        for i in range(2)
+    )
+    if not position_sensitive:
+        return RegionMap(rows, columns)
+    tall, wide = pooled_size
+    return RegionMap(rows, columns, ((np.arange(tall), tall), (np.arange(wide), wide)))
+
+
+def _align_infer(
+    data: Spec, rois: Spec, *, pooled_size: Shape, position_sensitive: bool, **attrs: Any
+) -> tuple[Spec]:
+    check_regions(_ALIGN, data, rois)
+    check_pair(_ALIGN, "pooled_size", pooled_size)
+    check_scale(_ALIGN, attrs["spatial_scale"])
+    check_samples(_ALIGN, "sample_ratio", attrs["sample_ratio"])
+    channels = data.shape[1]
+    if position_sensitive:
+        parts = math.prod(pooled_size)
+        if channels % parts:
+            raise OperatorError(
+                f"{_ALIGN}: expected channels that the {parts} parts of pooled_size divide, got "
+                f"data {data.shape}"
+            )
+        channels //= parts
+    return (Spec(limited(_ALIGN, (rois.shape[0], channels, *pooled_size)), data.dtype),)
+
+
+def _align_kernel(xp: ModuleType, out: Any, data: Any, rois: Any, **attrs: Any) -> None:
+    map_regions(xp, out, data, rois, _align_map, **attrs)
+
+
+_ALIGN_SCHEMA = Schema(
+    pooled_size=shape(),
+    spatial_scale=number(),
+    sample_ratio=integer(-1),
+    position_sensitive=boolean(False),
+    aligned=boolean(False),
+)
+
+ROI_ALIGN: Operator = register(
+    Operator(
+        _ALIGN,
+        _align_infer,
+        _align_kernel,
+        region_adjoint(lambda: ROI_ALIGN, "_roi_align_backward", _align_map, _ALIGN_SCHEMA),
+        doc=(
+            "Regions of images as pooled_size grids of means, read between pixels.\n\n"
+            "Shapes: data (N, C, H, W), rois (R, 5) with rows (image, x1, y1, x2, y2), output\n"
+            "(R, C, *pooled_size). Corners are scaled by spatial_scale, and are at least 1 apart;\n"
+            "aligned moves them by half a pixel instead. Each part is the mean of sample_ratio\n"
+            "samples along each axis, of about one a pixel where that is not positive.\n"
+            "position_sensitive: each part reads a channel of its own, and C is divided by their\n"
+            "number. Regions of images that are not there give 0."
+        ),
+        inputs=("data", "rois"),
+        schema=_ALIGN_SCHEMA,
+        heavy=True,
+    )
+)
+
+
+def _mean_axis(start: Any, length: Any, bins: int, extent: int) -> Matrix:
+    """Return (bins, extent): 1 / count for the pixels of each part."""
+    step = length / length.dtype.type(bins)
+    edges = np.arange(bins + 1, dtype=length.dtype) * step + start
+    low, high = np.clip(np.floor(edges[:-1]), 0, extent), np.clip(np.ceil(edges[1:]), 0, extent)
+    pixels = np.arange(extent)
+    inside = (pixels >= low[:, None]) & (pixels < high[:, None])
+    matrix: Matrix = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
+    return matrix
+
+
+def _group_size(pooled_size: int, group_size: int) -> int:
+    return group_size or pooled_size
+
+
+def _pooling_map(
+    roi: Matrix,
+    extents: Shape,
+    *,
+    spatial_scale: float,
+    output_dim: int,
+    pooled_size: int,
+    group_size: int,
+) -> RegionMap:
+    """Return what a region (image, x1, y1, x2, y2) takes."""
+    real = roi.dtype.type
+    whole = round_away(roi[1:])
+    start = whole[:2] * real(spatial_scale)
+    sizes = np.maximum((whole[2:] + 1) * real(spatial_scale) - start, real(0.1))
+    columns, rows = (_mean_axis(start[i], sizes[i], pooled_size, extents[1 - i]) for i in range(2))
+    count = _group_size(pooled_size, group_size)
+    group = np.minimum(np.arange(pooled_size) * count // pooled_size, count - 1)
+    return RegionMap(rows, columns, ((group, count), (group, count)))
+
+
+def _pooling_infer(
+    data: Spec,
+    rois: Spec,
+    *,
+    spatial_scale: float,
+    output_dim: int,
+    pooled_size: int,
+    group_size: int,
+) -> tuple[Spec]:
+    check_regions(_POOLING, data, rois)
+    check_scale(_POOLING, spatial_scale)
+    channels = output_dim * _group_size(pooled_size, group_size) ** 2
+    if data.shape[1] != channels:
+        raise OperatorError(
+            f"{_POOLING}: expected {channels} channels, output_dim times the square of group_size, "
+            f"got data {data.shape}"
+        )
+    out = (rois.shape[0], output_dim, pooled_size, pooled_size)
+    return (Spec(limited(_POOLING, out), data.dtype),)
+
+
+def _pooling_kernel(xp: ModuleType, out: Any, data: Any, rois: Any, **attrs: Any) -> None:
+    map_regions(xp, out, data, rois, _pooling_map, **attrs)
+
+
+_POOLING_SCHEMA = Schema(
+    spatial_scale=number(),
+    output_dim=integer(low=1),
+    pooled_size=integer(low=1),
+    group_size=integer(0, low=0),
+)
+
+PSROI_POOLING: Operator = register(
+    Operator(
+        _POOLING,
+        _pooling_infer,
+        _pooling_kernel,
+        region_adjoint(
+            lambda: PSROI_POOLING, "_psroi_pooling_backward", _pooling_map, _POOLING_SCHEMA
+        ),
+        doc=(
+            "Regions of images as grids of means, each part of a channel of its own.\n\n"
+            "Shapes: data (N, output_dim * group_size**2, H, W), rois (R, 5) with rows (image,\n"
+            "x1, y1, x2, y2), output (R, output_dim, pooled_size, pooled_size). Corners are\n"
+            "rounded, the end one is taken in, and both are scaled by spatial_scale. group_size\n"
+            "0 is pooled_size. A part without pixels is 0."
+        ),
+        inputs=("data", "rois"),
+        schema=_POOLING_SCHEMA,
+        heavy=True,
+    )
+)

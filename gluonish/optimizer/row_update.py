@@ -1,0 +1,84 @@
+"""RowUpdate: a rule's step of a weight whose gradient is row-sparse, or which is so itself.
+
+A lazy step moves the rows that the gradient holds, and their rows of the states; what has no row in
+it stays as it is, without decay. Any other step takes the rows that are not there for zeros.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.ndarray.sparse.arithmetic import take_rows
+from gluonish.ndarray.sparse.array import RowSparseNDArray
+from gluonish.ndarray.sparse.storage import to_dense
+from gluonish.ndarray.sparse.updates import put_rows
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.optimizer.weight_update import Column, WeightUpdate
+
+__all__ = ["RowUpdate"]
+
+
+class RowUpdate:
+    """A rule bound to one weight, with a gradient that may hold other rows at each step.
+
+    Args:
+        rule: The rule.
+        group: Weight, gradient, states, and the float32 weight if ``mixed``.
+        mixed: Whether the weight is 16-bit and trained through a float32 one.
+        lazy: Whether only rows move that the gradient holds.
+
+    Attributes:
+        memo: For the optimizer: what it computed last, to find out that nothing has changed.
+    """
+
+    __slots__ = ("_grad", "_lazy", "_mixed", "_rule", "_written", "memo")
+
+    def __init__(self, rule: Rule, group: Sequence[NDArray], mixed: bool, lazy: bool) -> None:
+        weight, self._grad, *states = group
+        self._rule = rule
+        self._written = (weight, *states)
+        self._mixed = mixed
+        self._lazy = lazy
+        self.memo: Any = None
+
+    def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        """Update the weight and its states.
+
+        Args:
+            columns: For each of the rule's rates the number of the weight.
+            scalars: The rule's, with rescale_grad and clip_gradient.
+
+        Raises:
+            AutogradError: The weight belongs to a graph that is being recorded.
+        """
+        self._written[0]._check_writable("update")
+        grad = self._grad
+        if self._lazy and isinstance(grad, RowSparseNDArray):
+            self._push_rows(grad, columns, scalars)
+            return
+        dense = [to_dense(x) for x in self._written]
+        self._step(dense, to_dense(grad), columns, scalars)
+        for x, new in zip(self._written, dense, strict=True):
+            if new is not x:
+                new.copyto(x)
+
+    def _push_rows(
+        self, grad: RowSparseNDArray, columns: Sequence[Column], scalars: Mapping[str, float]
+    ) -> None:
+        rows = grad._parts.aux[0].asnumpy()
+        if not len(rows):
+            return
+        taken = [take_rows(x, rows) for x in self._written]
+        self._step(taken, grad._parts.values, columns, scalars)
+        for x, moved in zip(self._written, taken, strict=True):
+            put_rows(x, rows, moved)
+
+    def _step(
+        self,
+        written: Sequence[NDArray],
+        grad: NDArray,
+        columns: Sequence[Column],
+        scalars: Mapping[str, float],
+    ) -> None:
+        weight, *states = written
+        WeightUpdate(self._rule, [(weight, grad, *states)], self._mixed).push(columns, scalars)

@@ -1,0 +1,252 @@
+"""Symbol.bind and simple_bind: from a graph and arrays, or shapes, to an executor."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, NotSupportedError
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.graph.inference import infer
+from gluonish.graph.ir import Value, topological_order
+from gluonish.ndarray.creation import zeros
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.symbol.executor import Executor
+from gluonish.symbol.placed_graph import node_context
+from gluonish.symbol.resized import fitted
+from gluonish.symbol.shapes import from_public, known_specs, to_public
+from gluonish.symbol.symbol import Symbol
+
+__all__ = ["bind", "simple_bind"]
+
+Requests = str | Sequence[str] | Mapping[str, str]
+Groups = Mapping[str, Context] | None
+
+_REQUESTS = ("null", "write", "add")
+
+
+def bind(
+    self: Symbol,
+    ctx: Context,
+    args: Sequence[NDArray] | Mapping[str, NDArray],
+    args_grad: Sequence[NDArray | None] | Mapping[str, NDArray] | None = None,
+    grad_req: Requests = "write",
+    aux_states: Sequence[NDArray] | Mapping[str, NDArray] | None = None,
+    group2ctx: Groups = None,
+    shared_exec: Executor | None = None,
+) -> Executor:
+    """Return an executor on arrays of the caller's.
+
+    Args:
+        self: The graph.
+        ctx: Where it runs.
+        args: Arrays in the order of `list_arguments`, or by name.
+        args_grad: Arrays for gradients in the same order, or by name; those without get none.
+        grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order, or by name.
+        aux_states: Arrays in the order of `list_auxiliary_states`, or by name.
+        group2ctx: Devices of the nodes that an `AttrScope` gave a ``ctx_group``.
+        shared_exec: Accepted; memory between calls is shared by all plans anyway.
+
+    Raises:
+        ArgumentTypeError: if ``ctx`` is no Context, or something is no NDArray.
+        ArgumentError: if arrays are missing or ``grad_req`` is unknown.
+        OperatorError: if shapes or dtypes contradict each other.
+    """
+    _check_context(ctx)
+    names = self.list_arguments()
+    arguments = _listed("args", args, names)
+    requests = _requests(grad_req, names)
+    gradients: list[NDArray | None] = [None] * len(names)
+    if isinstance(args_grad, Mapping):
+        gradients = [args_grad.get(name) for name in names]
+    elif args_grad is not None:
+        gradients = list(args_grad)
+        if len(gradients) != len(names):
+            raise ArgumentError(
+                f"bind: expected args_grad for {len(names)} arguments, got {len(gradients)}"
+            )
+    for name, x, gradient in zip(names, arguments, gradients, strict=True):
+        if gradient is not None and gradient.shape != x.shape:
+            raise ArgumentError(
+                f"bind: expected a gradient of shape {x.shape} for {name}, got {gradient.shape}"
+            )
+    states = _listed("aux_states", aux_states or {}, self.list_auxiliary_states())
+    return Executor(self, ctx, arguments, gradients, requests, states, dict(group2ctx or {}))
+
+
+def simple_bind(
+    self: Symbol,
+    ctx: Context,
+    grad_req: Requests = "write",
+    type_dict: Mapping[str, Any] | None = None,
+    stype_dict: Mapping[str, str] | None = None,
+    group2ctx: Groups = None,
+    shared_arg_names: Sequence[str] | None = None,
+    shared_exec: Executor | None = None,
+    shared_buffer: dict[str, NDArray] | None = None,
+    **kwargs: Any,
+) -> Executor:
+    """Return an executor on new arrays, zeros, whose shapes follow from some.
+
+    Args:
+        self: The graph.
+        ctx: Where it runs.
+        grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order, or by name (``"null"``
+            for the names left out).
+        type_dict: Dtypes by name of argument.
+        stype_dict: Storage types by name of argument; ``"default"`` only.
+        group2ctx: Devices of the nodes that an `AttrScope` gave a ``ctx_group``.
+        shared_arg_names: Arguments that may use the arrays of ``shared_exec``.
+        shared_exec: An executor whose arrays of those arguments, and whose auxiliary states, are
+            used where their shapes are the same.
+        shared_buffer: Arrays by name, whose memory is used for arguments of that name; those that
+            are made new are put there.
+        **kwargs: Shapes by name of argument.
+
+    Raises:
+        ArgumentTypeError: if ``ctx`` is no Context.
+        ArgumentError: if ``grad_req`` is unknown.
+        GraphError: if a shape stays unknown.
+        OperatorError: if shapes or dtypes contradict each other.
+    """
+    _check_context(ctx)
+    _check_storage(stype_dict)
+    names, auxiliary = self.list_arguments(), self.list_auxiliary_states()
+    requests = _requests(grad_req, names)
+    specs = _specs(self, kwargs, type_dict or {})
+    contexts = _variable_contexts(self, ctx, group2ctx or {})
+    shared = {} if shared_exec is None else shared_exec.arg_dict
+    lent = {name: shared[name] for name in shared_arg_names or shared if name in shared}
+
+    def argument(name: str) -> NDArray:
+        return _allocated(name, specs[name], contexts[name], lent, shared_buffer)
+
+    arguments = [argument(name) for name in names]
+    own = {} if shared_exec is None else shared_exec.aux_dict
+    states = [_allocated(name, specs[name], contexts[name], own, None) for name in auxiliary]
+    gradients = [
+        None if req == "null" else zeros(x.shape, x.context, x.dtype)
+        for x, req in zip(arguments, requests, strict=True)
+    ]
+    return Executor(self, ctx, arguments, gradients, requests, states, dict(group2ctx or {}))
+
+
+def _check_context(ctx: object) -> None:
+    if not isinstance(ctx, Context):
+        raise ArgumentTypeError(f"bind: expected ctx to be a Context, got {ctx!r}")
+
+
+def _check_storage(stypes: Mapping[str, str] | None) -> None:
+    for name, stype in (stypes or {}).items():
+        if stype not in (None, "default"):
+            raise NotSupportedError(
+                f"simple_bind: expected storage type 'default' for {name}, got {stype!r}; bind "
+                "dense arrays and convert with tostype"
+            )
+
+
+def _listed(
+    what: str, given: Sequence[NDArray] | Mapping[str, NDArray], names: Sequence[str]
+) -> list[NDArray]:
+    if isinstance(given, Mapping):
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise ArgumentError(f"bind: expected an array in {what} for {missing[0]}, got none")
+        listed = [given[name] for name in names]
+    else:
+        listed = list(given)
+        if len(listed) != len(names):
+            raise ArgumentError(
+                f"bind: expected {len(names)} arrays in {what} ({', '.join(names)}), got "
+                f"{len(listed)}"
+            )
+    for name, x in zip(names, listed, strict=True):
+        if not isinstance(x, NDArray):
+            raise ArgumentTypeError(
+                f"bind: expected {name} in {what} to be an NDArray, got {type(x).__name__}"
+            )
+    return listed
+
+
+def _requests(given: Requests, names: Sequence[str]) -> list[str]:
+    if isinstance(given, str):
+        requests = [given] * len(names)
+    elif isinstance(given, Mapping):
+        requests = [given.get(name, "null") for name in names]
+    else:
+        requests = list(given)
+    if len(requests) != len(names):
+        raise ArgumentError(
+            f"bind: expected a grad_req for each of {len(names)} arguments, got {len(requests)}"
+        )
+    for req in requests:
+        if req not in _REQUESTS:
+            raise ArgumentError(f"bind: expected grad_req to be one of {_REQUESTS}, got {req!r}")
+    return requests
+
+
+def _specs(symbol: Symbol, shapes: Mapping[str, Any], dtypes: Mapping[str, Any]) -> dict[str, Spec]:
+    """Return what every variable is; dtypes that nothing determines are float32."""
+    given = {
+        name: PartialSpec(
+            from_public(shapes.get(name)),
+            normalize_dtype(dtypes[name]) if name in dtypes else None,
+        )
+        for name in symbol.list_inputs()
+    }
+    found = infer(symbol._values, known_specs(symbol, given))
+    specs, unknown = {}, {}
+    for node in symbol._variables():
+        spec = found.spec(Value(node))
+        if spec.shape is None or spec.dtype is None or not spec.known():
+            unknown[node.name] = to_public(spec.shape)
+        else:
+            specs[node.name] = Spec(spec.shape, spec.dtype)
+    if unknown:
+        raise GraphError(
+            f"simple_bind: expected shapes from which all follow, got {dict(shapes)}, which leave "
+            f"{unknown}; give the shapes of more arguments"
+        )
+    return specs
+
+
+def _variable_contexts(
+    symbol: Symbol, default: Context, groups: Mapping[str, Context]
+) -> dict[str, Context]:
+    """Return where each variable lies: in its own group, or where it is read first."""
+    found: dict[str, Context] = {}
+    for node in topological_order(symbol._values):
+        if node.op is None:
+            if node.extra.get("__ctx_group__") in groups:
+                found[node.name] = node_context(node, groups, default)
+            continue
+        here = node_context(node, groups, default)
+        for value in node.inputs:
+            if value.node.op is None:
+                found.setdefault(value.node.name, here)
+    return {name: found.get(name, default) for name in symbol.list_inputs()}
+
+
+def _allocated(
+    name: str,
+    spec: Spec,
+    context: Context,
+    lent: Mapping[str, NDArray],
+    buffer: dict[str, NDArray] | None,
+) -> NDArray:
+    """Return an array: a lent one, or one in the buffer's memory, or a new one."""
+    x = lent.get(name)
+    if x is not None and x._spec == spec and x.context == context:
+        return x
+    kept = None if buffer is None else buffer.get(name)
+    if kept is not None and _holds(kept, spec, context):
+        return fitted(kept, spec.shape)
+    made = zeros(spec.shape, context, spec.dtype)
+    if buffer is not None:
+        buffer[name] = made
+    return made
+
+
+def _holds(array: NDArray, spec: Spec, context: Context) -> bool:
+    same = array.context == context and array._spec.dtype == spec.dtype
+    return same and array.size >= spec.size

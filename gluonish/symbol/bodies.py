@@ -1,0 +1,90 @@
+"""Bodies of control flow in files: from subgraphs and where their inputs stand."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.graph.body import Body
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.symbol.json_format import NodeData
+
+__all__ = ["BODY_COUNTS", "bodies_of"]
+
+BODY_COUNTS: Mapping[str, int] = {"_foreach": 1, "_while_loop": 2, "_cond": 3}
+# Which attributes say where a body's inputs stand among the node's.
+_PLACES = {
+    "_while_loop": ("cond_input_locs", "func_input_locs"),
+    "_cond": ("cond_input_locs", "then_input_locs", "else_input_locs"),
+}
+
+
+def bodies_of(
+    node: NodeData, attrs: Mapping[str, Any], outputs: Sequence[Sequence[Value]]
+) -> tuple[Body, ...]:
+    """Return the bodies of a node.
+
+    Args:
+        node: The node.
+        attrs: Its parsed attributes.
+        outputs: The outputs of each subgraph.
+
+    Raises:
+        OperatorError: if they do not fit the node.
+    """
+    expected = BODY_COUNTS.get(node.op)
+    if expected is None or expected != len(outputs):
+        raise OperatorError(
+            f"{node.name} with {len(outputs)} subgraphs where {node.op} has {expected or 'none'}"
+        )
+    made = [
+        Body(_variables(values), values, f"{node.name}_{i}") for i, values in enumerate(outputs)
+    ]
+    if node.op == "_foreach":
+        made = [_ordered(node, attrs, made[0])]
+        shown = [len(made[0].outputs)]
+    else:
+        _check_places(node, attrs, made)
+        shown = [len(body.outputs) for body in made[1:]]
+    if any(count != attrs["num_outputs"] for count in shown):
+        raise OperatorError(
+            f"{node.name} with {attrs['num_outputs']} outputs where its subgraphs have {shown}"
+        )
+    return tuple(made)
+
+
+def _variables(outputs: Sequence[Value]) -> list[Node]:
+    return [node for node in topological_order(outputs) if node.op is None]
+
+
+def _ordered(node: NodeData, attrs: Mapping[str, Any], body: Body) -> Body:
+    """Return the body of a loop with data, states and the other inputs in this order."""
+    order = (*attrs["in_data_locs"], *attrs["in_state_locs"], *attrs["remain_locs"])
+    if sorted(order) != list(range(body.num_inputs)) or attrs["num_args"] != 1 + len(order):
+        raise OperatorError(
+            f"{node.name} whose inputs stand at {order} where its subgraph has {body.num_inputs}"
+        )
+    if attrs["num_outputs"] != attrs["num_out_data"] + len(attrs["in_state_locs"]):
+        raise OperatorError(f"{node.name} with states that are not among its outputs")
+    if not attrs["in_data_locs"]:
+        raise OperatorError(f"{node.name} without data")
+    return body.reordered(order)
+
+
+def _check_places(node: NodeData, attrs: Mapping[str, Any], made: Sequence[Body]) -> None:
+    count = attrs["num_args"] - len(made)
+    for key, body in zip(_PLACES[node.op], made, strict=True):
+        places = attrs[key]
+        if len(places) != body.num_inputs or any(not 0 <= i < count for i in places):
+            raise OperatorError(
+                f"{node.name} with {key} {places} where its subgraph has {body.num_inputs} inputs "
+                f"and it has {count}"
+            )
+    if len(made[0].outputs) != 1:
+        raise OperatorError(f"{node.name} with {len(made[0].outputs)} conditions")
+    if node.op != "_while_loop":
+        return
+    variables = attrs["func_var_locs"]
+    if any(not 0 <= i < made[1].num_inputs for i in variables) or not variables:
+        raise OperatorError(f"{node.name} with variables at {variables}")
+    if attrs["num_outputs"] != attrs["num_out_data"] + len(variables):
+        raise OperatorError(f"{node.name} with variables that are not among its outputs")

@@ -1,0 +1,377 @@
+"""Executor: a Symbol bound to arrays, which runs forward and backward in place.
+
+A pass is planned once for each mode and pushed to the engine in bulk, as a hybridized block's is.
+What differs is that all arrays are there from the start: it writes its outputs, and its gradients,
+to the same memory in every call.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.autograd.tape import GradientMode, run_backward
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.graph.inference import specialize
+from gluonish.graph.ir import Value
+from gluonish.ndarray import recording
+from gluonish.ndarray.creation import array, zeros
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.recording import Leaf
+from gluonish.symbol.debug import debug_str
+from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
+from gluonish.symbol.resized import resized_arrays
+from gluonish.symbol.symbol import Symbol
+
+__all__ = ["Executor"]
+
+Arrays = list[NDArray]
+MonitorCallback = Callable[[str, NDArray], object]
+
+# Operators that need no gradient of their output: they are losses, or let none through.
+_HEADLESS = frozenset(
+    {
+        *("SoftmaxOutput", "LinearRegressionOutput", "LogisticRegressionOutput", "SVMOutput"),
+        *("MAERegressionOutput", "MakeLoss", "make_loss", "BlockGrad"),
+        *("IdentityAttachKLSparseReg", "_contrib_MultiBoxTarget"),
+    }
+)
+
+
+def _needs_no_head(value: Value) -> bool:
+    op = value.node.op
+    if op is None or op.name in _HEADLESS:
+        return op is not None
+    state = value.node.attrs.get("state")
+    return state is not None and not state.prop.need_top_grad_
+
+
+class Executor:
+    """A Symbol with an array for each of its variables; made by `Symbol.bind`.
+
+    Args:
+        symbol: The Symbol.
+        ctx: Device of the nodes that belong to no group.
+        arguments: Arrays of `Symbol.list_arguments`.
+        gradients: An array for the gradient of each argument, None for those without.
+        requests: What a backward pass does with each: ``"write"``, ``"add"`` or ``"null"``.
+        auxiliary: Arrays of `Symbol.list_auxiliary_states`.
+        group2ctx: Device of each ``ctx_group``.
+
+    Attributes:
+        arg_arrays: The arguments.
+        grad_arrays: The gradients.
+        aux_arrays: The auxiliary states.
+        outputs: The outputs, which every forward pass overwrites.
+
+    Raises:
+        OperatorError: if the arrays' shapes or dtypes contradict each other.
+    """
+
+    def __init__(
+        self,
+        symbol: Symbol,
+        ctx: Context,
+        arguments: Sequence[NDArray],
+        gradients: Sequence[NDArray | None],
+        requests: Sequence[str],
+        auxiliary: Sequence[NDArray],
+        group2ctx: Mapping[str, Context],
+    ) -> None:
+        self._symbol = symbol
+        self._ctx = ctx
+        self._group2ctx = group2ctx
+        self._requests = list(requests)
+        self.arg_arrays = list(arguments)
+        self.grad_arrays = [
+            None if req == "null" else grad for grad, req in zip(gradients, requests, strict=True)
+        ]
+        self.aux_arrays = list(auxiliary)
+        self._arg_names = symbol.list_arguments()
+        self._aux_names = symbol.list_auxiliary_states()
+        self._leaves = {
+            name: Leaf(grad, req)
+            for name, grad, req in zip(self._arg_names, self.grad_arrays, requests, strict=True)
+            if grad is not None
+        }
+        variables = symbol._variables()
+        self._names = [node.name for node in variables]
+        self._graph = PlacedGraph(
+            variables,
+            symbol._values,
+            lambda node: node_context(node, group2ctx, ctx),
+            symbol.name or "executor",
+        )
+        self.outputs = self._new_outputs()
+        self._monitor: tuple[MonitorCallback, bool] | None = None
+        self._recorded: Arrays | None = None
+        self._keys: CallKeys | None = None
+        self._trained = True
+
+    def _new_outputs(self) -> Arrays:
+        arrays = self._arrays()
+        variables = self._symbol._variables()
+        specs = [x._spec for x in arrays]
+        graph = specialize(variables, self._symbol._values, specs, train=False)
+        contexts = self._graph.contexts()
+        return [
+            zeros(value.shape, contexts.get(own.key, self._ctx), value.dtype)
+            for own, value in zip(self._symbol._values, graph.outputs, strict=True)
+        ]
+
+    def _arrays(self) -> Arrays:
+        """Return the arrays of all variables in the order of the graph."""
+        named = {**self.arg_dict, **self.aux_dict}
+        return [named[name] for name in self._names]
+
+    # -- arrays by name ------------------------------------------------------------------------
+
+    @property
+    def arg_dict(self) -> dict[str, NDArray]:
+        """The arguments by name."""
+        return dict(zip(self._arg_names, self.arg_arrays, strict=True))
+
+    @property
+    def grad_dict(self) -> dict[str, NDArray | None]:
+        """The gradients by the arguments' names, None for those without."""
+        return dict(zip(self._arg_names, self.grad_arrays, strict=True))
+
+    @property
+    def aux_dict(self) -> dict[str, NDArray]:
+        """The auxiliary states by name."""
+        return dict(zip(self._aux_names, self.aux_arrays, strict=True))
+
+    @property
+    def output_dict(self) -> dict[str, NDArray]:
+        """The outputs by name."""
+        return dict(zip(self._symbol.list_outputs(), self.outputs, strict=True))
+
+    # -- running -------------------------------------------------------------------------------
+
+    def forward(self, is_train: bool = False, **kwargs: Any) -> Arrays:
+        """Compute the outputs.
+
+        Args:
+            is_train: Whether operators behave as in training, and `backward` may follow.
+            **kwargs: New values of arguments: NDArrays or NumPy arrays, which are copied.
+
+        Returns:
+            ``outputs``.
+
+        Raises:
+            ArgumentTypeError: for an unknown name, or a value that is no array.
+            ArgumentError: if a value's shape is not that of the argument.
+        """
+        self._assign(kwargs)
+        self._trained = is_train = bool(is_train)
+        record = is_train and bool(self._leaves)
+        mode = recording.TRAINING * is_train + recording.RECORDING * record
+        recorded = self._run(self.outputs, mode, self._arrays())
+        self._recorded = recorded if record else None
+        return self.outputs
+
+    def _assign(self, values: Mapping[str, Any]) -> None:
+        if not values:
+            return
+        arguments = self.arg_dict
+        for name, value in values.items():
+            if name not in arguments:
+                raise ArgumentTypeError(
+                    f"forward: expected arguments among {self._arg_names}, got {name}"
+                )
+            if not isinstance(value, NDArray | np.ndarray):
+                raise ArgumentTypeError(
+                    f"forward: expected {name} to be an NDArray or a NumPy array, got "
+                    f"{type(value).__name__}"
+                )
+            target = arguments[name]
+            if value.shape != target.shape:
+                raise ArgumentError(
+                    f"forward: expected {name} of shape {target.shape}, got {value.shape}"
+                )
+            if not isinstance(value, NDArray):
+                value = array(value, target.context, target.dtype)
+            value.detach().copyto(target)
+
+    def _run(
+        self, outputs: Arrays, mode: int, arrays: Arrays, keys: CallKeys | None = None
+    ) -> Arrays:
+        """Compute outputs in a mode; return them linked to the tape where it records."""
+        linked = []
+        for name, x in zip(self._names, arrays, strict=True):
+            x._settle()
+            leaf = self._leaves.get(name)
+            linked.append(x.detach() if leaf is None else x.connected((leaf, 0)))
+        token = recording.mode.set(mode)
+        try:
+            if self._monitor is None:
+                handles, self._keys = self._graph.fill(linked, outputs, keys)
+            else:
+                callback, monitor_all = self._monitor
+                hook = (lambda name, _, x: callback(name, x.detach())), monitor_all
+                handles = self._graph.monitored(linked, outputs, hook)
+        finally:
+            recording.mode.reset(token)
+        return handles
+
+    def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
+        """Compute the gradients of the arguments, as their ``grad_req`` says.
+
+        It follows a forward pass; where that was none of training, or had a backward pass already,
+        its values are computed once more.
+
+        Args:
+            out_grads: Gradients of the outputs: an array, a list, or a dict by output name. None is
+                for losses only.
+            is_train: Whether the gradients' operators behave as in training.
+
+        Raises:
+            ArgumentError: if a gradient is missing or has another shape than its output.
+        """
+        if not self._leaves:
+            return
+        heads = self._heads(out_grads)
+        recorded = self._recorded or self._recorded_again()
+        self._recorded = None
+        pairs = [(y, g) for y, g in zip(recorded, heads, strict=True) if y._link is not None]
+        reached = list(self._leaves.values())
+        for leaf in reached:
+            leaf.fresh = False
+        if pairs:
+            with GradientMode(create_graph=False, train_mode=bool(is_train)):
+                run_backward([y for y, _ in pairs], [g for _, g in pairs], retain_graph=False)
+        for leaf in reached:
+            if not leaf.fresh and leaf.req == "write":
+                leaf.grad._write(lambda out: out.fill(0), name="_grad_zero")
+
+    def _recorded_again(self) -> Arrays:
+        """Run the last forward pass once more, with the same random numbers, and record it.
+
+        Neither the outputs nor the auxiliary states change.
+        """
+        train = self._trained
+        mode = recording.RECORDING + recording.TRAINING * train
+        named = self.arg_dict | {name: x.copy() for name, x in self.aux_dict.items()}
+        arrays = [named[name] for name in self._names]
+        scratch = [y.copy() for y in self.outputs]
+        return self._run(scratch, mode, arrays, self._keys)
+
+    def _heads(self, out_grads: Any) -> list[NDArray | None]:
+        if out_grads is None:
+            given: list[NDArray | None] = [None] * len(self.outputs)
+        elif isinstance(out_grads, NDArray):
+            given = [out_grads]
+        elif isinstance(out_grads, Mapping):
+            given = [out_grads.get(name) for name in self._symbol.list_outputs()]
+        else:
+            given = list(out_grads)
+        if len(given) != len(self.outputs):
+            raise ArgumentError(
+                f"backward: expected {len(self.outputs)} gradients of outputs, got {len(given)}"
+            )
+        values = self._symbol._values
+        names = self._symbol.list_outputs()
+        return [
+            self._head(name, value, output, gradient)
+            for name, value, output, gradient in zip(
+                names, values, self.outputs, given, strict=True
+            )
+        ]
+
+    def _head(
+        self, name: str, value: Value, output: NDArray, gradient: NDArray | None
+    ) -> NDArray | None:
+        if gradient is None:
+            if not _needs_no_head(value):
+                raise ArgumentError(
+                    f"backward: expected out_grads for output {name}, which is no loss, got None"
+                )
+            return None
+        if gradient.shape != output.shape:
+            raise ArgumentError(
+                f"backward: expected a gradient of shape {output.shape} for output {name}, got "
+                f"{gradient.shape}"
+            )
+        moved: NDArray = gradient.detach().as_in_context(output.context)
+        return moved if moved.dtype == output.dtype else moved.astype(output.dtype)
+
+    # -- parameters and shapes -----------------------------------------------------------------
+
+    def copy_params_from(
+        self,
+        arg_params: Mapping[str, NDArray],
+        aux_params: Mapping[str, NDArray] | None = None,
+        allow_extra_params: bool = False,
+    ) -> None:
+        """Copy values into arguments and auxiliary states, converting their dtype.
+
+        Args:
+            arg_params: Arrays by argument name.
+            aux_params: Arrays by name of auxiliary state.
+            allow_extra_params: Whether there may be names that the Symbol does not have.
+
+        Raises:
+            ArgumentError: for such a name, or another shape.
+        """
+        kinds = (
+            ("arguments", self.arg_dict, arg_params),
+            ("auxiliary states", self.aux_dict, aux_params or {}),
+        )
+        for kind, own, given in kinds:
+            for name, value in given.items():
+                if name in own:
+                    value.detach().copyto(own[name])
+                elif not allow_extra_params:
+                    raise ArgumentError(
+                        f"copy_params_from: expected {kind} among {list(own)}, got {name}"
+                    )
+
+    def reshape(
+        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: Any
+    ) -> "Executor":
+        """Return an executor for other shapes; it shares the memory of this one where it can.
+
+        Args:
+            partial_shaping: Whether shapes of arguments that are not given may change.
+            allow_up_sizing: Whether arrays may grow, in new memory.
+            **kwargs: New shapes by argument name.
+
+        Raises:
+            ArgumentError: if a shape changes or grows that may not, or is unknown.
+        """
+        arguments, gradients, auxiliary = resized_arrays(
+            self._symbol,
+            (self.arg_dict, self.grad_dict, self.aux_dict),
+            kwargs,
+            partial_shaping=partial_shaping,
+            allow_up_sizing=allow_up_sizing,
+        )
+        made = Executor(
+            *(self._symbol, self._ctx, arguments, gradients, self._requests, auxiliary),
+            self._group2ctx,
+        )
+        made._monitor = self._monitor
+        return made
+
+    # -- looking inside ------------------------------------------------------------------------
+
+    def set_monitor_callback(self, callback: MonitorCallback, monitor_all: bool = False) -> None:
+        """Have ``callback(name, array)`` called with what every operator computes.
+
+        While there is a callback, the forward pass runs operator by operator.
+
+        Args:
+            callback: Gets the output's name and the array.
+            monitor_all: Whether inputs are reported as well.
+        """
+        self._monitor = (callback, monitor_all)
+
+    def debug_str(self) -> str:
+        """Return the graph as text, and how much memory its outputs take."""
+        nbytes = sum(y._spec.nbytes for y in self.outputs)
+        return f"{debug_str(self._symbol)}Total {nbytes >> 20} MB allocated\n"
+
+    def get_optimized_symbol(self) -> Symbol:
+        """Return the graph that runs: passes are made when a plan is, so it is the Symbol."""
+        return Symbol(self._symbol._values)

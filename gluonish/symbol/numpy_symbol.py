@@ -1,0 +1,119 @@
+"""NumpySymbol: a Symbol with NumPy's semantics, and how functions of ``mx.np`` make such."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from gluonish.core.errors import NotSupportedError
+from gluonish.ndarray.indexing import is_basic
+from gluonish.numpy.calls import call, source_maker
+from gluonish.numpy.methods import NumpyMethods
+from gluonish.numpy.signatures import name_function
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.symbol.namespace import make_operator_function
+from gluonish.symbol.symbol import Symbol, new_node, spelled
+
+__all__ = ["NumpySymbol", "make_np_function", "symbolic"]
+
+
+class NumpySymbol(NumpyMethods, Symbol):  # type: ignore[misc]  # with NumPy's arguments
+    """One or more outputs of a graph whose shapes are not known, with NumPy's semantics.
+
+    Made by `Symbol.as_np_ndarray` and the functions of ``mx.sym.np``. MXNet calls it ``_Symbol``.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("<Symbol", "<_Symbol", 1)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Pick one of several outputs, or index the only one as an array."""
+        if len(self) > 1 or isinstance(index, str):
+            return super().__getitem__(index)
+        return _index(self, index)
+
+    def as_np_ndarray(self) -> "NumpySymbol":
+        """Return the Symbol itself."""
+        return self
+
+    def as_nd_ndarray(self) -> Symbol:
+        """Return the same outputs with the semantics of ``mx.nd``."""
+        return Symbol(self._values)
+
+
+def _as_np_ndarray(self: Symbol) -> NumpySymbol:
+    """Return the same outputs with NumPy's semantics."""
+    return NumpySymbol(self._values)
+
+
+def _as_nd_ndarray(self: Symbol) -> Symbol:
+    """Return the Symbol itself."""
+    return self
+
+
+Symbol.as_np_ndarray = _as_np_ndarray  # type: ignore[attr-defined]  # that class cannot know this one
+Symbol.as_nd_ndarray = _as_nd_ndarray  # type: ignore[attr-defined]  # for the same calls on both
+
+
+def _index(x: NumpySymbol, key: Any) -> Any:
+    """Return ``x[key]`` for integers, slices and None; the rank is not known."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if keys and keys[-1] is Ellipsis:
+        keys.pop()
+    if not is_basic(tuple(keys)) or Ellipsis in keys:
+        if len(keys) == 1 and isinstance(keys[0], Symbol):
+            return call("_npi_take", (x, keys[0]), {"axis": 0, "mode": "wrap"}, what="index")
+        raise NotSupportedError(
+            f"index: expected integers, slices and None for a Symbol, got {key!r}; use take, or "
+            "do not hybridize this block"
+        )
+    taken = [k for k in keys if k is not None]
+    result: Any = x
+    if any(k != slice(None) for k in taken):
+        bounds = [k if isinstance(k, slice) else slice(k, k + 1 or None, 1) for k in taken]
+        given = {
+            "begin": tuple(k.start for k in bounds),
+            "end": tuple(k.stop for k in bounds),
+            "step": tuple(k.step for k in bounds),
+        }
+        result = call("_npi_slice", (x,), given, what="index")
+    gone = tuple(i for i, k in enumerate(taken) if not isinstance(k, slice))
+    if gone:
+        result = result.squeeze(gone)
+    kept = [k for k in keys if k is None or isinstance(k, slice)]
+    for place, k in enumerate(kept):
+        if k is None:
+            result = call("_npi_expand_dims", (result,), {"axis": place}, what="index")
+    return result
+
+
+def _make_source(op: Operator, attrs: Attrs) -> NumpySymbol:
+    made: NumpySymbol = _as_np_ndarray(new_node(op, (), attrs, spelled(op, attrs), None, None))
+    return made
+
+
+def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of ``mx.np`` that makes Symbols also where no argument is one."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        token = source_maker.set(_make_source)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            source_maker.reset(token)
+
+    return run
+
+
+def make_np_function(op: Operator, name: str) -> Callable[..., Any]:
+    """Return the symbolic function of an operator, which gives Symbols with NumPy's semantics."""
+    plain = make_operator_function(op, name)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return _as_np_ndarray(plain(*args, **kwargs))
+
+    return name_function(function, name, plain.__doc__ or "", inspect.signature(plain))

@@ -1,0 +1,80 @@
+"""The arrays of an executor in other shapes, on the same memory where it suffices."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.core.spec import Shape, Spec
+from gluonish.ndarray.creation import zeros
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.symbol.shapes import infer_shape
+from gluonish.symbol.symbol import Symbol
+
+__all__ = ["fitted", "resized_arrays"]
+
+Arrays = list[NDArray]
+Named = Mapping[str, NDArray]
+
+
+def fitted(array: NDArray, shape: Shape) -> NDArray:
+    """Return an array of a shape on the memory of another: itself, or its first elements."""
+    if array.shape == shape:
+        return array
+    spec = Spec(shape, array._spec.dtype)
+    raw = array._settle().reshape(-1)[: spec.size].reshape(shape)
+    return NDArray(raw, spec, array._device, array._var)
+
+
+def resized_arrays(
+    symbol: Symbol,
+    arrays: tuple[Named, Mapping[str, NDArray | None], Named],
+    given: Mapping[str, Any],
+    *,
+    partial_shaping: bool,
+    allow_up_sizing: bool,
+) -> tuple[Arrays, list[NDArray | None], Arrays]:
+    """Return arguments, gradients and auxiliary states of an executor in other shapes.
+
+    Args:
+        symbol: The graph.
+        arrays: Its arguments, gradients and auxiliary states so far, by name.
+        given: New shapes by argument name.
+        partial_shaping: Whether shapes of arguments that are not given may change.
+        allow_up_sizing: Whether arrays may grow, in new memory.
+
+    Raises:
+        ArgumentError: if a shape changes or grows that may not, or stays unknown.
+    """
+    arguments, gradients, auxiliary = arrays
+    unknown = [name for name in given if name not in arguments]
+    if unknown:
+        raise ArgumentError(f"reshape: expected arguments among {[*arguments]}, got {unknown}")
+    shapes, _, states = infer_shape(symbol, **given)
+    if shapes is None:
+        raise ArgumentError(
+            f"reshape: expected shapes from which all follow, got {dict(given)}; give those of "
+            "more arguments"
+        )
+
+    def resize(name: str, array: NDArray, shape: Shape) -> NDArray:
+        if shape != array.shape and name not in given and not partial_shaping:
+            raise ArgumentError(
+                f"reshape: expected {name} to keep its shape {array.shape}, got {shape}; set "
+                "partial_shaping=True if that is intended"
+            )
+        if Spec(shape, array._spec.dtype).size <= array.size:
+            return fitted(array, shape)
+        if not allow_up_sizing:
+            raise ArgumentError(
+                f"reshape: expected {name} not to grow from {array.shape}, got {shape}; set "
+                "allow_up_sizing=True to allocate new memory"
+            )
+        return zeros(shape, array.context, array.dtype)
+
+    named = dict(zip(arguments, shapes, strict=True))
+    grown = [resize(name, x, named[name]) for name, x in arguments.items()]
+    slopes = [None if x is None else resize(name, x, named[name]) for name, x in gradients.items()]
+    moved = [
+        resize(name, x, shape) for (name, x), shape in zip(auxiliary.items(), states, strict=True)
+    ]
+    return grown, slopes, moved

@@ -1,0 +1,77 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gluonish as mx
+from gluonish import autograd, gluon
+from gluonish.core.errors import GraphError
+
+X = np.array([[1.0, -2.0], [3.0, 4.0], [-5.0, 6.0]], np.float32)
+MASK = np.array([1.0, 0.0, 1.0], np.float32)
+
+
+class Selected(gluon.HybridBlock):
+    """A layer on the rows that a mask selects."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.dense = gluon.nn.Dense(3, in_units=2)
+
+    def hybrid_forward(self, F: Any, x: Any, mask: Any) -> Any:
+        return F.relu(self.dense(F.contrib.boolean_mask(x, mask)))
+
+
+class SelectedForward(gluon.HybridBlock):
+    """The same in the style of 2.0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = gluon.nn.Dense(3, in_units=2)
+
+    def forward(self, x: Any, mask: Any) -> Any:
+        return mx.nd.relu(self.dense(mx.nd.contrib.boolean_mask(x, mask)))
+
+
+def run(net: Any) -> list[Any]:
+    x, mask = mx.nd.array(X), mx.nd.array(MASK)
+    x.attach_grad()
+    with autograd.record():
+        y = net(x, mask)
+    y.backward()
+    weight = net.dense.weight
+    return [y.asnumpy(), x.grad.asnumpy(), weight.grad().asnumpy()]
+
+
+@pytest.mark.parametrize("kind", [Selected, SelectedForward])
+def test_hybridized_block_with_a_shape_of_values_equals_the_imperative_one(kind: Any) -> None:
+    net = kind()
+    net.initialize(mx.init.One())
+    wanted = run(net)
+    net.hybridize()
+    for _ in range(2):
+        for got, want in zip(run(net), wanted, strict=True):
+            np.testing.assert_array_equal(got, want)
+    assert wanted[0].shape == (2, 3)
+
+
+def test_symbolic_block_can_be_exported(tmp_path: Path) -> None:
+    net = Selected()
+    net.initialize(mx.init.One())
+    net.hybridize()
+    wanted = net(mx.nd.array(X), mx.nd.array(MASK)).asnumpy()
+    symbol, params = net.export(str(tmp_path / "net"))
+    again = gluon.SymbolBlock.imports(symbol, ["data0", "data1"], params)
+    got = again(mx.nd.array(X), mx.nd.array(MASK)).asnumpy()
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_block_in_the_style_of_2_has_no_graph_to_export(tmp_path: Path) -> None:
+    net = SelectedForward()
+    net.initialize()
+    net.hybridize()
+    net(mx.nd.array(X), mx.nd.array(MASK))
+    with pytest.raises(GraphError, match="depends on values"):
+        net.export(str(tmp_path / "net"))

@@ -1,0 +1,125 @@
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+import gluonish.numpy as np
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    GluonishError,
+    NotSupportedError,
+    OperatorError,
+)
+
+NAMES = [
+    (module, name)
+    for module in (np, np.linalg, np.random)
+    for name in module.__all__
+    if isinstance(getattr(module, name), types.FunctionType)
+]
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES, ids=lambda x: getattr(x, "__name__", x))
+def test_function_has_its_name_a_docstring_and_a_signature(module: Any, name: str) -> None:
+    function = getattr(module, name)
+    assert function.__name__ == name
+    assert function.__doc__
+    assert inspect.signature(function)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda a: np.sin([1, 2]), ArgumentTypeError, "^sin: expected an array, got list"),
+        (lambda a: np.sin(a, where=False), NotSupportedError, "^sin: expected where=True"),
+        (lambda a: np.sin(a, foo=1), ArgumentTypeError, "^sin: expected options"),
+        (lambda a: np.add(a, "x"), ArgumentTypeError, "^add: expected an array, got str"),
+        (lambda a: a + object(), ArgumentTypeError, "^add: expected an array, got object"),
+        (lambda a: np.concatenate([]), ArgumentError, "^concatenate: expected at least one"),
+        (lambda a: np.concatenate(a), ArgumentTypeError, "^concatenate: expected a sequence"),
+        (lambda a: np.reshape(a, (3, 2), "F"), NotSupportedError, "^reshape: expected order"),
+        (lambda a: np.zeros((-1,)), ArgumentError, "^zeros: expected extents"),
+        (lambda a: np.zeros(2.5), ArgumentTypeError, "^zeros: expected shape"),
+        (lambda a: np.zeros(2, ctx=3), ArgumentTypeError, "^ctx: expected a Context"),
+        (lambda a: np.arange(1, 2, 0), ArgumentError, "^arange: expected a step"),
+        (lambda a: np.arange("3"), ArgumentTypeError, "^arange: expected numbers"),
+        (lambda a: np.linspace(a, 1), NotSupportedError, "^linspace: expected start and stop"),
+        (lambda a: np.array(["x"]), ArgumentTypeError, "^array: expected numbers"),
+        (lambda a: np.array([[1], [1, 2]]), ArgumentTypeError, "^array: expected nested"),
+        (lambda a: np.where(a, 1), ArgumentError, "^where: expected both"),
+        (lambda a: np.clip(a, None, None), ArgumentError, "^clip: expected a_min"),
+        (lambda a: np.split(a, 0), ArgumentError, "^split: expected at least 1"),
+        (lambda a: np.split(a, [1], axis=5), ArgumentError, "^split: expected an axis"),
+        (lambda a: np.vsplit(a[0], 1), ArgumentError, "^vsplit: expected at least 2 axes"),
+        (lambda a: np.tensordot(a, a, None), ArgumentError, "^tensordot: expected axes"),
+        (lambda a: np.einsum(a), ArgumentTypeError, "^einsum: expected subscripts"),
+        (lambda a: np.meshgrid(a[0], indexing="zy"), ArgumentError, "^meshgrid: expected index"),
+        (lambda a: np.histogram(a), NotSupportedError, "^histogram: expected range"),
+        (lambda a: np.linalg.norm(a, "x"), ArgumentError, "^norm: expected ord"),
+        (lambda a: np.sum(a, axis=7), OperatorError, "axis"),
+        (lambda a: np.sum(a, out=()), ArgumentTypeError, "expected out to be an array"),
+        (lambda a: np.add(1, [1]), ArgumentTypeError, "^add: expected an array"),
+        (lambda a: np.allclose(a), ArgumentTypeError, "^allclose: expected"),
+        (lambda a: np.random.uniform(size=2.5), ArgumentTypeError, "^uniform: expected shape"),
+        (lambda a: np.random.shuffle(3), ArgumentTypeError, "^shuffle: expected an array"),
+        (lambda a: np.full((2,), "x"), ArgumentTypeError, "^full: expected fill_value"),
+        (lambda a: np.unravel_index(9, (2, 3)), ArgumentError, "^unravel_index"),
+    ],
+)
+def test_invalid_call_is_one_clear_error(
+    call: Callable[[Any], Any], error: type[GluonishError], match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        call(np.array([[1, 2, 3], [4, 5, 6]])).asnumpy()
+
+
+def test_numbers_are_computed_by_numpy_itself() -> None:
+    assert isinstance(np.sin(1.0), numpy.float64)
+    assert np.add(1, 2) == 3
+
+
+def test_prepended_number_takes_one_place() -> None:
+    assert np.diff(np.array([1.0, 3.0]), prepend=0).tolist() == [1, 2]
+
+
+def test_results_go_into_out() -> None:
+    a, out = np.array([1.0, 4.0]), np.zeros((2,))
+    assert np.sqrt(a, out) is out
+    assert out.tolist() == [1, 2]
+    assert np.add(a, 1, out=out) is out
+    assert out.tolist() == [2, 5]
+
+
+def test_random_arrays_have_shape_and_dtype() -> None:
+    v = np.array([1.0, 2.0, 3.0])
+    for found, shape, dtype in (
+        (np.random.uniform(), (), "float32"),
+        (np.random.uniform(0, v), (3,), "float32"),
+        (np.random.uniform(0, v, size=(2, 3)), (2, 3), "float32"),
+        (np.random.normal(size=2, dtype="float16"), (2,), "float16"),
+        (np.random.randint(3), (), "int64"),
+        (np.random.rand(2, 3), (2, 3), "float32"),
+        (np.random.randn(), (), "float32"),
+        (np.random.choice(5, 3, replace=False), (3,), "int64"),
+        (np.random.choice(v, 2), (2,), "float32"),
+        (np.random.gamma(v, size=(2, 3)), (2, 3), "float32"),
+        (np.random.beta(v, 2.0), (3,), "float32"),
+        (np.random.chisquare(2.0), (), "float32"),
+        (np.random.lognormal(size=2), (2,), "float32"),
+        (np.random.multinomial(5, [0.2, 0.8], size=2), (2, 2), "int64"),
+        (np.random.multivariate_normal(np.zeros(2), np.eye(2), size=3), (3, 2), "float32"),
+        (np.random.exponential(v), (3,), "float32"),
+        (np.random.power(2.0, size=2), (2,), "float32"),
+    ):
+        assert type(found) is np.ndarray
+        assert (found.shape, found.dtype) == (shape, numpy.dtype(dtype))
+
+
+def test_shuffle_works_in_the_array_itself() -> None:
+    x = np.arange(8)
+    assert np.random.shuffle(x) is None
+    assert sorted(x.tolist()) == list(range(8))

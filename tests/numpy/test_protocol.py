@@ -1,0 +1,80 @@
+import numpy
+import pytest
+
+from gluonish import autograd
+from gluonish import numpy as np
+from gluonish.core.errors import AutogradError, NotSupportedError, OperatorError
+
+
+@pytest.fixture
+def a() -> np.ndarray:
+    return np.array([[1, 2, 3], [4, 5, 6]])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: numpy.sum(x, axis=0),
+        lambda x: numpy.linalg.norm(x, axis=1),
+        lambda x: numpy.concatenate([x, x]),
+        lambda x: numpy.sin(x),
+        lambda x: numpy.add(x, 1),
+        lambda x: numpy.median(x, axis=0),
+        lambda x: numpy.add.reduce(x),
+        lambda x: numpy.exp2(x),
+    ],
+)
+def test_function_of_numpy_answers_with_an_array_of_ours(call: object, a: np.ndarray) -> None:
+    assert callable(call)
+    found = call(a)
+    assert type(found) is np.ndarray
+    numpy.testing.assert_allclose(found.asnumpy(), call(a.asnumpy()), rtol=1e-6)
+
+
+def test_function_that_is_ours_has_a_gradient(a: np.ndarray) -> None:
+    a.attach_grad()
+    with autograd.record():
+        y = numpy.sum(numpy.square(a))
+    y.backward()
+    assert a.grad.tolist() == [[2, 4, 6], [8, 10, 12]]
+
+
+def test_arrays_of_numpy_stand_on_either_side(a: np.ndarray) -> None:
+    official = a.asnumpy()
+    for found in (official + a, a + official, numpy.float32(1) * a + official):
+        assert type(found) is np.ndarray
+        assert found.tolist() == (2 * official).tolist()
+    assert (official < a).dtype == numpy.bool_
+
+
+def test_conversions_to_numpy_are_copies_or_share(a: np.ndarray) -> None:
+    assert isinstance(numpy.asarray(a), numpy.ndarray)
+    assert numpy.from_dlpack(a).tolist() == a.tolist()
+
+
+def test_ufunc_into_an_array_of_numpy_is_refused(a: np.ndarray) -> None:
+    with pytest.raises(NotSupportedError, match="out"):
+        numpy.sin(a, out=numpy.zeros((2, 3), "float32"))
+
+
+def test_ufunc_fills_an_array_of_ours(a: np.ndarray) -> None:
+    out = np.zeros((2, 3))
+    assert numpy.add(a, 1, out=out) is out
+    assert out[0].tolist() == [2, 3, 4]
+
+
+def test_function_without_gradient_is_refused_inside_the_graph(a: np.ndarray) -> None:
+    a.attach_grad()
+    with autograd.record(), pytest.raises(AutogradError, match=r"^cov: .*detach"):
+        np.cov(a)
+
+
+def test_what_numpy_refuses_is_one_error(a: np.ndarray) -> None:
+    with pytest.raises(OperatorError, match="^searchsorted: expected what NumPy takes"):
+        np.searchsorted(a, 1)
+
+
+@pytest.mark.parametrize("name", ["mirr", "npv", "ppmt", "pv", "rate"])
+def test_function_that_numpy_dropped_says_so(name: str) -> None:
+    with pytest.raises(NotSupportedError, match="numpy_financial"):
+        getattr(np, name)(1, 2)
