@@ -22,27 +22,45 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.unary import RSQRT
 
-__all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD", "batch_statistics", "move"]
+__all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD", "batch_statistics", "infer_normalized", "move"]
 
 _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
 
 
-def _channel_axis(data: Shape, axis: int) -> int:
+def _channel_axis(data: Shape, axis: int, operator: str = "BatchNorm") -> int:
     if not -len(data) <= axis < len(data):
-        raise OperatorError(f"BatchNorm: expected axis of data {data}, got {axis}")
+        raise OperatorError(f"{operator}: expected axis of data {data}, got {axis}")
     return axis % len(data)
 
 
-def _infer(data: Spec, *parameters: Spec, axis: int, **_: object) -> tuple[Spec, Spec, Spec]:
+def infer_normalized(
+    operator: str, data: Spec, *parameters: Spec, axis: int
+) -> tuple[Spec, Spec, Spec]:
+    """Return the specs of output, mean and inverse deviation.
+
+    Args:
+        operator: Name for messages.
+        data: What is normalized.
+        *parameters: gamma, beta, moving_mean and moving_var.
+        axis: Of the channels.
+
+    Raises:
+        OperatorError: They do not fit one another.
+    """
     if not is_floating(data.dtype):
-        raise OperatorError(f"BatchNorm: expected floating data, got {data.dtype.name}")
-    statistic = Spec((data.shape[_channel_axis(data.shape, axis)],), accumulator(data.dtype))
+        raise OperatorError(f"{operator}: expected floating data, got {data.dtype.name}")
+    channels = data.shape[_channel_axis(data.shape, axis, operator)]
+    statistic = Spec((channels,), accumulator(data.dtype))
     for name, spec in zip(_INPUTS[1:], parameters, strict=True):
         if spec != statistic:
             raise OperatorError(
-                f"BatchNorm: expected {name} {statistic} for data {data}, got {spec}"
+                f"{operator}: expected {name} {statistic} for data {data}, got {spec}"
             )
     return data, statistic, statistic
+
+
+def _infer(data: Spec, *parameters: Spec, axis: int, **_: object) -> tuple[Spec, Spec, Spec]:
+    return infer_normalized("BatchNorm", data, *parameters, axis=axis)
 
 
 def _layout(data: Any, axis: int) -> tuple[tuple[int, ...], Shape]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
-from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
+from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD, infer_normalized
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
@@ -20,8 +20,8 @@ def _mask_shape(size: int) -> tuple[int]:
     return (-(-size // 8),)
 
 
-def _infer(*inputs: Spec, **attrs: Any) -> tuple[Spec, ...]:
-    outputs = BATCH_NORM.infer(*inputs, **attrs)
+def _infer(*inputs: Spec, axis: int, **_attrs: Any) -> tuple[Spec, ...]:
+    outputs = infer_normalized("_contrib_BatchNormWithReLU", *inputs, axis=axis)
     return (*outputs, Spec(_mask_shape(outputs[0].size), _MASK))
 
 

@@ -191,9 +191,7 @@ def _scalar_infer(data: Spec, **_attrs: Any) -> tuple[Spec]:
     return (Spec(data.shape, INT64),) if data.dtype is BOOL else (data,)
 
 
-def _scalar_complete(
-    inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs
-) -> None:
+def _scalar_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     if inputs[0].dtype != BOOL:
         complete_same(inputs, outputs, attrs)
 

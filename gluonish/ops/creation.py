@@ -17,7 +17,7 @@ from gluonish.core.spec import MOST_ELEMENTS, Shape, Spec, checked_spec
 from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Operator, register
 
-__all__ = ["ARANGE", "EYE", "FULL", "LINSPACE", "ONES", "ZEROS"]
+__all__ = ["ARANGE", "EYE", "FULL", "LINSPACE", "ONES", "ZEROS", "arange_bounds"]
 
 _CTX = text("")
 _DTYPE = dtype_attr(FLOAT32)
@@ -73,7 +73,7 @@ FULL = register(
 )
 
 
-def _arange_bounds(start: float, stop: float | None, step: float) -> tuple[float, int]:
+def arange_bounds(start: float, stop: float | None, step: float) -> tuple[float, int]:
     """Return the first value and how many there are."""
     if stop is None:
         start, stop = 0.0, start
@@ -95,7 +95,7 @@ def _arange_infer(
     ctx: str,
     dtype: np.dtype[Any],
 ) -> tuple[Spec]:
-    _, count = _arange_bounds(start, stop, step)
+    _, count = arange_bounds(start, stop, step)
     return (checked_spec("_arange", (count * repeat,), dtype),)
 
 
@@ -111,7 +111,7 @@ def _arange_kernel(
     ctx: str,
     dtype: np.dtype[Any],
 ) -> None:
-    first, count = _arange_bounds(start, stop, step)
+    first, count = arange_bounds(start, stop, step)
     values = first + xp.arange(count, dtype=xp.float64) * step
     out.reshape(count, repeat)[...] = values.astype(dtype)[:, None]
 

@@ -12,7 +12,7 @@ from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
 
-__all__ = ["GATHER_ND", "SCATTER_ADD_ND", "SCATTER_ND", "gather_nd"]
+__all__ = ["GATHER_ND", "SCATTER_ADD_ND", "SCATTER_ND", "flat_points", "gather_nd"]
 
 
 def _points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> tuple[Any, ...]:
@@ -32,6 +32,24 @@ def _points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> tuple[Any,
                 f"got some from {low} to {high}"
             )
     return points
+
+
+def flat_points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> Any:
+    """Return the numbers of points among all of the axes that their coordinates name.
+
+    Args:
+        xp: NumPy or CuPy.
+        name: The operator.
+        indices: (M, ...), coordinates axis by axis.
+        whole: Extents; the points lie along the first M.
+
+    Raises:
+        OperatorError: if one lies outside.
+    """
+    total = xp.zeros(indices.shape[1:], dtype=xp.int64)
+    for point, extent in zip(_points(xp, name, indices, whole), whole, strict=False):
+        total = total * extent + xp.where(point < 0, point + extent, point)
+    return total
 
 
 def _result_shape(name: str, whole: Shape, indices: Shape) -> Shape:

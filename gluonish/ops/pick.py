@@ -13,7 +13,16 @@ from gluonish.ops.reshape import reshape
 from gluonish.ops.scatter import add_at, scatter_accumulator
 from gluonish.ops.take import whole_positions
 
-__all__ = ["BATCH_TAKE", "PICK", "add_along", "along_grid", "pick", "take_along"]
+__all__ = [
+    "ADD_ALONG",
+    "BATCH_TAKE",
+    "PICK",
+    "TAKE_ALONG",
+    "add_along",
+    "along_grid",
+    "pick",
+    "take_along",
+]
 
 _MODE = choice("clip", "wrap", default="clip")
 
@@ -52,7 +61,7 @@ def _along_gradient(g: V, data: V, index: V, *, axis: int, mode: str) -> tuple[A
     return add_along(g, index, data.shape, axis, mode), None
 
 
-_TAKE_ALONG = register(
+TAKE_ALONG = register(
     Operator(
         "_take_along",
         _along_infer,
@@ -84,7 +93,7 @@ def _add_gradient(
     return take_along(g, index, axis, mode), None
 
 
-_ADD_ALONG = register(
+ADD_ALONG = register(
     Operator(
         "_add_along",
         _add_infer,
@@ -99,12 +108,12 @@ _ADD_ALONG = register(
 
 def take_along(x: Any, index: Any, axis: int, mode: str = "clip") -> Any:
     """Return elements of ``x`` along ``axis`` at the positions in ``index``, row by row."""
-    return apply(_TAKE_ALONG, (x, index), {"axis": axis, "mode": mode})
+    return apply(TAKE_ALONG, (x, index), {"axis": axis, "mode": mode})
 
 
 def add_along(x: Any, index: Any, shape: Shape, axis: int, mode: str = "clip") -> Any:
     """Return zeros of ``shape`` with ``x`` added at the positions in ``index``, row by row."""
-    return apply(_ADD_ALONG, (x, index), {"shape": shape, "axis": axis, "mode": mode})
+    return apply(ADD_ALONG, (x, index), {"shape": shape, "axis": axis, "mode": mode})
 
 
 def _kept(shape: Shape, axis: int) -> Shape:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
+from gluonish.core.spec import Spec
 from gluonish.ops.binary import GREATER, GREATER_EQUAL, LESSER, LESSER_EQUAL
 from gluonish.ops.broadcasting import complete_same, infer_numbers
 from gluonish.ops.precision import as_real
@@ -25,11 +27,12 @@ def _operator(
     doc: str,
     schema: Schema,
     *aliases: str,
+    infer: Callable[..., tuple[Spec]] | None = None,
 ) -> Operator:
     return register(
         Operator(
             name,
-            infer_numbers(name),
+            infer or infer_numbers(name),
             kernel,
             gradient,
             doc=doc,
@@ -73,6 +76,12 @@ CLIP = _operator(
 )
 
 
+def _hard_sigmoid_infer(data: Spec, **_attrs: Any) -> tuple[Spec]:
+    if not is_floating(data.dtype):
+        raise OperatorError(f"hard_sigmoid: expected floating data, got {data}")
+    return (data,)
+
+
 def _hard_sigmoid(xp: ModuleType, out: Any, data: Any, *, alpha: float, beta: float) -> None:
     out[...] = xp.clip(as_real(xp, data) * alpha + beta, 0, 1).astype(out.dtype)
 
@@ -88,6 +97,7 @@ HARD_SIGMOID = _operator(
     _hard_sigmoid_gradient,
     "alpha * data + beta, clipped to [0, 1].",
     Schema(alpha=number(0.2), beta=number(0.5)),
+    infer=_hard_sigmoid_infer,
 )
 
 

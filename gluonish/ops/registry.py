@@ -70,9 +70,11 @@ class FastKernel:
             the kernel does all its work in each call.
         packs: Whether plans may compute something ahead from inputs that rarely change.
         large_only: Whether it takes only what is too large to run in the calling thread.
+        alone: Elements of the largest input up to which it runs in the calling thread alone,
+            without the others of a team.
     """
 
-    __slots__ = ("enabled", "kernel", "large_only", "name", "packs", "plan", "takes")
+    __slots__ = ("alone", "enabled", "kernel", "large_only", "name", "packs", "plan", "takes")
 
     def __init__(
         self,
@@ -84,7 +86,9 @@ class FastKernel:
         packs: bool = True,
         *,
         large_only: bool = False,
+        alone: int = 0,
     ) -> None:
+        self.alone = alone
         self.name = name
         self.takes = takes
         self.packs = packs
@@ -324,13 +328,12 @@ class Operator:
             found = self._chosen[choice] = self._choose(xp_name, specs, attrs)
         return found
 
-    def _choose(
-        self, xp_name: str, specs: Sequence[Spec], attrs: Attrs
-    ) -> tuple[Kernel, bool]:
+    def _choose(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> tuple[Kernel, bool]:
         fast = self.select_fast(xp_name, specs, attrs)
         if fast is None:
             return self.kernel, False
-        return fast.kernel, not fast.name.startswith(("cupy.", "numpy."))
+        small = fast.alone and max((spec.size for spec in specs), default=0) <= fast.alone
+        return fast.kernel, not (small or fast.name.startswith(("cupy.", "numpy.")))
 
     def select_fast(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> FastKernel | None:
         """Return the first fast kernel that takes these inputs; arguments of `select_kernel`."""

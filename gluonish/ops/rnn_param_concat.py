@@ -1,7 +1,10 @@
 """_rnn_param_concat: the flat parameters of recurrent layers as the one vector that RNN takes."""
 
+from typing import Any
+
+from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
-from gluonish.core.spec import UNKNOWN, PartialSpec, merge_dtypes, merge_shapes
+from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.concat import CONCAT
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -30,10 +33,17 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
             inputs[i] = PartialSpec(((total - known) // len(missing),), dtype)
 
 
+def _infer(*arrays: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    try:
+        return CONCAT.infer(*arrays, **attrs)
+    except OperatorError as error:
+        raise OperatorError(f"_rnn_param_concat: {str(error).partition(': ')[2]}") from error
+
+
 RNN_PARAM_CONCAT = register(
     Operator(
         "_rnn_param_concat",
-        CONCAT.infer,
+        _infer,
         CONCAT.kernel,
         CONCAT.gradient,
         doc="The arrays, which have one axis, beside each other along axis dim, which is 0.",

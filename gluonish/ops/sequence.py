@@ -10,7 +10,7 @@ from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
-__all__ = ["SEQUENCE_LAST", "SEQUENCE_MASK", "SEQUENCE_REVERSE"]
+__all__ = ["SEQUENCE_LAST", "SEQUENCE_MASK", "SEQUENCE_REVERSE", "reversed_steps"]
 
 
 def _active(attrs: Attrs) -> tuple[str, ...]:
@@ -232,6 +232,14 @@ def _reverse_infer(
     return (data,)
 
 
+def reversed_steps(xp: ModuleType, length: Any, extent: int) -> Any:
+    """Return which of ``extent`` steps stands where in reversed sequences: (time, batch)."""
+    steps = xp.arange(extent)[:, None]
+    # A length beyond the steps that there are means all of them.
+    whole = xp.minimum(length.astype(xp.int64), extent)
+    return xp.where(steps < whole, whole - 1 - steps, steps)
+
+
 def _reverse_kernel(
     xp: ModuleType,
     out: Any,
@@ -244,11 +252,7 @@ def _reverse_kernel(
     if length is None:
         out[...] = xp.flip(data, 0)
         return
-    steps = xp.arange(data.shape[0])[:, None]
-    # A length beyond the steps that there are means all of them.
-    whole = xp.minimum(length.astype(xp.int64), data.shape[0])[None, :]
-    source = xp.where(steps < whole, whole - 1 - steps, steps)
-    out[...] = data[source, xp.arange(data.shape[1])[None, :]]
+    out[...] = data[reversed_steps(xp, length, data.shape[0]), xp.arange(data.shape[1])]
 
 
 def _reverse_gradient(

@@ -11,7 +11,7 @@ from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
 
-__all__ = ["TAKE", "take", "whole_positions"]
+__all__ = ["TAKE", "TAKE_ADD", "take", "whole_positions"]
 
 _MODE = choice("clip", "raise", "wrap", default="clip")
 
@@ -49,7 +49,7 @@ def _kernel(xp: ModuleType, out: Any, a: Any, indices: Any, *, axis: int, mode: 
 
 def _gradient(g: V, a: V, indices: V, *, axis: int, mode: str) -> tuple[Any, None]:
     attrs = {"shape": a.shape, "axis": axis, "mode": mode}
-    return apply(_TAKE_ADD, (g, indices), attrs), None
+    return apply(TAKE_ADD, (g, indices), attrs), None
 
 
 TAKE = register(
@@ -94,7 +94,7 @@ def _add_gradient(
     return take(h, indices, axis, mode), None
 
 
-_TAKE_ADD = register(
+TAKE_ADD = register(
     Operator(
         "_take_add",
         _add_infer,

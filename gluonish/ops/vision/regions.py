@@ -12,6 +12,7 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Spec
+from gluonish.ops.host import widened_on_host
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.vision.extents import check_floating, check_rank
@@ -94,7 +95,7 @@ def map_regions(xp: ModuleType, out: Any, data: Any, rois: Any, maps: Maps, **at
         **attrs: The operator's.
     """
     out.fill(0)
-    for result, roi in zip(out(xp, rois), strict=True):
+    for result, roi in zip(out, widened_on_host(xp, rois), strict=True):
         image = image_number(roi, len(data))
         if image is None:
             continue
@@ -116,7 +117,7 @@ def _add_regions(
     xp: ModuleType, total: Any, grad: Any, rois: Any, maps: Maps, **attrs: Any
 ) -> None:
     """Add to images what the gradient (R, C', P, Q) of their regions gives them."""
-    for part, roi in zip(grad(xp, rois), strict=True):
+    for part, roi in zip(grad, widened_on_host(xp, rois), strict=True):
         image = image_number(roi, len(total))
         if image is None:
             continue

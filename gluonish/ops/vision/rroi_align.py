@@ -13,6 +13,7 @@ import numpy as np
 
 from gluonish.core.schema import Schema, integer, number, shape
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.vision.bilinear_points import read_bilinear
 from gluonish.ops.vision.extents import check_pair, limited
@@ -72,7 +73,7 @@ def _kernel(
     sampling_ratio: int,
 ) -> None:
     out.fill(0)
-    for result, roi in zip(out(xp, rois), strict=True):
+    for result, roi in zip(out, widened_on_host(xp, rois), strict=True):
         image = image_number(roi, len(data))
         if image is None or 0 in data.shape[2:]:
             continue

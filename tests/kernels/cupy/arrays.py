@@ -1,8 +1,8 @@
 """Arrays and functions of the double of CuPy: NumPy's results, CuPy's arguments and refusals.
 
 surface.json says what CuPy has. Beyond that the double refuses what CuPy refuses at run time:
-NumPy arrays among the operands, conversions to the host without asking, atomic additions in dtypes
-that have none, stacks of bfloat16 matrices.
+NumPy arrays among the operands, conversions to the host without asking, indices that are no whole
+numbers, loops and atomic additions in dtypes that have none, and what refusals.py lists.
 """
 
 import inspect
@@ -12,18 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from tests.kernels.cupy.machine import Block, Machine
+from tests.kernels.cupy.refusals import ATOMIC, check_loop, refuse
 
 __all__ = ["SURFACE", "Array", "add_functions", "allocate", "check_call", "run"]
 
 SURFACE: dict[str, Any] = json.loads(
     (Path(__file__).resolve().parent / "surface.json").read_text(encoding="utf-8")
 )
-_BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-_ATOMIC = {np.dtype(c) for c in ("i4", "u4", "u8", "f2", "f4", "f8")}
 _REDUCIBLE = ("add", "multiply")
 # CuPy's names for what NumPy has under another, or with another signature.
 _OTHERWISE: dict[str, Callable[..., Any]] = {
@@ -123,14 +121,19 @@ class _Ufunc:
         out = kwargs.pop("out", None)
         if len(args) > nin:
             out, args = args[nin], args[:nin]
+        check_loop(
+            self._name,
+            self._facts["types"],
+            [x.dtype if isinstance(x, Array) else None for x in args],
+        )
         return run(self._machine, self._name, self._function, args, kwargs, out)
 
     def at(self, a: "Array", indices: Any, b: Any = None) -> None:
         """Add (or the like) at positions that may repeat."""
         if not self._facts["at"]:
             raise NotImplementedError(f"`cupy_{self._name}.at` is not supported yet")
-        if a.dtype not in _ATOMIC:
-            raise TypeError(f"scatter_{self._name} only supports {_ATOMIC}, not {a.dtype}")
+        if a.dtype not in ATOMIC[self._name]:
+            raise TypeError(f"cupy.{self._name}.at does not support {a.dtype} as data type")
         sources: list[Array] = []
         index, values = _flatten(indices, sources), _flatten(b, sources)
         self._machine.access(
@@ -221,6 +224,9 @@ class Array:
         found: list[Array] = []
 
         def plain(part: Any) -> Any:
+            kind = part.dtype.kind if isinstance(part, Array | np.ndarray) else "i"
+            if kind not in "biu":
+                raise IndexError("arrays used as indices must be of integer or boolean type")
             return part if isinstance(part, np.ndarray) else _flatten(part, found)
 
         return (tuple(map(plain, key)) if isinstance(key, tuple) else plain(key)), found
@@ -280,6 +286,7 @@ class _Method:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         array, name = self._array, self._name
         check_call(f"ndarray.{name}", SURFACE["methods"][name], (array, *args), kwargs)
+        refuse(name, (array, *args), kwargs)
         out = kwargs.pop("out", None)
 
         def function(a: Any, *rest: Any, **named: Any) -> Any:
@@ -325,19 +332,13 @@ def _add_operators() -> None:
 _add_operators()
 
 
-def _check_matmul(args: tuple[Any, ...]) -> None:
-    if any(x.dtype == _BFLOAT16 and x.ndim > 2 for x in args if isinstance(x, Array)):
-        raise TypeError("data type 'E' not understood")
-
-
 def _function(machine: Machine, name: str, text: str | None) -> Callable[..., Any]:
     known = _OTHERWISE.get(name) or getattr(np, name, None)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         assert known is not None, f"cupy.{name}: {_UNKNOWN}"
         check_call(name, text, args, kwargs)
-        if name == "matmul":
-            _check_matmul(args)
+        refuse(name, args, kwargs)
         out = kwargs.pop("out", None)
         if name in ("asarray", "ascontiguousarray") and isinstance(args[0], Array):
             array = args[0]

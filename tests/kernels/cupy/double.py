@@ -50,6 +50,7 @@ def _cuda(machine: Machine) -> Any:
     runtime = SimpleNamespace(
         CUDARuntimeError=CUDARuntimeError,
         getDeviceCount=device_count,
+        getDevice=lambda: machine.here.device,
         memGetInfo=lambda: (machine.here.device * 1000 + 10, 1 << 30),
         memcpyHostToDevice=1,
         memcpyDeviceToHost=2,

@@ -24,7 +24,7 @@ _KINDS = {np.dtype(c) for c in ("f4", "f8", "c8", "c16")}
 _here = threading.local()
 
 
-class errstate:  # noqa: N801 (CuPy's name)
+class errstate:
     """``cupyx.errstate`` with the only setting that the kernels need."""
 
     def __init__(self, *, linalg: str) -> None:

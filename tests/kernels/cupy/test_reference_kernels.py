@@ -2,6 +2,9 @@
 
 import importlib
 import pkgutil
+import sys
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -9,7 +12,7 @@ import pytest
 
 import gluonish.ops
 from gluonish.core.dtype import is_floating
-from gluonish.ops.registry import FastKernel, all_operators
+from gluonish.ops.registry import FastKernel, all_operators, find_operator
 from gluonish.testing.values import spec_of
 from tests.kernels.cupy.arrays import Array, allocate
 from tests.kernels.cupy.double import make_cupy
@@ -19,7 +22,16 @@ from tests.ops.operator_runs import Call, calls_of
 for _module in pkgutil.iter_modules(gluonish.ops.__path__):
     importlib.import_module(f"gluonish.ops.{_module.name}")
 
-NAMES = sorted(op.name for op in all_operators() if op.infer.__module__.startswith("gluonish."))
+# Their kernels run other operators or users' code on arrays of a device: test_owned_graphs.py.
+OWNERS = {"_foreach", "_while_loop", "_cond", "_branch", "_scan", "Custom", "_custom_backward"}
+OWNERS |= {"_NDArray", "_Native"}
+# OpenCV, which need not be installed, decodes files: a test of their own below.
+OPENCV = {"_cvimdecode", "_cvimread"}
+NAMES = sorted(
+    {op.name for op in all_operators() if op.infer.__module__.startswith("gluonish.")}
+    - OWNERS
+    - OPENCV
+)
 
 
 def on_device(machine: Machine, call: Call, kernel: Any) -> list[Any]:
@@ -57,6 +69,24 @@ def test_reference_kernel_runs_with_what_cupy_has(machine: Machine, name: str) -
     assert found, f"{name} has no call in tests/ops/operator_runs.py"
     for call in found:
         check(machine, call, call.op.kernel)
+
+
+def test_image_is_decoded_on_the_host(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    image = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
+    opencv = ModuleType("cv2")
+    opencv.imdecode = lambda buffer, flag: image if len(buffer) == 5 else None  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cv2", opencv)
+    path = tmp_path / "image.png"
+    path.write_bytes(b"12345")
+    for name, inputs, attrs in (
+        ("_cvimdecode", [np.frombuffer(b"12345", np.uint8)], {}),
+        ("_cvimread", [], {"filename": str(path)}),
+    ):
+        op = find_operator(name)
+        parsed = op.schema.parse(name, attrs)
+        check(machine, Call(op, inputs, parsed, parsed), op.kernel)
 
 
 @pytest.mark.parametrize("name", ["dot", "batch_dot"])
