@@ -44,7 +44,7 @@ def test_setting_inside_a_scope_ends_with_it() -> None:
 
 
 def test_arrays_need_shapes() -> None:
-    with pytest.raises(ArgumentError, match="^set_np: expected shape=True"):
+    with pytest.raises(ArgumentError, match=r"^set_np: expected shape=True"):
         util.set_np(shape=False, array=True)
 
 
@@ -68,7 +68,9 @@ def test_methods_of_a_decorated_class_run_in_force() -> None:
 
 
 def test_what_is_no_function_is_not_decorated() -> None:
-    with pytest.raises(ArgumentTypeError, match="^use_np: expected a function or a class, got int"):
+    with pytest.raises(
+        ArgumentTypeError, match=r"^use_np: expected a function or a class, got int"
+    ):
         util.use_np(3)  # type: ignore[type-var]  # that is the mistake
 
 
@@ -82,5 +84,5 @@ def test_gpus_are_counted() -> None:
 
 
 def test_capability_of_a_cpu_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="^get_cuda_compute_capability: expected a GPU"):
+    with pytest.raises(ArgumentError, match=r"^get_cuda_compute_capability: expected a GPU"):
         util.get_cuda_compute_capability("cpu")  # type: ignore[arg-type]  # that is the mistake

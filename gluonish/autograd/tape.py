@@ -1,14 +1,16 @@
 """The backward walk: from the heads, through the tape, to the arrays that asked for gradients."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import Any, cast
 
+from gluonish.autograd.gradient_plan import planned_gradients
 from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
 from gluonish.ndarray import recording, zeros
 from gluonish.ndarray.ndarray import NDArray, assign, empty_like_spec
-from gluonish.ndarray.recording import Leaf, Node
+from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode
+from gluonish_engine import Var
 
 __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
 
@@ -154,6 +156,7 @@ def _walk(
         _add(grads, (id(node), index), _ones_like(head) if given is None else given)
         starts.append(node)
     order, leaves = topological(starts)
+    read = _constants(order) if in_place else set()
     for node in reversed(order):
         received, is_reached = [], False
         for i in range(node.output_count):
@@ -161,11 +164,8 @@ def _walk(
             received.append(gradient)
             is_reached = is_reached or gradient is not None
         if is_reached:
-            if node.writes_gradients:
-                targets = _targets(node, leaves) if in_place else ()
-                found = node.backward(received, targets, last=not retain_graph)
-            else:
-                found = node.backward(received)
+            targets = _targets(node, leaves, read) if in_place else ()
+            found = _node_gradients(node, received, targets, last=not retain_graph)
             for parent, gradient in zip(node.parents, found, strict=True):
                 if parent is not None and gradient is not None:
                     _add(grads, (id(parent[0]), parent[1]), gradient)
@@ -174,11 +174,39 @@ def _walk(
     return leaves, grads
 
 
-def _targets(node: Node, leaves: Mapping[Leaf, int]) -> list[NDArray | None]:
+def _node_gradients(
+    node: Node,
+    grads: Sequence[NDArray | None],
+    targets: Sequence[NDArray | None],
+    *,
+    last: bool,
+) -> Sequence[NDArray | None]:
+    """Return the gradient of every input of a node, by its plan where it has one."""
+    if node.writes_gradients:
+        return node.backward(grads, targets, last=last)
+    if type(node) is OperatorNode and not (node.spent or recording.mode.get() & RECORDING):
+        found = planned_gradients(node, grads, targets)
+        if found is not None:
+            return found
+    return node.backward(grads)
+
+
+def _constants(order: Sequence[Node]) -> set[Var]:
+    """Return the variables of what nodes read and no gradient is asked for: maybe old gradients."""
+    return {
+        x._var
+        for node in order
+        if type(node) is OperatorNode and None in node.parents
+        for x, parent in zip(node.inputs, node.parents, strict=False)
+        if parent is None and x.stype == "default"
+    }
+
+
+def _targets(node: Node, leaves: Mapping[Leaf, int], read: Set[Var]) -> list[NDArray | None]:
     """Return where a node may write the gradients of its inputs.
 
     For each input the array of a leaf that nobody else reads, and whose gradient is to be
-    overwritten; else None.
+    overwritten; else None. What nodes have yet to read is in no such array.
     """
     targets: list[NDArray | None] = []
     for parent in node.parents:
@@ -188,6 +216,7 @@ def _targets(node: Node, leaves: Mapping[Leaf, int]) -> list[NDArray | None]:
             and source.req == "write"
             and leaves[source] == 1
             and source.grad.stype == "default"
+            and source.grad._var not in read
         ):
             targets.append(source.grad)
         else:

@@ -8,7 +8,6 @@ without it.
 """
 
 import threading
-from collections import deque
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol, cast
@@ -19,7 +18,7 @@ from gluonish.core.context import Context, cache_owners
 from gluonish.core.cpu_memory import keep_freed_memory, release_freed_memory
 from gluonish.core.errors import DeviceError
 from gluonish.core.spec import Shape
-from gluonish_engine import Stream, Var
+from gluonish_engine import Stream
 
 __all__ = [
     "CPUDevice",
@@ -84,18 +83,13 @@ _Copy = Callable[[Any], np.ndarray[Any, Any]]
 
 
 class CPUDevice:
-    """A CPU context: NumPy arrays in ordinary memory, which the C library keeps for later ones.
-
-    Attributes:
-        running: What the last large operators write.
-    """
+    """A CPU context: NumPy arrays in ordinary memory, which the C library keeps for later ones."""
 
     __slots__ = (
         "context",
         "copy_lane",
         "lane",
         "priority_lane",
-        "running",
         "streams",
         "xp",
         "xp_name",
@@ -114,7 +108,6 @@ class CPUDevice:
         self.copy_lane: Lane = ("cpu", context.device_id, "copy")
         self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
-        self.running: deque[Var] = deque()
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
         """Copy ``source`` into ``out``, converting its dtype."""

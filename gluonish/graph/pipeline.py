@@ -32,6 +32,7 @@ from gluonish.graph.passes import (
     fuse_rnn,
     simplify,
     split_batch_norm,
+    use_classic_operators,
 )
 from gluonish.graph.passes.split_batch_norm import is_split
 from gluonish.kernels.numba import register as numba
@@ -39,9 +40,11 @@ from gluonish.kernels.onednn import register as onednn
 
 __all__ = ["PASSES", "finish", "fuse_layers", "optimize", "split_layers", "without_history"]
 
-# Each with the variable that switches it off, if there is one. Simplification first: it makes
-# subexpressions equal. Dead code last: it drops what the others left behind.
+# Each with the variable that switches it off, if there is one. First of all the operators that
+# passes know; then simplification, which makes subexpressions equal. Dead code last: it drops what
+# the others left behind.
 PASSES: tuple[tuple[Callable[[Graph], Graph], Flag[bool] | None], ...] = (
+    (use_classic_operators, None),
     (simplify, None),
     (eliminate_common_subexpressions, MXNET_ELIMINATE_COMMON_EXPR),
     (eliminate_dead_code, None),

@@ -1,5 +1,13 @@
 """``nd.contrib``: operators that MXNet held to be experimental, and control flow."""
 
+from gluonish.ndarray.adam_updates import (
+    adamw_update,
+    mp_adamw_update,
+    multi_adamw_update,
+    multi_lamb_update,
+    multi_mp_adamw_update,
+    multi_mp_lamb_update,
+)
 from gluonish.ndarray.control_flow import (
     cond,
     foreach,
@@ -12,6 +20,20 @@ from gluonish.ndarray.control_flow import (
 from gluonish.ndarray.namespace import make_operator_function
 from gluonish.ops.face import prefixed
 
-__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]
+__all__ = [
+    "adamw_update",
+    "cond",
+    "foreach",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "mp_adamw_update",
+    "multi_adamw_update",
+    "multi_lamb_update",
+    "multi_mp_adamw_update",
+    "multi_mp_lamb_update",
+    "rand_zipfian",
+    "while_loop",
+]
 
-__getattr__, __dir__ = prefixed("_contrib_", __name__, make_operator_function)
+__getattr__, __dir__ = prefixed("_contrib_", __name__, make_operator_function, own=__all__)

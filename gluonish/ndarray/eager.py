@@ -4,14 +4,15 @@
 "The hot path").
 """
 
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from functools import partial
 from itertools import zip_longest
 from operator import attrgetter
-from typing import Any
+from typing import Any, NoReturn
 
 from gluonish.core.context import Context, current_context
-from gluonish.core.device import Device, device_of
+from gluonish.core.device import Device, Lane, device_of
 from gluonish.core.dtype import UINT8
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, GluonishError
 from gluonish.core.random_state import next_key
@@ -22,7 +23,13 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into, on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, OperatorNode
-from gluonish.ops.memory_layout import array_of, follows_layout, has_channels, starts_layout
+from gluonish.ops.memory_layout import (
+    array_of,
+    follows_layout,
+    has_channels,
+    keeps_layout,
+    starts_layout,
+)
 from gluonish.ops.registry import Attrs, Operator
 from gluonish_engine import Var
 
@@ -35,6 +42,7 @@ HEAVY_INLINE_SIZE = 1 << 12
 # Bytes of an array that is worth a wait, and how many operators that make such run ahead.
 _BULKY = 1 << 20
 _AHEAD = 1
+_under_way: defaultdict[Lane, deque[Var]] = defaultdict(deque)  # what the last of them write
 
 # Mapped over the inputs, these cost less than a comprehension does.
 _data_of, _link_of = attrgetter("_data"), attrgetter("_link")
@@ -86,31 +94,41 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
                 kind(device.empty(spec.shape, spec.dtype), spec, device, Var())
                 for spec in out_specs
             ]
-    except GluonishError:
-        raise
     except (MemoryError, ValueError) as error:
-        raise _not_allocated(op, out_specs, device) from error
+        _say_not_allocated(op, out_specs, device, error)
     run(op, inputs, attrs, results, device)
     if flags & RECORDING and op.gradient is not None:
         record_call(op, inputs, attrs, results)
-    if op.single:
-        return results[0] if out is None else _deliver(out, results[:1])[0]
+    if op.single and out is None:
+        return results[0]
+    return _handed_back(op, attrs, results, out)
+
+
+def _say_not_allocated(
+    op: Operator, specs: Sequence[Spec], device: Device, error: Exception
+) -> NoReturn:
+    """Raise a DeviceError where an array library gave no memory; errors of ours as they are.
+
+    NumPy has a ValueError for sizes that no address reaches, and a MemoryError for the others.
+    """
+    if isinstance(error, GluonishError):
+        raise error
+    wanted = ", ".join(f"{spec} of {spec.nbytes} bytes" for spec in specs)
+    raise DeviceError(
+        f"{op.name}: expected memory for {wanted} on {device.context}, got none; use smaller "
+        "arrays, or free some"
+    ) from error
+
+
+def _handed_back(op: Operator, attrs: Attrs, results: Sequence[NDArray], out: Any) -> Any:
+    """Return the visible outputs as a caller gets them, in the arrays of ``out`` if there is one.
+
+    One output is an NDArray, several are a list.
+    """
     shown = results[: op.num_visible(attrs)]
     if out is not None:
         shown = _deliver(out, shown)
     return shown[0] if len(shown) == 1 else shown
-
-
-def _not_allocated(op: Operator, specs: Sequence[Spec], device: Device) -> DeviceError:
-    """Return what to raise where an array library gave no memory.
-
-    NumPy has a ValueError for sizes that no address reaches, and a MemoryError for the others.
-    """
-    wanted = ", ".join(f"{spec} of {spec.nbytes} bytes" for spec in specs)
-    return DeviceError(
-        f"{op.name}: expected memory for {wanted} on {device.context}, got none; use smaller "
-        "arrays, or free some"
-    )
 
 
 def _new_outputs(
@@ -119,7 +137,9 @@ def _new_outputs(
     """Return outputs that may have axes of channels, laid out for the operator."""
     rank = len(specs[0].shape)
     if starts_layout(op, attrs):
-        large = specs[0].size > HEAVY_INLINE_SIZE
+        large = specs[0].size > HEAVY_INLINE_SIZE and not (
+            inputs[0]._data.flags.c_contiguous and keeps_layout(attrs)
+        )
         given = [x._spec for x in inputs]
         last = large and op.select_fast(device.xp_name, given, attrs) is not None
     else:
@@ -184,7 +204,7 @@ def keep_pace(device: Device, made: NDArray) -> None:
         made: What it writes.
     """
     if device.xp_name == "numpy" and made._data.nbytes >= _BULKY:
-        running = device.running
+        running = _under_way[device.lane]
         running.append(made._var)
         if len(running) > _AHEAD:
             current_engine().settle(running.popleft())
@@ -328,10 +348,8 @@ def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | N
             results = [empty_like_spec(spec, device) for spec in specs]
         else:
             results = _given_outputs(op, out, (), specs, device)
-    except GluonishError:
-        raise
     except (MemoryError, ValueError) as error:
-        raise _not_allocated(op, specs, device) from error
+        _say_not_allocated(op, specs, device, error)
     run(op, (), attrs, results, device)
     results = results[: op.num_visible(attrs)]
     if out is not None:

@@ -8,7 +8,11 @@ __all__ = ["constraint_check", "nonzero"]
 
 
 def nonzero(a: Any) -> Any:
-    """Return the indices of the elements that are not zero: int64 (count, axes)."""
+    """Return the indices of the elements that are not zero: int64 (count, axes).
+
+    Args:
+        a: Array of one axis or more.
+    """
     return call("_npx_nonzero", (a,), what="nonzero")
 
 

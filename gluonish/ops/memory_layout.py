@@ -12,7 +12,7 @@ from typing import Any
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["array_of", "follows_layout", "has_channels", "starts_layout"]
+__all__ = ["array_of", "follows_layout", "has_channels", "keeps_layout", "starts_layout"]
 
 # Operators whose kernels read and write channels last at full speed, whatever comes in.
 _ANCHORS = frozenset(
@@ -41,6 +41,15 @@ def starts_layout(op: Operator, attrs: Attrs) -> bool:
         return False
     layout = attrs.get("layout")
     return layout is None or layout[1] == "C"
+
+
+def keeps_layout(attrs: Attrs) -> bool:
+    """Whether a convolution is as fast on contiguous arrays: of single elements, or in groups.
+
+    The former is a product of matrices, and the latter, too little work to pay for another layout.
+    """
+    single = set(attrs["kernel"]) == {1} and not any(attrs["pad"] or ())
+    return single or attrs["num_group"] > 1
 
 
 def follows_layout(op: Operator) -> bool:

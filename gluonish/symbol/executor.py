@@ -133,7 +133,7 @@ class Executor:
         return dict(zip(self._arg_names, self.arg_arrays, strict=True))
 
     @property
-    def grad_dict(self) -> dict[str, NDArray | None]:
+    def grad_dict(self) -> dict[str, Any]:
         """The gradients by the arguments' names, None for those without."""
         return dict(zip(self._arg_names, self.grad_arrays, strict=True))
 

@@ -24,6 +24,10 @@ from gluonish.core.errors import ArgumentTypeError
         (np.dtype("uint8"), np.uint8),
         (float, np.float64),
         (bool, np.bool_),
+        ("float", np.float64),
+        ("<f4", np.float32),
+        ("i8", np.int64),
+        (np.longlong, np.int64),
         ("bfloat16", ml_dtypes.bfloat16),
         (ml_dtypes.bfloat16, ml_dtypes.bfloat16),
     ],
@@ -32,7 +36,7 @@ def test_names_types_and_dtypes_are_understood(given: Any, expected: Any) -> Non
     assert normalize_dtype(given) == np.dtype(expected)
 
 
-@pytest.mark.parametrize("given", ["float31", "complex64", object(), np.str_, ">f4"])
+@pytest.mark.parametrize("given", ["float31", "a", "(2,)f4", "complex64", object(), np.str_, ">f4"])
 def test_other_types_are_refused_with_the_list(given: Any) -> None:
     with pytest.raises(ArgumentTypeError, match="dtype: expected one of float32, float64"):
         normalize_dtype(given)

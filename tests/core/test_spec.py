@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
+from gluonish.core.spec import (
+    MOST_ELEMENTS,
+    UNKNOWN,
+    PartialSpec,
+    Spec,
+    checked_spec,
+    merge_dtypes,
+    merge_shapes,
+)
 
 F32, I32 = np.dtype("float32"), np.dtype("int32")
 
@@ -11,6 +19,13 @@ def test_size_and_bytes() -> None:
     assert (Spec((2, 3), F32).size, Spec((2, 3), F32).nbytes) == (6, 24)
     assert (Spec((), F32).size, Spec((0, 3), F32).size) == (1, 0)
     assert str(Spec((2,), F32)) == "float32(2,)"
+
+
+def test_spec_from_attributes_has_extents_and_room() -> None:
+    assert checked_spec("op", (MOST_ELEMENTS, 1), F32) == Spec((MOST_ELEMENTS, 1), F32)
+    for shape in ((2, -1), (MOST_ELEMENTS, 2)):
+        with pytest.raises(OperatorError, match="op: expected extents of at least 0 and at most"):
+            checked_spec("op", shape, F32)
 
 
 def test_partial_spec_is_known_when_everything_is() -> None:

@@ -1,9 +1,9 @@
 """Writes np_face.npz: what MXNet 1.9.1 answers to the calls of np_face_calls.py.
 
 Run it with MXNet's interpreter, from the repository's root:
-``python tests/golden/make_np_face.py``. For call number i, ``i.kind`` says whether the answer is an
-array, a number, a list or a tuple, ``i.0``, ``i.1`` .. are its parts, and ``g.i.name`` are gradients
-of its sum. A call that MXNet refuses has the kind ``error: ..``.
+``python tests/golden/make_np_face.py``. For call number i, ``i.kind`` says whether the answer is
+an array, a number, a list or a tuple, ``i.0``, ``i.1`` .. are its parts, and ``g.i.name`` are
+gradients of its sum. A call that MXNet refuses has the kind ``error: ..``.
 """
 
 import pathlib
@@ -70,7 +70,7 @@ def main():
             record(stored, key, evaluate(call, arrays()))
         except Exception as error:
             stored[f"{key}.kind"] = numpy.array(f"error: {type(error).__name__}")
-            print(call, "refused:", str(error).strip().split("\n")[-1][:100])
+            sys.stderr.write(f"{call} refused: {error}\n")
     for key, call in enumerate(GRADIENTS):
         record_gradients(stored, key, call)
     numpy.savez_compressed(pathlib.Path(__file__).with_name("np_face.npz"), **stored)

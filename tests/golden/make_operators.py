@@ -1,4 +1,4 @@
-"""Write operators.json: the recorded public API of the operators that are registered.
+"""Write operators.json, the recorded API of registered operators, and the names of all.
 
 Usage: python tests/golden/make_operators.py path/to/mxnet-1.9.1.json
 """
@@ -10,7 +10,15 @@ from pathlib import Path
 import gluonish.ops.catalog  # noqa: F401  # registers every operator
 from gluonish.ops.registry import all_operators
 
-KEPT = ("aliases", "inputs", "key_var_num_args", "outputs", "outputs_with_hidden", "params")
+KEPT = (
+    "aliases",
+    "exposed",
+    "inputs",
+    "key_var_num_args",
+    "outputs",
+    "outputs_with_hidden",
+    "params",
+)
 
 
 def main(source: str) -> None:
@@ -22,6 +30,13 @@ def main(source: str) -> None:
     }
     text = json.dumps(kept, indent=1) + "\n"
     Path(__file__).with_name("operators.json").write_text(text, encoding="utf-8")
+    called = sorted(
+        name
+        for name, entry in recorded.items()
+        if not entry.get("gradient_helper") or entry.get("exposed")
+    )
+    text = json.dumps(called, indent=0) + "\n"
+    Path(__file__).with_name("operator_names.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,12 @@ from gluonish.core.errors import GraphError, OperatorError
 from gluonish.graph.ir import topological_order
 from gluonish.graph.trace import Trace, trace_forward
 from gluonish.ndarray import recording
-from tests.graph.builders import spec
 
 
 def _trace(forward: Callable[..., Any], *shapes: tuple[int, ...]) -> Trace:
     names = [f"x{i}" for i in range(len(shapes))]
-    specs = [spec(*shape) for shape in shapes]
-    return trace_forward(forward, names, specs, tuple, lambda word: f"net_{word}")
+    arrays = [nd.zeros(shape) for shape in shapes]
+    return trace_forward(forward, names, arrays, tuple, lambda word: f"net_{word}")
 
 
 def test_functions_of_arrays_become_nodes_with_names() -> None:

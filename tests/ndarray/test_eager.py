@@ -13,6 +13,9 @@ from gluonish.core.errors import (
     DeviceError,
     OperatorError,
 )
+from gluonish.core.spec import Spec
+from gluonish.ndarray.eager import invoke
+from gluonish.ops.registry import Operator
 
 ENGINES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 
@@ -20,6 +23,23 @@ ENGINES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 def test_arrays_on_different_devices_are_refused() -> None:
     with pytest.raises(DeviceError, match=r"broadcast_add: .* got cpu\(0\), cpu\(1\); move them"):
         nd.ones(2) + nd.ones(2, ctx=cpu(1))
+
+
+@pytest.mark.parametrize("extent", [1 << 42, 1 << 62])
+def test_result_without_memory_is_an_error_with_its_size(extent: int) -> None:
+    """NumPy has one error for what the system refuses, and another for what no address reaches."""
+    tall, wide = nd.ones((1, 1)), nd.ones((1, 1))
+    expected = rf"huge: .* float32\({extent}, 1\) of {extent * 4} bytes on cpu\(0\), got none"
+    with pytest.raises(DeviceError, match=expected) as raised:
+        invoke(_huge(extent), [tall, wide], {})
+    assert isinstance(raised.value.__cause__, MemoryError | ValueError)
+
+
+def _huge(extent: int) -> Operator:
+    def infer(*_arrays: Spec) -> tuple[Spec]:
+        return (Spec((extent, 1), np.dtype(np.float32)),)
+
+    return Operator("huge", infer, lambda *_arrays: None, None, doc="Too much.")
 
 
 def test_mixed_dtypes_are_refused() -> None:

@@ -105,13 +105,13 @@ def test_forward_traces_as_it_computes(function: Callable[[Any], Any]) -> None:
 def test_function_that_needs_values_is_refused_in_a_trace() -> None:
     block = Forward(np.cov)
     block.hybridize()
-    with pytest.raises(NotSupportedError, match="^cov: .*do not hybridize"):
+    with pytest.raises(NotSupportedError, match=r"^cov: .*do not hybridize"):
         block(np.ones((2, 3)))
 
 
 @pytest.mark.parametrize("hybridized", [False, True])
 def test_network_trains_on_arrays_of_np(hybridized: bool) -> None:
-    net = nn.HybridSequential()
+    net: Any = nn.HybridSequential()
     net.add(nn.Dense(8, activation="relu"), nn.BatchNorm(), nn.Dense(3))
     net.initialize()
     if hybridized:

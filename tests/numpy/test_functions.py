@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 import pytest
 
-import gluonish.numpy as np
+import gluonish.numpy as functions
 from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -14,6 +14,8 @@ from gluonish.core.errors import (
     NotSupportedError,
     OperatorError,
 )
+
+np: Any = functions  # calls below are wrong on purpose
 
 NAMES = [
     (module, name)

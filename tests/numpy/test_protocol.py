@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy
 import pytest
 
@@ -7,7 +9,7 @@ from gluonish.core.errors import AutogradError, NotSupportedError, OperatorError
 
 
 @pytest.fixture
-def a() -> np.ndarray:
+def a() -> Any:
     return np.array([[1, 2, 3], [4, 5, 6]])
 
 
@@ -24,14 +26,13 @@ def a() -> np.ndarray:
         lambda x: numpy.exp2(x),
     ],
 )
-def test_function_of_numpy_answers_with_an_array_of_ours(call: object, a: np.ndarray) -> None:
-    assert callable(call)
+def test_function_of_numpy_answers_with_an_array_of_ours(call: Any, a: Any) -> None:
     found = call(a)
     assert type(found) is np.ndarray
     numpy.testing.assert_allclose(found.asnumpy(), call(a.asnumpy()), rtol=1e-6)
 
 
-def test_function_that_is_ours_has_a_gradient(a: np.ndarray) -> None:
+def test_function_that_is_ours_has_a_gradient(a: Any) -> None:
     a.attach_grad()
     with autograd.record():
         y = numpy.sum(numpy.square(a))
@@ -39,7 +40,7 @@ def test_function_that_is_ours_has_a_gradient(a: np.ndarray) -> None:
     assert a.grad.tolist() == [[2, 4, 6], [8, 10, 12]]
 
 
-def test_arrays_of_numpy_stand_on_either_side(a: np.ndarray) -> None:
+def test_arrays_of_numpy_stand_on_either_side(a: Any) -> None:
     official = a.asnumpy()
     for found in (official + a, a + official, numpy.float32(1) * a + official):
         assert type(found) is np.ndarray
@@ -47,30 +48,30 @@ def test_arrays_of_numpy_stand_on_either_side(a: np.ndarray) -> None:
     assert (official < a).dtype == numpy.bool_
 
 
-def test_conversions_to_numpy_are_copies_or_share(a: np.ndarray) -> None:
+def test_conversions_to_numpy_are_copies_or_share(a: Any) -> None:
     assert isinstance(numpy.asarray(a), numpy.ndarray)
     assert numpy.from_dlpack(a).tolist() == a.tolist()
 
 
-def test_ufunc_into_an_array_of_numpy_is_refused(a: np.ndarray) -> None:
+def test_ufunc_into_an_array_of_numpy_is_refused(a: Any) -> None:
     with pytest.raises(NotSupportedError, match="out"):
         numpy.sin(a, out=numpy.zeros((2, 3), "float32"))
 
 
-def test_ufunc_fills_an_array_of_ours(a: np.ndarray) -> None:
+def test_ufunc_fills_an_array_of_ours(a: Any) -> None:
     out = np.zeros((2, 3))
     assert numpy.add(a, 1, out=out) is out
     assert out[0].tolist() == [2, 3, 4]
 
 
-def test_function_without_gradient_is_refused_inside_the_graph(a: np.ndarray) -> None:
+def test_function_without_gradient_is_refused_inside_the_graph(a: Any) -> None:
     a.attach_grad()
     with autograd.record(), pytest.raises(AutogradError, match=r"^cov: .*detach"):
         np.cov(a)
 
 
-def test_what_numpy_refuses_is_one_error(a: np.ndarray) -> None:
-    with pytest.raises(OperatorError, match="^searchsorted: expected what NumPy takes"):
+def test_what_numpy_refuses_is_one_error(a: Any) -> None:
+    with pytest.raises(OperatorError, match=r"^searchsorted: expected what NumPy takes"):
         np.searchsorted(a, 1)
 
 

@@ -19,7 +19,9 @@ def test_arrays_come_back_with_names(tmp_path: Path) -> None:
 
 def test_single_array_comes_back_in_a_list(tmp_path: Path) -> None:
     npx.save(tmp_path / "a.params", np.zeros((0, 3)))
-    (loaded,) = npx.load(tmp_path / "a.params")
+    listed = npx.load(tmp_path / "a.params")
+    assert isinstance(listed, list)
+    (loaded,) = listed
     assert loaded.shape == (0, 3)
 
 

@@ -52,7 +52,7 @@ def test_samplers_give_shapes() -> None:
     assert npx.random.bernoulli(logit=0.5, size=(2, 2)).shape == (2, 2)
     assert npx.random.uniform_n(0, 1, batch_shape=(2,)).shape == (2,)
     assert npx.random.normal_n(v, 1, batch_shape=2).shape == (2, 3)
-    with pytest.raises(ArgumentError, match="^bernoulli: expected prob or logit"):
+    with pytest.raises(ArgumentError, match=r"^bernoulli: expected prob or logit"):
         npx.random.bernoulli()
 
 

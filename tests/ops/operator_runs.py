@@ -297,8 +297,26 @@ def _branches() -> Iterator[tuple[str, Case]]:
         for dtype in ("float16", "float64"):
             yield name, Case([], {"shape": shape, "dtype": dtype})
     yield "_random_gamma", Case([], {"shape": (50,), "alpha": 0.5})
+    for name in ("_npi_hypot_scalar", "_npi_maximum_scalar", "_npi_minimum_scalar"):
+        yield name, Case([distinct(3, 4)], {"scalar": 2.5, "is_int": False})
     for dtype in ("int32", "uint8", "bool", "float16", "bfloat16"):
         yield "Cast", Case([distinct(3, 4)], {"dtype": dtype})
+
+
+def _sparse() -> Iterator[tuple[str, Case]]:
+    """Parts of sparse arrays: rows, and a CSR matrix (3, 4) with an empty row and a pair."""
+    rows = np.array([3, 0], np.int64)
+    yield "_sparse_rows_to_dense", Case([normal(2, 3), rows], {"shape": (5, 3)})
+    yield "_sparse_rows_to_dense", Case([normal(0, 3), rows[:0]], {"shape": (5, 3)})
+    matrix = [normal(4), np.array([3, 0, 2, 2]), np.array([0, 2, 2, 4])]
+    empty = [normal(0), matrix[1][:0], np.zeros(4, np.int64)]
+    for parts in (matrix, empty):
+        yield "_sparse_csr_to_dense", Case(parts, {"shape": (3, 4)})
+        yield "_sparse_csr_dot", Case([*parts, normal(4, 2)], {"transpose": False, "rows": 3})
+        yield "_sparse_csr_dot", Case([*parts, normal(3)], {"transpose": True, "rows": 4})
+        for axis, count in ((0, 4), (1, 3)):
+            yield "_sparse_csr_sums", Case(parts, {"axis": axis, "count": count})
+    yield "reset_arrays", Case([normal(2, 3), index(1, 2).astype(np.float16)])
 
 
 def _golden() -> Iterator[tuple[str, Case]]:
@@ -350,6 +368,7 @@ def calls() -> dict[str, list[Call]]:
         *_weight_updates(),
         *_programs(),
         *_branches(),
+        *_sparse(),
         *_golden(),
     ]
     for name, case in cases:

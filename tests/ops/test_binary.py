@@ -21,6 +21,17 @@ def scalar(name: str, x: Any, value: float) -> list[Any]:
     return result.tolist()
 
 
+def test_numbers_make_integers_of_truth_values() -> None:
+    result = run_operator("_minus_scalar", np.array([True, False]), scalar=1.5)
+    assert (result.dtype, result.tolist()) == (np.int64, [0, -1])
+
+
+def test_two_arrays_of_truth_values_are_refused() -> None:
+    flags = np.array([True, False])
+    with pytest.raises(OperatorError, match=r"elemwise_sub: expected numbers, got bool\(2,\)"):
+        run_operator("elemwise_sub", flags, flags)
+
+
 def test_integer_division_is_cut_toward_zero() -> None:
     assert run_operator("elemwise_div", INT, OTHER).tolist() == [-3, -3, 3, 3, 0, 0]
 

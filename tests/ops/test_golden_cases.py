@@ -144,13 +144,18 @@ def _backward(case: Case, outputs: Sequence[NDArray]) -> None:
     mx.autograd.backward(tops, heads)
 
 
+def _call_and_wait(case: Case) -> None:
+    """Call, and wait for the outputs: what is wrong with values shows when they are there."""
+    for y in _call(case, [_array(x) for x in case.arrays()]):
+        y.wait_to_read()
+
+
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.case.invalid], ids=repr)
 def test_invalid_call_is_refused_by_name(entry: Entry) -> None:
     case = entry.case
     op = find_operator(case.op)
     with pytest.raises(GluonishError) as raised:
-        for y in _call(case, [_array(x) for x in case.arrays()]):
-            y.wait_to_read()  # what is wrong with values shows when they are there
+        _call_and_wait(case)
     assert any(name in str(raised.value) for name in (case.op, op.name, *op.aliases))
 
 

@@ -7,7 +7,8 @@ from gluonish.ndarray import NDArray, ones
 
 
 def _dense() -> mx.sym.Symbol:
-    return mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=3, name="fc")
+    layer: mx.sym.Symbol = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=3, name="fc")
+    return layer
 
 
 def test_shapes_follow_from_some() -> None:
@@ -65,7 +66,7 @@ def test_missing_arrays_are_refused(arguments: object, message: str) -> None:
 
 
 def test_an_unknown_request_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="grad_req to be one of .*'some'"):
+    with pytest.raises(ArgumentError, match=r"grad_req to be one of .*'some'"):
         _dense().simple_bind(mx.cpu(), grad_req="some", x=(4, 5))
 
 

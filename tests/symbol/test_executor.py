@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,19 +11,21 @@ from gluonish.ndarray import array, ones, zeros
 
 def _product() -> mx.sym.Symbol:
     a, b = mx.sym.var("a"), mx.sym.var("b")
-    return a * b + a
+    product: mx.sym.Symbol = a * b + a
+    return product
 
 
 def _bound(grad_req: object = "write") -> Executor:
     arguments = {"a": array([1, 2]), "b": array([3, 4])}
     grads = {"a": zeros(2), "b": zeros(2)}
-    return _product().bind(mx.cpu(), arguments, grads, grad_req)
+    executor: Executor = _product().bind(mx.cpu(), arguments, grads, grad_req)
+    return executor
 
 
 def _classifier() -> Executor:
     x = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
     loss = mx.sym.SoftmaxOutput(x, name="sm")
-    executor = loss.simple_bind(mx.cpu(), data=(4, 5))
+    executor: Executor = loss.simple_bind(mx.cpu(), data=(4, 5))
     rng = np.random.default_rng(0)
     executor.copy_params_from({"fc_weight": array(rng.standard_normal((3, 5)))})
     return executor
@@ -157,7 +161,7 @@ def test_a_smaller_reshape_shares_memory() -> None:
         ({"other": (2, 5)}, "expected arguments among"),
     ],
 )
-def test_a_reshape_that_may_not_be_is_refused(options: dict[str, object], message: str) -> None:
+def test_a_reshape_that_may_not_be_is_refused(options: Any, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         _classifier().reshape(**options)
 
@@ -170,7 +174,7 @@ def test_arrays_may_grow_on_request() -> None:
 
 def test_unknown_parameters_are_refused_unless_allowed() -> None:
     executor = _classifier()
-    with pytest.raises(ArgumentError, match="expected arguments among .*got foo"):
+    with pytest.raises(ArgumentError, match=r"expected arguments among .*got foo"):
         executor.copy_params_from({"foo": ones(2)})
     executor.copy_params_from({"foo": ones(2)}, allow_extra_params=True)
 

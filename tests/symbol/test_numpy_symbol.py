@@ -56,7 +56,7 @@ def test_index_selects_as_on_arrays(x: NumpySymbol, key: object) -> None:
 
 
 def test_index_with_an_array_is_refused(x: NumpySymbol) -> None:
-    with pytest.raises(NotSupportedError, match="^index: expected integers"):
+    with pytest.raises(NotSupportedError, match=r"^index: expected integers"):
         x[[0, 1]]
 
 

@@ -16,12 +16,14 @@ def _network() -> mx.sym.Symbol:
     with mx.AttrScope(ctx_group="two"):
         b = mx.sym.tanh(mx.sym.FullyConnected(a, num_hidden=2, name="f2"))
     with mx.AttrScope(ctx_group="one"):
-        c = mx.sym.FullyConnected(b, num_hidden=2, name="f3") + mx.sym.sum(a)
-    return mx.sym.broadcast_mul(c, mx.sym.sum(b, axis=1, keepdims=True))
+        c = mx.sym.FullyConnected(b, num_hidden=2, name="f3")
+        c = mx.sym.broadcast_add(c, mx.sym.sum(a, axis=1, keepdims=True))
+    joined: mx.sym.Symbol = mx.sym.broadcast_mul(c, mx.sym.sum(b, axis=1, keepdims=True))
+    return joined
 
 
 def _bound(groups: dict[str, mx.Context] | None) -> Executor:
-    executor = _network().simple_bind(mx.cpu(), group2ctx=groups, x=(4, 5))
+    executor: Executor = _network().simple_bind(mx.cpu(), group2ctx=groups, x=(4, 5))
     rng = np.random.default_rng(3)
     for x in executor.arg_arrays:
         x[:] = array(rng.standard_normal(x.shape))

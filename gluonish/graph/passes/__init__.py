@@ -12,6 +12,7 @@ from gluonish.graph.passes.fuse_primitives import fuse_primitives
 from gluonish.graph.passes.fuse_rnn import fuse_rnn
 from gluonish.graph.passes.simplify import simplify
 from gluonish.graph.passes.split_batch_norm import split_batch_norm
+from gluonish.graph.passes.use_classic_operators import use_classic_operators
 
 __all__ = [
     "drop_bias_gradient",
@@ -26,4 +27,5 @@ __all__ = [
     "fuse_rnn",
     "simplify",
     "split_batch_norm",
+    "use_classic_operators",
 ]

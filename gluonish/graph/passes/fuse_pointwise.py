@@ -32,7 +32,10 @@ _SMALLEST_ALONE = 16384
 _SMALLEST_SLOW = 4096
 # Operators whose reference kernels pass over memory several times.
 _SEVERAL_PASSES = frozenset(
-    ("LeakyReLU", "_activation_backward", "_leaky_relu_backward", "sigmoid", "smooth_l1", "where")
+    (
+        *("LeakyReLU", "_activation_backward", "_leaky_relu_backward", "sigmoid", "smooth_l1"),
+        *("where", "_npi_where", "_npi_where_lscalar", "_npi_where_rscalar"),
+    )
 )
 # Arrays that a kernel reads, and operators in it: what still fits registers, and compiles quickly.
 _MAX_INPUTS = 12

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
+from gluonish.kernels.numba.assignments import Mover
 from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.numba.moves import VIEWS
 from gluonish.kernels.numba.plan import Bound, KernelPlan
+from gluonish.kernels.onednn import register as _before  # noqa: F401  # hangs its kernels first
 from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.concat import CONCAT
 from gluonish.ops.registry import Attrs, FastKernel, Operator
 from gluonish.ops.slice import SLICE_AXIS
@@ -25,7 +27,6 @@ __all__ = ["hang"]
 _SMALL = 1 << 14  # elements below which NumPy's call costs no more
 _GRAIN = 1 << 15  # elements that are worth a thread
 _MOST = 24  # arrays
-_VIEWS = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 
 # Words: the target, the sources; then what follows.
 _JOIN = """
@@ -84,7 +85,7 @@ def _widths(axis: int, *arrays: Any) -> tuple[int, list[int]]:
 def _plan_concat(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
     (out,), count = outputs, len(inputs)
     rows, (total, *widths) = _widths(attrs["dim"] % out.ndim, out, *inputs)
-    kernel = compile_kernel(_join_source(_VIEWS[out.itemsize], count))
+    kernel = compile_kernel(_join_source(VIEWS[out.itemsize], count))
     words = [0] * (count + 1) + [total, *widths]
     plan = KernelPlan(kernel, words, rows, max(1, _GRAIN // total))
     return Bound(plan, tuple(range(count + 1)))
@@ -96,19 +97,19 @@ def _plan_slice(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> 
     rows, (width, total) = _widths(axis, out, data)
     begin = attrs["begin"] + data.shape[axis] * (attrs["begin"] < 0)
     first = begin * (total // data.shape[axis])
-    kernel = compile_kernel(_CUT.format(view=_VIEWS[out.itemsize]))
+    kernel = compile_kernel(_CUT.format(view=VIEWS[out.itemsize]))
     plan = KernelPlan(kernel, [0, 0, width, total, first], rows, max(1, _GRAIN // width))
     return Bound(plan, (0, 1))
 
 
 def _takes_concat(*specs: Spec, num_args: int, dim: int) -> bool:
     sizes = [spec.size for spec in specs]
-    plain = specs[0].dtype.itemsize in _VIEWS and specs[0].dtype.kind != "c"
+    plain = specs[0].dtype.itemsize in VIEWS and specs[0].dtype.kind != "c"
     return plain and 1 < len(specs) <= _MOST and min(sizes) > 0 and sum(sizes) >= _SMALL
 
 
 def _takes_slice(data: Spec, *, axis: int, begin: int, end: int | None) -> bool:
-    plain = data.dtype.itemsize in _VIEWS and data.dtype.kind != "c"
+    plain = data.dtype.itemsize in VIEWS and data.dtype.kind != "c"
     extent = data.shape[axis]
     last = extent if end is None else end + extent * (end < 0)
     count = last - begin - extent * (begin < 0)
@@ -116,14 +117,13 @@ def _takes_slice(data: Spec, *, axis: int, begin: int, end: int | None) -> bool:
 
 
 def _kernel_of(op: Operator, plan: Any) -> Any:
-    reference = op.kernel
+    other = Mover(op)
 
     def kernel(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
         try:
             bound = plan((out,), inputs, attrs)
-        except RefusedError as error:
-            note_refusal(op.name, error)
-            reference(xp, out, *inputs, **attrs)
+        except RefusedError:
+            other(xp, out, *inputs, **attrs)
         else:
             bound.plan.run(out, *inputs)
 
@@ -136,7 +136,7 @@ def hang() -> None:
         (CONCAT, "numba.concat", _takes_concat, _plan_concat),
         (SLICE_AXIS, "numba.slice_axis", _takes_slice, _plan_slice),
     ):
-        fast = FastKernel(name, takes, _kernel_of(op, plan), available, plan)
+        fast = FastKernel(name, takes, _kernel_of(op, plan), available, plan, large_only=True)
         op.hang(fast)
 
 

@@ -63,6 +63,7 @@ __all__ = [
     "available",
     "compile_assembly",
     "compile_kernel",
+    "is_compiled",
 ]
 
 GRAIN = 16384  # steps: about what a thread does in the time that waking it takes
@@ -154,6 +155,12 @@ def compile_kernel(source: str, fastmath: Iterable[str] = _FASTMATH) -> Compiled
     return _find((source, *allowed), lambda: lower(source, allowed))
 
 
+def is_compiled(source: str, fastmath: Iterable[str] = _FASTMATH) -> bool:
+    """Whether `compile_kernel` has the kernel of a source already: in memory, or on disk."""
+    key = (source, *sorted(fastmath))
+    return key in _kernels or disk_cache.is_kept(_digest(key))
+
+
 def compile_assembly(name: str, text: Callable[[], str]) -> CompiledKernel:
     """Return the kernel of a text in LLVM's language, as `compile_kernel` does of a source.
 
@@ -188,9 +195,7 @@ def _new_kernel(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel | Ker
 
 
 def _code(key: _Key, write: Callable[[], Lowered]) -> machine_code.Code:
-    source, *allowed = key
-    parts = (*_toolchain(), *machine_code.host(), *allowed, source)
-    digest = hashlib.sha256("\0".join(parts).encode()).digest()
+    digest = _digest(key)
     kept = disk_cache.find(digest)
     if kept is not None:
         try:
@@ -200,6 +205,13 @@ def _code(key: _Key, write: Callable[[], Lowered]) -> machine_code.Code:
     made = machine_code.generate(write())
     disk_cache.keep(digest, made)
     return machine_code.load(made)
+
+
+def _digest(key: _Key) -> bytes:
+    """What a kernel is kept under on disk."""
+    source, *allowed = key
+    parts = (*_toolchain(), *machine_code.host(), *allowed, source)
+    return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
 @cache

@@ -15,7 +15,7 @@ from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import GluonishError
 from gluonish.core.files import atomic_write
 
-__all__ = ["find", "keep", "path_of"]
+__all__ = ["find", "is_kept", "keep", "path_of"]
 
 _MAGIC = b"gluonish kernel 1\n"
 _DIGEST_NBYTES = 32
@@ -24,6 +24,11 @@ _DIGEST_NBYTES = 32
 def path_of(key: bytes) -> Path:
     """Where the kernel of a key is kept."""
     return Path(MXNET_HOME.value) / "kernels" / f"{key.hex()}.bin"
+
+
+def is_kept(key: bytes) -> bool:
+    """Whether there is a file for this key; `find` may yet refuse it."""
+    return path_of(key).is_file()
 
 
 def find(key: bytes) -> bytes | None:

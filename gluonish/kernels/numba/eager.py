@@ -2,9 +2,11 @@
 
 They hang behind all other fast kernels: NumPy computes on one core, some operators in several
 passes over memory, and converts 16-bit floats one by one. Compiling pays only for an operator that
-is used a lot: each runs its reference kernel until that has taken as long as compiling will.
+is used a lot: each runs its reference kernel until that has taken as long as compiling will, unless
+the kernel is on disk.
 """
 
+import sys
 from functools import partial
 from time import perf_counter
 from types import ModuleType
@@ -15,10 +17,11 @@ import numpy as np
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
+from gluonish.kernels.numba import numpy_expressions as _numpy  # noqa: F401  # adds to RULES
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.expressions import RULES, supports
 from gluonish.kernels.numba.machine_code import has_float16
-from gluonish.kernels.numba.pointwise import plan_pointwise
+from gluonish.kernels.numba.pointwise import plan_known, plan_pointwise
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.cast import CAST
@@ -26,16 +29,25 @@ from gluonish.ops.fused_pointwise import Instruction, Program
 from gluonish.ops.reduction import MAX, MEAN, MIN, SUM
 from gluonish.ops.registry import FastKernel, Operator
 
-__all__ = ["LARGE", "SLOW", "LargeKernel", "WideReduction"]
+__all__ = ["LARGE", "SLOW", "LargeKernel", "WideReduction", "pays"]
 
 LARGE = 1 << 16  # elements
+_COSTLY = 1 << 8  # the same of special functions, which NumPy does not have
+_ALONE = 1 << 12  # elements up to which no generated kernel wakes a team
 _ALWAYS = partial(bool, True)  # costs small arrays less than a function
-_COMPILING_S = 0.2  # seconds that the reference kernel takes before another is compiled
+# Seconds that the reference kernel takes before another is compiled: about what that takes, in a
+# process that has imported Numba, and in one that has not.
+_COMPILING_S, _FIRST_S = 0.05, 0.2
 
 _COMPARISONS = ("equal", "greater", "greater_equal", "lesser", "lesser_equal", "not_equal")
 
 # Operators that their generated kernel computes faster than NumPy: by all cores, in one pass.
 SLOW = tuple(sorted(RULES))
+
+
+def pays(spent_s: float) -> bool:
+    """Whether an operator that has run for so many seconds is worth compiling."""
+    return spent_s > (_COMPILING_S if "numba" in sys.modules else _FIRST_S)
 
 
 class LargeKernel:
@@ -45,27 +57,30 @@ class LargeKernel:
         op: The operator.
     """
 
-    __slots__ = ("_op", "_programs", "_spent_s")
+    __slots__ = ("_least", "_op", "_programs", "_spent_s")
 
     def __init__(self, op: Operator) -> None:
         self._op = op
+        self._least = _COSTLY if op.name in ("erf", "gammaln", "_digamma", "LeakyReLU") else LARGE
         self._programs: dict[str, Program] = {}  # by number of inputs and attributes
         self._spent_s = 0.0
 
     @property
     def compiles(self) -> bool:
-        """Whether the next call compiles, or runs what was compiled."""
-        return self._spent_s > _COMPILING_S
+        """Whether the next call compiles what nobody has compiled before."""
+        return pays(self._spent_s)
 
     def fast_kernel(self) -> FastKernel:
         """Return it as the registry wants it."""
-        return FastKernel(f"numba.{self._op.name}", self.takes, self, _ALWAYS, large_only=True)
+        name, large = f"numba.{self._op.name}", self._least == LARGE
+        return FastKernel(name, self.takes, self, _ALWAYS, large_only=large, alone=_ALONE)
 
     def takes(self, *specs: Spec, **attrs: Any) -> bool:
         """Whether it can run these inputs."""
         # What costs least first: small arrays come this way, too, and are to lose no time here.
+        least = self._least if attrs.get("act_type", "gelu") == "gelu" else LARGE
         return (
-            (specs[0].size >= LARGE or specs[-1].size >= LARGE)
+            (specs[0].size >= least or specs[-1].size >= least)
             and MXNET_USE_FUSION.value
             and supports(self._op, attrs, specs)
             and available()
@@ -74,19 +89,19 @@ class LargeKernel:
 
     def __call__(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
         """Fill ``out``."""
-        if not self.compiles:
-            start = perf_counter()
-            self._op.kernel(xp, out, *inputs, **attrs)
-            self._spent_s += perf_counter() - start
-            return
         outputs = out if isinstance(out, tuple) else (out,)
+        find = plan_pointwise if self.compiles else plan_known
         try:
-            plan = plan_pointwise(outputs, inputs, self._program(len(inputs), attrs)).plan
+            bound = find(outputs, inputs, self._program(len(inputs), attrs))
         except RefusedError as error:
             note_refusal(self._op.name, error)
-            self._op.kernel(xp, out, *inputs, **attrs)
-        else:
-            plan.run(*outputs, *inputs, key=attrs.get("key"))
+            bound = None
+        if bound is not None:
+            bound.plan.run(*outputs, *inputs, key=attrs.get("key"))
+            return
+        start = perf_counter()
+        self._op.kernel(xp, out, *inputs, **attrs)
+        self._spent_s += perf_counter() - start
 
     def _program(self, count: int, attrs: dict[str, Any]) -> Program:
         own = {name: value for name, value in attrs.items() if name != "key"}

@@ -20,7 +20,10 @@ from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Attrs, Operator
 
 __all__ = [
+    "COMPARISONS",
     "DRAW",
+    "KINDS",
+    "REAL",
     "RULES",
     "SECOND",
     "Rule",
@@ -32,9 +35,9 @@ __all__ = [
 ]
 
 _NARROW = (BFLOAT16, FLOAT16)
-_REAL = (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)
+REAL = (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)
 _WHOLE = (INT32, INT64, np.dtype(np.uint8), np.dtype(np.int8))
-_KINDS = frozenset((*_REAL, *_WHOLE, BOOL))
+KINDS = frozenset((*REAL, *_WHOLE, BOOL))
 # Klambauer et al., as in the operator.
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_ALPHA = 1.6732632423543772848170429916717
@@ -78,11 +81,13 @@ class Rule(NamedTuple):
         write: Returns the expression of each output.
         takes: Whether it can be written for these inputs and attributes.
         exact: The result needs no rounding: it is one of the inputs, or 0 or 1.
+        by_output: It is computed in the type of the output, not in that of the first input.
     """
 
     write: Callable[[Writer], tuple[str, ...]]
     takes: Callable[[Sequence[Spec], Attrs], bool]
     exact: bool = False
+    by_output: bool = False
 
 
 def _one_dtype(*dtypes: np.dtype[Any]) -> Callable[[Sequence[Spec], Attrs], bool]:
@@ -92,8 +97,8 @@ def _one_dtype(*dtypes: np.dtype[Any]) -> Callable[[Sequence[Spec], Attrs], bool
     return takes
 
 
-_real = _one_dtype(*_REAL)
-_any = _one_dtype(*_REAL, *_WHOLE)
+_real = _one_dtype(*REAL)
+_any = _one_dtype(*REAL, *_WHOLE)
 
 
 def _template(text: str, whole: bool, exact: bool) -> Rule:
@@ -170,7 +175,7 @@ _rows(
     exact=True,
 )
 
-_COMPARISONS = {
+COMPARISONS = {
     "equal": "==",
     "not_equal": "!=",
     "greater": ">",
@@ -181,7 +186,7 @@ _COMPARISONS = {
 _rows(
     {
         f"broadcast_{name} _{name}": f"flag({{a}} {symbol} {{b}})"
-        for name, symbol in _COMPARISONS.items()
+        for name, symbol in COMPARISONS.items()
     },
     whole=True,
     exact=True,
@@ -206,7 +211,7 @@ def _scalar(text: str, whole: bool, exact: bool) -> Rule:
     def takes(specs: Sequence[Spec], attrs: Attrs) -> bool:
         if not (_any if whole else _real)(specs, attrs):
             return False
-        return specs[0].dtype in _REAL or math.isfinite(attrs["scalar"])
+        return specs[0].dtype in REAL or math.isfinite(attrs["scalar"])
 
     return Rule(write, takes, exact)
 
@@ -225,7 +230,7 @@ for _name, _text in {
     "_minimum_scalar": "minimum({a}, {s})",
 }.items():
     RULES[_name] = _scalar(_text, whole=False, exact=True)
-for _name, _symbol in _COMPARISONS.items():
+for _name, _symbol in COMPARISONS.items():
     _text = f"flag({{a}} {_symbol} {{s}})"
     RULES[f"_{_name}_scalar"] = _scalar(_text, whole=True, exact=True)
 for _name, _symbol in _LOGIC.items():
@@ -243,17 +248,18 @@ RULES["add_n"] = Rule(lambda w: (" + ".join(w.names),), _any)
 RULES["broadcast_like"] = Rule(lambda w: (w[0],), lambda s, attrs: _any(s[:1], attrs), exact=True)
 RULES["where"] = Rule(
     lambda w: (f"select({w[0]} != 0, {w[1]}, {w[2]})",),
-    lambda specs, attrs: specs[0].dtype in _KINDS and _any(specs[1:], attrs),
+    lambda specs, attrs: specs[0].dtype in KINDS and _any(specs[1:], attrs),
     exact=True,
+    by_output=True,
 )
 
 
 def _takes_cast(specs: Sequence[Spec], attrs: Attrs) -> bool:
     source, target = specs[0].dtype, attrs["dtype"]
-    if source not in _KINDS or target not in _KINDS:
+    if source not in KINDS or target not in KINDS:
         return False
     # Other kernels decide what becomes of floats beyond the whole numbers, and round twice.
-    if source in _REAL and target in _WHOLE:
+    if source in REAL and target in _WHOLE:
         return False
     return not (target in _NARROW and source != FLOAT32)
 
@@ -301,9 +307,17 @@ def _takes_leaky(specs: Sequence[Spec], attrs: Attrs) -> bool:
 
 
 RULES["LeakyReLU"] = Rule(_leaky, _takes_leaky)
-RULES["erf"] = Rule(
-    lambda w: (f"erf({w[0]})",), lambda s, attrs: _real(s, attrs) and s[0].dtype != FLOAT64
-)
+
+
+def _special(name: str) -> Callable[[Writer], tuple[str, ...]]:
+    return lambda w: (f"{name}({w[0]})",)
+
+
+for _name in ("erf", "gammaln", "_digamma"):
+    RULES[_name] = Rule(
+        _special(_name.removeprefix("_")),
+        lambda s, attrs: _real(s, attrs) and s[0].dtype != FLOAT64,
+    )
 RULES["_leaky_relu_backward"] = Rule(
     lambda w: (f"select({w[1]} > W(0), {w[0]}, {w[0]} * {w.number(w.attrs['slope'])})",), _real
 )
@@ -390,4 +404,4 @@ def constant(dtype: np.dtype[Any], value: float) -> int | float:
         OperatorError: A whole dtype meets infinity or NaN.
     """
     found = in_dtype(dtype, value)
-    return float(found) if dtype in _REAL else int(found)
+    return float(found) if dtype in REAL else int(found)

@@ -26,8 +26,10 @@ VIEWS = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # by the size of an element
 _GRAIN = 1 << 15  # elements that are worth a thread
 _TILE = 32  # elements along each side
 _SHORT = 8  # elements of a loop that is written out
+_FEW = 512  # elements of rows, several of which are a step
+_MANY = 64  # steps, enough for all threads
 _LONGEST = 1 << 14  # elements of a row that is not cut for the threads' sake
-_STRAIGHT = (-1, 0, 1)  # distances that vectorize, each in a text of its own
+_NEAR = 4  # distances up to here stand in the text, where they vectorize
 
 # Words of all: target, source; steps of the innermost loop in both; its extent, extent of a piece;
 # then for each loop around it from the inside its extent and the steps in both.
@@ -44,6 +46,7 @@ _FIND = """
         left = left // words[6 + 3 * {n}]
 """
 
+# Words behind those where a step does several rows: the loop around them, as the others.
 _ROWS = (
     _HEAD
     + """
@@ -52,13 +55,14 @@ _ROWS = (
         last = min(first + piece, count)
         at, i = first * to, first * by
 {find}
-        for c in range(last - first):
-            independent()
+        for row in range({rows}):
+            for c in range(last - first):
+                independent()
 {copies}
+            at, i = at + {row_to}, i + {row_by}
 """
 )
-
-_SHORT_COPY = "            y[at + c * {to} + {skip}] = x[i + c * {by} + {jump}]"
+_SHORT_COPY = "                y[at + c * {to} + {skip}] = x[i + c * {by} + {jump}]"
 
 # Words behind `piece`: the loop through the source's memory, as the loops around have them. The
 # buffer holds 32 bits an element; `low` and `high` cut longer ones.
@@ -122,8 +126,11 @@ def _plan(
     by = loops.strides[1][-1]
     if loops.extents[-1] <= _SHORT and len(loops.extents) > 1:
         return _short_plan(size, loops)
-    if by not in _STRAIGHT:
-        inward = [abs(step) or abs(by) for step in loops.strides[1][:-1]]
+    if abs(by) > 1 and loops.extents[-1] > _SHORT:
+        inward = [
+            abs(step) if step and extent > _SHORT else abs(by)
+            for step, extent in zip(loops.strides[1][:-1], loops.extents, strict=False)
+        ]
         if inward and min(inward) < abs(by):
             return _tile_plan(size, loops, inward.index(min(inward)))
     return _row_plan(size, loops)
@@ -147,16 +154,26 @@ def _row_plan(size: int, loops: Loops, copies: str = "", *, elements: int = 1) -
     around = _around(loops, len(loops.extents) - 1)
     if not copies:
         copies = _SHORT_COPY.format(to=_distance("to", to), by=_distance("by", by), skip=0, jump=0)
-    source = _ROWS.format(view=VIEWS[size], find=_find(around), copies=copies)
     piece = count if count <= _LONGEST else _LONGEST // 4
-    extent = math.prod(loops.extents[:-1]) * -(-count // piece)
+    steps = math.prod(loops.extents[:-1]) * -(-count // piece)
+    # To find a row takes a division for each loop around it.
+    nested = len(around) > 3 and piece * elements < _FEW and steps // around[0] >= _MANY
+    rows = ("words[6]", "words[7]", "words[8]") if nested else ("1", "0", "0")
+    source = _ROWS.format(
+        view=VIEWS[size],
+        find=_find(around, int(nested)),
+        copies=copies,
+        **dict(zip(("rows", "row_to", "row_by"), rows, strict=True)),
+    )
+    own = piece * elements * (around[0] if nested else 1)
+    extent = steps // around[0] if nested else steps
     words = (0, 0, to, by, count, piece, *around)
-    return KernelPlan(compile_kernel(source), words, extent, max(1, _GRAIN // (piece * elements)))
+    return KernelPlan(compile_kernel(source), words, extent, max(1, _GRAIN // own))
 
 
 def _distance(word: str, step: int) -> str:
     """Return a distance as the text has it: as a number where the loop vectorizes with it."""
-    return str(step) if step in _STRAIGHT else word
+    return str(step) if abs(step) <= _NEAR else word
 
 
 def _short_plan(size: int, loops: Loops) -> KernelPlan:

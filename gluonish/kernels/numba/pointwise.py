@@ -8,22 +8,37 @@ from typing import Any
 
 from gluonish.core.config import MXNET_FUSION_VERBOSE
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import GRAIN, KernelError, compile_kernel
+from gluonish.kernels.numba.compiler import GRAIN, KernelError, compile_kernel, is_compiled
 from gluonish.kernels.numba.expressions import aligned_shape
-from gluonish.kernels.numba.loops import broadcast_strides, find_loops, row_major
+from gluonish.kernels.numba.loops import Loops, broadcast_strides, find_loops, row_major
 from gluonish.kernels.numba.plan import Bound, KernelPlan
 from gluonish.kernels.numba.pointwise_source import PointwiseSource
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.fused_pointwise import Program
 
-__all__ = ["plan_pointwise"]
+__all__ = ["plan_known", "plan_pointwise"]
 
 _MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
 
-_ELEMENTARY = re.compile(r"\b(?:exp|expm1|log\w*|tanh|sigmoid|softplus|erf|philox_\w+)\(")
+_ELEMENTARY = re.compile(
+    r"\b(?:exp|expm1|log\w*|tanh|sigmoid|softplus|erf|\w*gamma\w*|philox_\w+)\("
+)
 
 _plans: dict[tuple[Any, ...], KernelPlan] = {}
+_unknown: set[tuple[Any, ...]] = set()  # what had no kernel in memory or on disk when asked for
+
+
+def plan_known(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> Bound | None:
+    """Return what `plan_pointwise` does, unless its kernel has yet to be compiled."""
+    key = (program, *map(signature, (*outputs, *inputs)))
+    if key not in _plans and key not in _unknown:
+        source = _source(outputs, inputs, program)[0]
+        if not is_compiled(source.text, ()):
+            if len(_unknown) >= _MAX_PLANS:
+                _unknown.clear()
+            _unknown.add(key)
+    return None if key in _unknown else plan_pointwise(outputs, inputs, program)
 
 
 def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> Bound:
@@ -48,7 +63,9 @@ def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Progr
     return Bound(plan, tuple(range(len(arrays))))
 
 
-def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> KernelPlan:
+def _source(
+    outputs: Sequence[Any], inputs: Sequence[Any], program: Program
+) -> tuple[PointwiseSource, Loops]:
     specs = program.specs([Spec(x.shape, x.dtype) for x in inputs])
     shape = outputs[0].shape
     if any(x.shape != shape for x in outputs) or 0 in shape:
@@ -64,7 +81,11 @@ def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -
             raise RefusedError("fused_pointwise: expected aligned arrays, got others")
         strides.append(found)
     loops = find_loops(shape, [*strides, row_major(shape)])
-    source = PointwiseSource(program, specs, loops)
+    return PointwiseSource(program, specs, loops), loops
+
+
+def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> KernelPlan:
+    source, loops = _source(outputs, inputs, program)
     if MXNET_FUSION_VERBOSE.value:
         sys.stderr.write(f"# {program}\n{source.text}\n")
     try:

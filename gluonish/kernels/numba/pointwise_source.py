@@ -132,7 +132,7 @@ class PointwiseSource:
         if op.name == "Cast":
             source = self._specs[inputs[0]].dtype
             return [_rounded(_cast(names[0], source, target), target)]
-        data = self._specs[inputs[0]].dtype if op.name != "where" else target
+        data = target if rule.by_output else self._specs[inputs[0]].dtype
         kind = _register(data)
         writer = Writer(
             lambda value: self._number(kind, value),

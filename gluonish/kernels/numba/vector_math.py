@@ -64,6 +64,12 @@ class Number:
         """The constants of its type."""
         return _FORMATS[str(self.value.type)]
 
+    def doubled(self) -> "Number":
+        """The same number as a double."""
+        from llvmlite import ir
+
+        return Number(self.builder, self.builder.fpext(self.value, ir.DoubleType()))
+
     def like(self, number: float) -> "Number":
         """A constant of this type."""
         return Number(self.builder, self.value.type(number))
@@ -266,6 +272,62 @@ def _erf(x: Number) -> Number:
     return near.unless(size.compare(">=", 1.0), far.intrinsic("copysign", x))
 
 
+# The logarithm of the gamma function and its derivative, for float32 and computed in doubles: below
+# 8 the recurrence leads to a larger argument, from there on Stirling's series; and the reflection
+# below 0.
+_SHIFT = 8
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+_STIRLING_SLOPE = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
+_SINE = [(-1) ** k * math.pi ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(10)]
+_COSINE = [(-1) ** k * math.pi ** (2 * k) / math.factorial(2 * k) for k in range(10)]
+
+
+def _mirrored(x: Number) -> tuple[Number, Any, Number]:
+    """Return the argument right of 0, whether it was left of it, and its distance from a whole."""
+    reflected = x.compare("<=", 0.0)
+    return x.unless(reflected, 1.0 - x), reflected, x - x.intrinsic("rint")
+
+
+def _shifted(x: Number) -> tuple[Number, Number, Number]:
+    """Return an argument of at least 8; the product that led there, and its derivative."""
+    product, slope = x, x.like(1.0)
+    for i in range(1, _SHIFT):
+        factor = x + float(i)
+        slope = slope.fma(factor, product)
+        product = product * factor
+    far = x.compare(">=", float(_SHIFT))
+    z = (x + float(_SHIFT)).unless(far, x)
+    return z, product.unless(far, 1.0), slope.unless(far, 0.0)
+
+
+def _gammaln(narrow: Number) -> Number:
+    x = narrow.doubled()
+    y, reflected, rest = _mirrored(x)
+    z, product, _ = _shifted(y)
+    inverse = 1.0 / z
+    series = inverse * _polynomial(inverse * inverse, _STIRLING)
+    grown = (z - 0.5) * _log(z) - z + (0.5 * math.log(2 * math.pi)) + series - _log(product)
+    sine = (rest * _polynomial(rest * rest, _SINE)).intrinsic("fabs")
+    mirror = math.log(math.pi) - _log(sine) - grown
+    result = grown.unless(reflected, mirror)
+    result = result.unless(x.intrinsic("fabs").compare("==", math.inf), math.inf)
+    return Number(x.builder, x.builder.fptrunc(result.value, narrow.value.type))
+
+
+def _digamma(narrow: Number) -> Number:
+    x = narrow.doubled()
+    y, reflected, rest = _mirrored(x)
+    z, product, slope = _shifted(y)
+    inverse = 1.0 / z
+    square = inverse * inverse
+    grown = _log(z) - inverse * 0.5 - square * _polynomial(square, _STIRLING_SLOPE)
+    grown = grown - slope / product
+    turned = rest * rest
+    mirror = grown - _polynomial(turned, _COSINE) / (rest * _polynomial(turned, _SINE)) * math.pi
+    result = grown.unless(reflected, mirror.unless(rest.compare("==", 0.0), math.nan))
+    return Number(x.builder, x.builder.fptrunc(result.value, narrow.value.type))
+
+
 def _maximum(x: Number, y: Number | float) -> Number:
     larger = x.unless(x.builder.fcmp_unordered("<", x.value, x.like(0.0)._raw(y)), y)
     return larger.unless(x.builder.fcmp_unordered("uno", x.value, x.value), x)
@@ -292,6 +354,8 @@ FUNCTIONS: Mapping[str, tuple[int, Callable[..., Number]]] = {
     "sigmoid": (1, _sigmoid),
     "softplus": (1, _softplus),
     "erf": (1, _erf),
+    "gammaln": (1, _gammaln),
+    "digamma": (1, _digamma),
     "sqrt": (1, _intrinsic("sqrt")),
     "fabs": (1, _intrinsic("fabs")),
     "floor": (1, _intrinsic("floor")),

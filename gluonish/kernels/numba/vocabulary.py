@@ -1,5 +1,4 @@
-"""Generated kernels for class numbers: the loss over few or many classes, and the gradient of an
-embedding. Float32 only."""
+"""Generated kernels for class numbers: the loss over few or many classes. Float32 only."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -13,45 +12,20 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
 from gluonish.kernels.numba.plan import Bound, KernelPlan
+from gluonish.kernels.numba.positions import POSITIONS, WITHIN, readable
 from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.onednn.memory import Array, address
+from gluonish.kernels.onednn.memory import Array
 from gluonish.kernels.refusals import note_refusal
-from gluonish.ops.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
 from gluonish.ops.registry import Attrs, FastKernel, Operator
-from gluonish.ops.take import whole_positions
 
 __all__ = ["hang"]
 
 _SMALL = 1 << 9  # elements below which NumPy's calls cost less than compiling pays back
 _GRAIN = 1 << 14  # elements that are worth a thread
-_COLUMNS = 64  # of an embedding's gradient that are worth a thread
 
 _FEW = 64  # classes, below which a row is too short to be a loop of its own
 _IN_ORDER = ("contract",)  # keeps the order of differences
-
-# How a kernel sees class numbers, by their type: the view, and the number as int64, which for NaN
-# and what is too large is the lowest one, as NumPy has it on most machines.
-_WHOLE = "int64(positions[i])"
-_CUT = (
-    "select(fabs(positions[i]) < 9.223372036854775808e18, int64(positions[i]), "
-    "int64(-9223372036854775808))"
-)
-_POSITIONS = {
-    np.dtype(name): form
-    for name, form in {
-        "float32": ("f32", _CUT),
-        "float64": ("f64", _CUT),
-        "int8": ("i8", _WHOLE),
-        "uint8": ("u8", _WHOLE),
-        "int32": ("i32", _WHOLE),
-        "int64": ("i64", _WHOLE),
-    }.items()
-}
-_WITHIN = {
-    "clip": "select(chosen < 0, int64(0), select(chosen < count, chosen, count - 1))",
-    "wrap": "chosen % count",
-}
 
 # Words: results, maxima of the rows, logarithms of the sums of exponentials of what is left, data,
 # class numbers; elements of a row, factor. A maximum that minds NaN does not vectorize as a sum
@@ -164,33 +138,6 @@ def body(begin, end, words):
 # How many of their words are addresses.
 _ADDRESSES = {_FORWARD: 5, _FORWARD_FEW: 5, _BACKWARD: 6, _BACKWARD_FEW: 6}
 
-# Words: result, gradients, positions, rows of the gradient, columns, rows of the result. Each
-# thread has columns of its own, so that rows that come twice need no care.
-_EMBEDDING = """
-def body(begin, end, words):
-    out, grad, positions = f32(words[0]), f32(words[1]), i64(words[2])
-    rows, columns, size = words[3], words[4], words[5]
-    for i in range(size):
-        at = i * columns
-        for j in range(begin, end):
-            independent()
-            out[at + j] = float32(0)
-    for i in range(rows):
-        at = i * columns
-        to = positions[i] * columns
-        for j in range(begin, end):
-            independent()
-            out[to + j] = out[to + j] + grad[at + j]
-"""
-
-
-def _positions(index: Array, extent: int, mode: str = "clip") -> Array:
-    return np.ascontiguousarray(whole_positions(np, "pick", index, extent, mode)).reshape(-1)
-
-
-def _words(*values: Any) -> Array:
-    return np.array([address(v) if isinstance(v, np.ndarray) else v for v in values], np.int64)
-
 
 def _takes_rows(data: Spec, *, axis: int) -> bool:
     along = axis % len(data.shape) == len(data.shape) - 1
@@ -222,7 +169,7 @@ def _plan_rows(
     *fastmath: str,
 ) -> Bound:
     """Return the plan of a kernel that does a row a step."""
-    if not all(x.flags.c_contiguous for x in arrays) or index.dtype not in _POSITIONS:
+    if not all(x.flags.c_contiguous for x in arrays) or index.dtype not in POSITIONS:
         raise RefusedError("_log_softmax_pick: expected contiguous arrays, got others")
     count = data.shape[-1]
     rows = data.size // max(1, count)
@@ -243,8 +190,8 @@ def _rows_plan(
     rows: int,
     count: int,
 ) -> KernelPlan:
-    view, number = _POSITIONS[dtype]
-    source = text.format(view=view, number=number, within=_WITHIN[mode])
+    view, number = POSITIONS[dtype]
+    source = text.format(view=view, number=number, within=WITHIN[mode])
     kernel = compile_kernel(source, fastmath) if fastmath else compile_kernel(source)
     addresses = (0,) * _ADDRESSES[text]
     (factor,) = unpack("q", pack("d", scale))
@@ -254,7 +201,7 @@ def _rows_plan(
 def _pick(
     xp: ModuleType, outputs: tuple[Array, ...], data: Array, index: Array, **attrs: Any
 ) -> None:
-    inputs = (np.ascontiguousarray(data), _numbers(index))
+    inputs = (np.ascontiguousarray(data), readable(index))
     _run(LOG_SOFTMAX_PICK, _plan_pick, outputs, inputs, attrs)
 
 
@@ -266,15 +213,8 @@ def _pick_backward(
     xp: ModuleType, out: Array, grad: Array, data: Array, index: Array, *kept: Array, **attrs: Any
 ) -> None:
     grad, data, *kept_rows = map(np.ascontiguousarray, (grad, data, *kept))
-    inputs = (grad, data, _numbers(index), *kept_rows)
+    inputs = (grad, data, readable(index), *kept_rows)
     _run(LOG_SOFTMAX_PICK_BACKWARD, _plan_pick_backward, (out,), inputs, attrs)
-
-
-def _numbers(index: Array) -> Array:
-    """Return class numbers as the kernels read them."""
-    if index.dtype not in _POSITIONS:
-        index = index.astype(np.int64)
-    return np.ascontiguousarray(index)
 
 
 def _run(
@@ -293,30 +233,9 @@ def _run(
         found.run(*outputs, *inputs)
 
 
-def _takes_embedding(grad: Spec, data: Spec, *, input_dim: int, output_dim: int, **_: Any) -> bool:
-    return grad.dtype == FLOAT32 and input_dim * output_dim >= _SMALL
-
-
-def _embedding_backward(
-    xp: ModuleType,
-    out: Array,
-    grad: Array,
-    data: Array,
-    *,
-    input_dim: int,
-    output_dim: int,
-    **_: Any,
-) -> None:
-    grad = np.ascontiguousarray(grad)
-    positions = _positions(data, input_dim)
-    words = _words(out, grad, positions, len(positions), output_dim, input_dim)
-    compile_kernel(_EMBEDDING)(output_dim, words, _COLUMNS)
-
-
 _KERNELS: tuple[tuple[Operator, Any, Any, Any], ...] = (
     (LOG_SOFTMAX_PICK, _takes_pick, _pick, _plan_pick),
     (LOG_SOFTMAX_PICK_BACKWARD, _takes_pick_backward, _pick_backward, _plan_pick_backward),
-    (EMBEDDING_BACKWARD, _takes_embedding, _embedding_backward, None),
 )
 
 

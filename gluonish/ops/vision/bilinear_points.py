@@ -6,7 +6,7 @@ pixel; with ``inside`` nothing does, and positions outside [0, extent) give 0 wh
 the last pixel and the end take the last pixel.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +24,7 @@ from gluonish.ops.zero_gradient import zero_gradient
 __all__ = [
     "BILINEAR_POINTS",
     "BILINEAR_POINTS_BACKWARD",
+    "Read",
     "add_bilinear",
     "bilinear_points",
     "bilinear_points_gradients",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 _SCHEMA = Schema(border=choice("zeros", "inside"))
+Read = Callable[[ModuleType, Any, Any, Any, str], Any]  # as `read_bilinear`
 _CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 

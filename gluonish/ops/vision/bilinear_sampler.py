@@ -19,11 +19,17 @@ from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
-from gluonish.ops.vision.bilinear_points import bilinear_points_gradients, read_bilinear
+from gluonish.ops.vision.bilinear_points import Read, bilinear_points_gradients, read_bilinear
 from gluonish.ops.vision.extents import check_floating, check_pair, check_rank, limited
 from gluonish.ops.zero_gradient import zero_gradient
 
-__all__ = ["BILINEAR_SAMPLER", "GRID_GENERATOR", "SPATIAL_TRANSFORMER"]
+__all__ = [
+    "BILINEAR_SAMPLER",
+    "GRID_GENERATOR",
+    "SPATIAL_TRANSFORMER",
+    "sampler_kernel",
+    "transformer_kernel",
+]
 
 
 def _no_elements(spec: Spec) -> Spec:
@@ -160,19 +166,26 @@ def _sampler_infer(data: Spec, grid: Spec, *, cudnn_off: bool | None) -> tuple[S
     return Spec(out, data.dtype), _no_elements(data)
 
 
-def _sample(xp: ModuleType, out: Any, data: Any, grid: Any) -> None:
+def _sample(xp: ModuleType, out: Any, data: Any, grid: Any, read: Read) -> None:
     """Fill ``out`` with images read at a grid in the accumulator's dtype."""
     points = grid.reshape(len(grid), 2, -1)
     height, width = data.shape[2:]
     rows = (points[:, 1] + 1) * ((height - 1) / 2)
     columns = (points[:, 0] + 1) * ((width - 1) / 2)
-    out[...] = read_bilinear(xp, data, rows, columns, "zeros").reshape(out.shape)
+    out[...] = read(xp, data, rows, columns, "zeros").reshape(out.shape)
 
 
-def _sampler_kernel(
-    xp: ModuleType, out: Any, data: Any, grid: Any, *, cudnn_off: bool | None
+def sampler_kernel(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    grid: Any,
+    *,
+    cudnn_off: bool | None,
+    read: Read = read_bilinear,
 ) -> None:
-    _sample(xp, out[0], data, widen(grid))
+    """Fill the output; ``read`` reads the images."""
+    _sample(xp, out[0], data, widen(grid), read)
 
 
 def _sampler_gradients(g: V, data: V, grid: V) -> tuple[Any, Any]:
@@ -204,7 +217,7 @@ BILINEAR_SAMPLER = register(
     Operator(
         "BilinearSampler",
         _sampler_infer,
-        _sampler_kernel,
+        sampler_kernel,
         _sampler_gradient,
         doc=(
             "Images (N, C, H, W) read at the places that a grid (N, 2, H', W') names: x and y, -1\n"
@@ -234,8 +247,11 @@ def _transformer_infer(data: Spec, loc: Spec, **attrs: Any) -> tuple[Spec, ...]:
     return Spec(out, data.dtype), _no_elements(data), _no_elements(data)
 
 
-def _transformer_kernel(xp: ModuleType, out: Any, data: Any, loc: Any, **attrs: Any) -> None:
-    _sample(xp, out[0], data, _affine_grid(xp, loc, attrs["target_shape"]))
+def transformer_kernel(
+    xp: ModuleType, out: Any, data: Any, loc: Any, *, read: Read = read_bilinear, **attrs: Any
+) -> None:
+    """Fill the output; ``read`` reads the images."""
+    _sample(xp, out[0], data, _affine_grid(xp, loc, attrs["target_shape"]), read)
 
 
 def _grid_attrs(attrs: Attrs) -> dict[str, Any]:
@@ -256,7 +272,7 @@ SPATIAL_TRANSFORMER = register(
     Operator(
         "SpatialTransformer",
         _transformer_infer,
-        _transformer_kernel,
+        transformer_kernel,
         _transformer_gradient,
         doc=(
             "Images (N, C, H, W) read through affine maps, at target_shape.\n\n"

@@ -26,6 +26,7 @@ from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
 from gluonish.ops.transpose import transpose
 from gluonish.ops.vision.bilinear_points import (
+    Read,
     bilinear_points,
     bilinear_points_gradients,
     read_bilinear,
@@ -34,7 +35,7 @@ from gluonish.ops.vision.extents import check_floating, check_rank, limited
 from gluonish.ops.windows import Geometry, normalize_geometry, sample_chunks, window_count
 from gluonish.ops.zero_gradient import zero_gradient
 
-__all__ = ["DEFORMABLE_CONVOLUTION", "MODULATED_DEFORMABLE_CONVOLUTION"]
+__all__ = ["DEFORMABLE_CONVOLUTION", "FORMS", "MODULATED_DEFORMABLE_CONVOLUTION"]
 
 _GEOMETRY = {"kernel": shape(), "stride": shape(()), "dilate": shape(()), "pad": shape(())}
 
@@ -94,9 +95,15 @@ def _base(xp: ModuleType, geometry: Geometry, counts: Shape, dtype: Any) -> Any:
 
 
 def _columns(
-    xp: ModuleType, data: Any, offset: Any, mask: Any, geometry: Geometry, parts: int, border: str
+    xp: ModuleType,
+    given: Mapping[str, Any],
+    geometry: Geometry,
+    parts: int,
+    border: str,
+    read: Read,
 ) -> Any:
     """Return what the windows read, (N, C * window, positions)."""
+    data, offset, mask = given["data"], given["offset"], given.get("mask")
     counts = offset.shape[2:]
     batch, channels = data.shape[:2]
     offset = widen(offset)
@@ -104,7 +111,7 @@ def _columns(
     base = _base(xp, geometry, counts, offset.dtype)
     rows, columns = ((moved[:, :, i] + base[i]).reshape(len(moved), -1) for i in range(2))
     images = data.reshape(batch * parts, channels // parts, *data.shape[2:])
-    values = read_bilinear(xp, images, rows, columns, border)
+    values = read(xp, images, rows, columns, border)
     if mask is not None:
         values *= widen(mask).reshape(batch * parts, 1, -1)
     return values.reshape(batch, -1, math.prod(counts))
@@ -242,14 +249,19 @@ class _Rule:
         return self._found
 
 
-class _Form:
+class Form:
     """One of the two forms: inference and kernels.
 
     Args:
         name: Of the operator.
         names: Of its inputs, the bias last.
         border: What lies beyond the image.
+
+    Attributes:
+        operator: The operator, once it is registered.
     """
+
+    operator: Operator
 
     def __init__(self, name: str, names: tuple[str, ...], border: str) -> None:
         self.name = name
@@ -281,17 +293,23 @@ class _Form:
                 raise OperatorError(f"{name}: expected {key} {wanted[key]}, got {spec.shape}")
         return (Spec(limited(name, out), data.dtype),)
 
-    def kernel(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
-        """Fill the output, some samples at a time."""
+    def kernel(
+        self,
+        xp: ModuleType,
+        out: Any,
+        *inputs: Any,
+        read: Read = read_bilinear,
+        **attrs: Any,
+    ) -> None:
+        """Fill the output, some samples at a time; ``read`` reads the images."""
         given = self._given(inputs, attrs)
         data, weight, groups = given["data"], given["weight"], attrs["num_group"]
         geometry, parts = _geometry(self.name, attrs), attrs["num_deformable_group"]
         matrices = widen(weight).reshape(groups, weight.shape[0] // groups, -1)
         elements = data.shape[1] * math.prod(weight.shape[2:]) * math.prod(out.shape[2:])
         for part in sample_chunks(len(data), elements):
-            mask = given["mask"][part] if "mask" in given else None
-            offset = given["offset"][part]
-            columns = _columns(xp, data[part], offset, mask, geometry, parts, self.border)
+            some = {key: given[key][part] for key in ("data", "offset", "mask") if key in given}
+            columns = _columns(xp, some, geometry, parts, self.border, read)
             rows = data.shape[1] * math.prod(geometry.kernel) // groups
             grouped = columns.reshape(len(columns), groups, rows, columns.shape[2])
             product = xp.matmul(matrices, grouped).reshape(out[part].shape)
@@ -330,7 +348,7 @@ class _Form:
 
     def register(self, schema: Schema, doc: str) -> Operator:
         """Register the operator."""
-        return register(
+        self.operator = register(
             Operator(
                 self.name,
                 self.infer,
@@ -344,6 +362,7 @@ class _Form:
                 heavy=True,
             )
         )
+        return self.operator
 
 
 _SCHEMA = {
@@ -361,9 +380,15 @@ _SHAPES = (
     "columns in turn, "
 )
 
-DEFORMABLE_CONVOLUTION = _Form(
-    "_contrib_DeformableConvolution", ("data", "offset", "weight", "bias"), "inside"
-).register(
+_PLAIN = Form("_contrib_DeformableConvolution", ("data", "offset", "weight", "bias"), "inside")
+_MODULATED = Form(
+    "_contrib_ModulatedDeformableConvolution",
+    ("data", "offset", "mask", "weight", "bias"),
+    "zeros",
+)
+FORMS = (_PLAIN, _MODULATED)
+
+DEFORMABLE_CONVOLUTION = _PLAIN.register(
     Schema(**_SCHEMA, layout=_LAYOUT),
     "Convolution whose windows read at offsets of their own, between pixels.\n\n"
     f"{_SHAPES}output (N, num_filter, H', W'). Each of the num_deformable_group\n"
@@ -371,11 +396,7 @@ DEFORMABLE_CONVOLUTION = _Form(
     "behind the last pixel take it. workspace changes nothing.",
 )
 
-MODULATED_DEFORMABLE_CONVOLUTION = _Form(
-    "_contrib_ModulatedDeformableConvolution",
-    ("data", "offset", "mask", "weight", "bias"),
-    "zeros",
-).register(
+MODULATED_DEFORMABLE_CONVOLUTION = _MODULATED.register(
     Schema(**_SCHEMA, im2col_step=integer(64, low=0), layout=_LAYOUT),
     "Convolution whose windows read at offsets of their own, between pixels, and weigh that.\n\n"
     f"{_SHAPES}mask (N, num_deformable_group * window, H', W') of weights, output\n"

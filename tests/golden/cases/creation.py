@@ -82,7 +82,9 @@ CASES = [
         case
         for op in ("zeros_like", "ones_like", "_copy", "BlockGrad", "make_loss")
         for case in (
-            Case(op, [normal(2, 3)], check={"differentiable": False} if op == "make_loss" else None),
+            Case(
+                op, [normal(2, 3)], check={"differentiable": False} if op == "make_loss" else None
+            ),
             Case(op, [normal(1)]),
             Case(op, [normal(2, dtype="float16")]),
             Case(op, [normal(2, dtype="float64")]),

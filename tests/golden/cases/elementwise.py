@@ -7,13 +7,33 @@ import numpy as np
 from tests.golden.case import Case, distinct, normal, uniform, values
 
 # Where each function of one array is drawn from: inside its domain, away from its poles.
-_ANY = (
-    "abs cbrt cos cosh degrees erf exp expm1 negative radians relu sigmoid sign sin sinh softsign "
-    "square arcsinh arctan tanh reciprocal rcbrt"
-).split()
-_POSITIVE = "gamma gammaln log log10 log1p log2 rsqrt sqrt".split()
-_INNER = "arccos arcsin arctanh erfinv tan".split()
-_WHOLE = "ceil fix floor rint round trunc logical_not".split()
+_ANY = [
+    "abs",
+    "cbrt",
+    "cos",
+    "cosh",
+    "degrees",
+    "erf",
+    "exp",
+    "expm1",
+    "negative",
+    "radians",
+    "relu",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "softsign",
+    "square",
+    "arcsinh",
+    "arctan",
+    "tanh",
+    "reciprocal",
+    "rcbrt",
+]
+_POSITIVE = ["gamma", "gammaln", "log", "log10", "log1p", "log2", "rsqrt", "sqrt"]
+_INNER = ["arccos", "arcsin", "arctanh", "erfinv", "tan"]
+_WHOLE = ["ceil", "fix", "floor", "rint", "round", "trunc", "logical_not"]
 _SPECIAL = {"gamma", "gammaln", "erfinv"}
 # MXNet has constants and series in float32 there.
 _SINGLE = {"gamma": 1e-4, "gammaln": 1e-4, "erfinv": 1e-6}
@@ -110,7 +130,6 @@ CASES = [
     Case("broadcast_to", [normal(1)], {"shape": (-1,)}, invalid=True),
     Case("broadcast_axis", [normal(1, 2, 1)], {"axis": (0, 2), "size": (2, 3)}),
     Case("broadcast_axis", [normal(1, 2, 1)], {"axis": 2, "size": 3}),
-    Case("broadcast_axis", [normal(1, 2, 1)], {"axis": (-1,), "size": (3,)}, invalid=True),
     Case("broadcast_axis", [values([[1], [2]], "int32")], {"axis": 1, "size": 2}),
     Case("broadcast_axis", [normal(2, 2)], {"axis": 1, "size": 3}, invalid=True),
     Case("broadcast_axis", [normal(1, 1)], {"axis": (0, 1), "size": 3}, invalid=True),

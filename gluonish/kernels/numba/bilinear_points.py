@@ -1,0 +1,285 @@
+"""Images read between their pixels, and the adjoint of that: the cores of samplers.
+
+A first kernel finds, for each position, the flat indices of its four pixels and how far behind the
+first it lies, along rows and along columns. Others go through the channels with that.
+"""
+
+from functools import cache, partial
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64
+from gluonish.core.spec import Spec
+from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.onednn.memory import address
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import FastKernel
+from gluonish.ops.vision.bilinear_points import (
+    BILINEAR_POINTS,
+    BILINEAR_POINTS_BACKWARD,
+    read_bilinear,
+)
+from gluonish.ops.vision.bilinear_sampler import (
+    BILINEAR_SAMPLER,
+    SPATIAL_TRANSFORMER,
+    sampler_kernel,
+    transformer_kernel,
+)
+from gluonish.ops.vision.deformable_convolution import FORMS
+
+__all__ = ["hang", "read_points"]
+
+_MOST = 1 << 31  # elements of one image
+_SMALL = 1 << 10  # elements below which NumPy is done sooner
+
+# Words: rows, columns, four indices, how far behind the first pixel, whether a step changes that;
+# height, width, and whether the border is ``inside``. Positions beyond the image become -2.
+_CORNERS = """
+def body(begin, end, words):
+    rows, columns = {view}(words[0]), {view}(words[1])
+    index00, index01 = i32(words[2]), i32(words[3])
+    index10, index11 = i32(words[4]), i32(words[5])
+    below, right = {view}(words[6]), {view}(words[7])
+    row_free, column_free = {view}(words[8]), {view}(words[9])
+    height, width, inside = words[10], words[11], words[12]
+    none, last_row, last_column = {real}(0), {real}(height - 1), {real}(width - 1)
+    high, wide, before = {real}(height), {real}(width), {real}(-1)
+    for p in range(begin, end):
+        independent()
+        y, x = rows[p], columns[p]
+        if inside != 0:
+            y_in, x_in = y >= none and y < high, x >= none and x < wide
+            y_free, x_free = y_in and y < last_row, x_in and x < last_column
+            y, x = minimum(y, last_row), minimum(x, last_column)
+        else:
+            y_in, x_in = y > before and y < high, x > before and x < wide
+            y_free, x_free = y_in, x_in
+        y, x = select(y_in, y, {real}(-2)), select(x_in, x, {real}(-2))
+        top, left = floor(y), floor(x)
+        i, j = int64(top), int64(left)
+        below[p], right[p] = y - top, x - left
+        row_free[p] = flag_{real}(y_free)
+        column_free[p] = flag_{real}(x_free)
+        start = i * width + j
+        i0, i1 = i >= 0 and i < height, i >= -1 and i < height - 1
+        j0, j1 = j >= 0 and j < width, j >= -1 and j < width - 1
+        index00[p] = int32(select(i0 and j0, start, int64(-1)))
+        index01[p] = int32(select(i0 and j1, start + 1, int64(-1)))
+        index10[p] = int32(select(i1 and j0, start + width, int64(-1)))
+        index11[p] = int32(select(i1 and j1, start + width + 1, int64(-1)))
+"""
+
+_HEAD = """
+def body(begin, end, words):
+    index00, index01 = i32(words[0]), i32(words[1])
+    index10, index11 = i32(words[2]), i32(words[3])
+    below, right = {view}(words[4]), {view}(words[5])
+    row_free, column_free = {view}(words[6]), {view}(words[7])
+    channels, size, points = words[8], words[9], words[10]
+    data, out = {view}(words[11]), {view}(words[12])
+    one, none = {real}(1), {real}(0)
+"""
+
+_PIXELS = """
+                a, b = int64(index00[k]), int64(index01[k])
+                c, d = int64(index10[k]), int64(index11[k])
+                v00 = select(a >= 0, data[image + select(a >= 0, a, int64(0))], none)
+                v01 = select(b >= 0, data[image + select(b >= 0, b, int64(0))], none)
+                v10 = select(c >= 0, data[image + select(c >= 0, c, int64(0))], none)
+                v11 = select(d >= 0, data[image + select(d >= 0, d, int64(0))], none)
+                y, x = below[k], right[k]
+"""
+
+# Steps are tiles of the positions of an image.
+_TILE = 256
+_READ = (
+    _HEAD
+    + """
+    tiles = (points + {tile} - 1) // {tile}
+    for step in range(begin, end):
+        n, first = step // tiles, step % tiles * {tile}
+        last = min(first + {tile}, points)
+        for channel in range(n * channels, (n + 1) * channels):
+            image = channel * size
+            for p in range(first, last):
+                independent()
+                k = n * points + p
+"""
+    + _PIXELS
+    + """
+                above, left = one - y, one - x
+                value = v00 * (above * left) + v01 * (above * x)
+                out[channel * points + p] = value + v10 * (y * left) + v11 * (y * x)
+"""
+)
+
+# The same of slopes: ``out`` holds those along rows, behind them comes the array of the columns'.
+_SLOPES = (
+    _HEAD
+    + """
+    along_columns, grad = {view}(words[13]), {view}(words[14])
+    tiles = (points + {tile} - 1) // {tile}
+    for step in range(begin, end):
+        n, first = step // tiles, step % tiles * {tile}
+        last = min(first + {tile}, points)
+        for p in range(n * points + first, n * points + last):
+            out[p] = none
+            along_columns[p] = none
+        for channel in range(n * channels, (n + 1) * channels):
+            image = channel * size
+            for p in range(first, last):
+                independent()
+                k = n * points + p
+                g = grad[channel * points + p]
+"""
+    + _PIXELS
+    + """
+                by_row = (v10 - v00) * (one - x) + (v11 - v01) * x
+                by_column = (v01 - v00) * (one - y) + (v11 - v10) * y
+                out[k] += select(row_free[k] > none, g * by_row, none)
+                along_columns[k] += select(column_free[k] > none, g * by_column, none)
+"""
+)
+
+# Steps are channels of images; ``data`` is the gradient of what was read.
+_ADD = (
+    _HEAD
+    + """
+    for channel in range(begin, end):
+        n = channel // channels
+        image = channel * size
+        for i in range(image, image + size):
+            out[i] = none
+        for p in range(points):
+            k = n * points + p
+            g, y, x = data[channel * points + p], below[k], right[k]
+            above, left = one - y, one - x
+            a, b = int64(index00[k]), int64(index01[k])
+            c, d = int64(index10[k]), int64(index11[k])
+            if a >= 0:
+                out[image + a] += g * (above * left)
+            if b >= 0:
+                out[image + b] += g * (above * x)
+            if c >= 0:
+                out[image + c] += g * (y * left)
+            if d >= 0:
+                out[image + d] += g * (y * x)
+"""
+)
+
+
+@cache
+def _compiled(source: str, itemsize: int) -> CompiledKernel:
+    real = {4: "float32", 8: "float64"}[itemsize]
+    return compile_kernel(source.format(view=f"f{8 * itemsize}", real=real, tile=_TILE))
+
+
+def _run(source: str, itemsize: int, extent: int, words: list[int], grain: int) -> None:
+    _compiled(source, itemsize)(extent, np.array(words, np.int64), grain)
+
+
+class _Corners(NamedTuple):
+    """What the first kernel finds; it must live while others use its words."""
+
+    index: Any  # (4, N, P)
+    weights: Any  # (4, N, P): below, right, and where a step changes them
+
+    def words(self) -> list[int]:
+        """Return the addresses of all parts."""
+        return [address(part) for part in (*self.index, *self.weights)]
+
+
+def _corners(rows: Any, columns: Any, extents: tuple[int, int], border: str) -> _Corners:
+    rows, columns = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
+    index = np.empty((4, *rows.shape), np.int32)
+    found = _Corners(index, np.empty((4, *rows.shape), rows.dtype))
+    words = [address(rows), address(columns), *found.words(), *extents, border == "inside"]
+    _run(_CORNERS, rows.itemsize, rows.size, words, 1 << 13)
+    return found
+
+
+def _tiles(rows: Any) -> int:
+    return len(rows) * -(-rows.shape[1] // _TILE)
+
+
+def _fill(out: Any, data: Any, rows: Any, columns: Any, border: str) -> None:
+    """Fill C-contiguous ``out`` (N, C, P)."""
+    batch, channels, height, width = data.shape
+    data = np.ascontiguousarray(data)
+    found = _corners(rows, columns, (height, width), border)
+    words = [*found.words(), channels, height * width, rows.shape[1], address(data), address(out)]
+    grain = max(1, (1 << 14) // (_TILE * channels))
+    _run(_READ, data.itemsize, _tiles(rows), words, grain)
+
+
+def _fits(data: Any, rows: Any) -> bool:
+    """Whether the kernels can run arrays, or specs, of these shapes."""
+    height, width = data.shape[2:]
+    enough = min(data.size, rows.size) > 0 and rows.size * data.shape[1] >= _SMALL
+    return enough and height * width < _MOST
+
+
+def read_points(xp: ModuleType, data: Any, rows: Any, columns: Any, border: str) -> Any:
+    """Return what `gluonish.ops.vision.bilinear_points.read_bilinear` does."""
+    data, rows, columns = widen(data), widen(rows), widen(columns)
+    if not _fits(data, rows) or len({data.dtype, rows.dtype, columns.dtype}) != 1:
+        return read_bilinear(xp, data, rows, columns, border)
+    out = np.empty((*data.shape[:2], rows.shape[1]), data.dtype)
+    _fill(out, data, rows, columns, border)
+    return out
+
+
+def _takes(data: Spec, rows: Spec, columns: Spec, **_: Any) -> bool:
+    one = data.dtype == rows.dtype == columns.dtype
+    return one and data.dtype in (FLOAT32, FLOAT64) and _fits(data, rows)
+
+
+def _takes_backward(grad: Spec, data: Spec, rows: Spec, columns: Spec, **attrs: Any) -> bool:
+    return grad.dtype == data.dtype and _takes(data, rows, columns, **attrs)
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, rows: Any, columns: Any, *, border: str) -> None:
+    if out.flags.c_contiguous:
+        _fill(out, data, rows, columns, border)
+    else:
+        out[...] = read_points(xp, data, rows, columns, border)
+
+
+def _backward(
+    xp: ModuleType, out: Any, grad: Any, data: Any, rows: Any, columns: Any, *, border: str
+) -> None:
+    batch, channels, height, width = data.shape
+    grad, data = np.ascontiguousarray(grad), np.ascontiguousarray(data)
+    made = [x if x.flags.c_contiguous else np.empty(x.shape, x.dtype) for x in out]
+    found = _corners(rows, columns, (height, width), border)
+    words = [*found.words(), channels, height * width, rows.shape[1]]
+    images = [*words, address(grad), address(made[0])]
+    _run(_ADD, data.itemsize, batch * channels, images, max(1, (1 << 13) // rows.shape[1]))
+    slopes = [*words, address(data), address(made[1]), address(made[2]), address(grad)]
+    grain = max(1, (1 << 13) // (_TILE * channels))
+    _run(_SLOPES, data.itemsize, _tiles(rows), slopes, grain)
+    for target, source in zip(out, made, strict=True):
+        if target is not source:
+            target[...] = source
+
+
+def _any(*_specs: Spec, **_attrs: Any) -> bool:
+    return True
+
+
+def hang() -> None:
+    """Hang the kernels on their operators."""
+    name = "numba.bilinear_points"
+    BILINEAR_POINTS.hang(FastKernel(name, _takes, _kernel, available))
+    BILINEAR_POINTS_BACKWARD.hang(FastKernel(name, _takes_backward, _backward, available))
+    for op, kernel in (
+        (BILINEAR_SAMPLER, sampler_kernel),
+        (SPATIAL_TRANSFORMER, transformer_kernel),
+        *((form.operator, form.kernel) for form in FORMS),
+    ):
+        op.hang(FastKernel(name, _any, partial(kernel, read=read_points), available))
+
+
+hang()

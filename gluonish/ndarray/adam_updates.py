@@ -1,0 +1,293 @@
+"""Steps of AdamW and LAMB as ``nd.contrib`` has them: arrays by role, and a scale."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gluonish.ndarray.creation import full
+from gluonish.ndarray.namespace import operator_function
+from gluonish.ndarray.ndarray import NDArray
+
+__all__ = [
+    "adamw_update",
+    "mp_adamw_update",
+    "multi_adamw_update",
+    "multi_lamb_update",
+    "multi_mp_adamw_update",
+    "multi_mp_lamb_update",
+]
+
+Arrays = Sequence[NDArray]
+
+
+def adamw_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    rescale_grad: NDArray | float,
+    lr: float,
+    eta: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    wd: float = 0,
+    clip_gradient: float = -1,
+    out: NDArray | None = None,
+    name: str | None = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Take a step of AdamW; ``mean`` and ``var`` move along.
+
+    Args:
+        weight: The weight.
+        grad: Its gradient, of the same shape.
+        mean: Running mean of the gradient.
+        var: Running mean of its square.
+        rescale_grad: Factor of the gradient, a number or an array (1,); where it is 0, infinite or
+            NaN, nothing moves.
+        lr: Learning rate of the gradient's step.
+        eta: Factor of the whole step.
+        beta1: Decay of ``mean``.
+        beta2: Decay of ``var``.
+        epsilon: Added to the root of ``var``.
+        wd: Weight decay.
+        clip_gradient: Largest size of an element of the gradient; -1 for no limit.
+        out: Receives the weight.
+        name: Accepted; only Symbols have names.
+        **kwargs: Further attributes of the operator.
+
+    Returns:
+        The new weight.
+    """
+    rates = {"lr": lr, "eta": eta, "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "wd": wd}
+    scale = _scale(rescale_grad, weight)
+    made: NDArray = operator_function("_adamw_update")(
+        weight, grad, mean, var, scale, clip_gradient=clip_gradient, out=out, **rates, **kwargs
+    )
+    return made
+
+
+def mp_adamw_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    weight32: NDArray,
+    rescale_grad: NDArray | float,
+    lr: float,
+    eta: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    wd: float = 0,
+    clip_gradient: float = -1,
+    out: NDArray | None = None,
+    name: str | None = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Take a step of AdamW on a 16-bit weight and its float32 copy ``weight32``.
+
+    Args:
+        weight: The weight in 16 bits.
+        grad: Its gradient.
+        mean: Running mean of the gradient, float32.
+        var: Running mean of its square, float32.
+        weight32: The weight in float32, which moves along.
+        rescale_grad: See `adamw_update`.
+        lr: See `adamw_update`.
+        eta: See `adamw_update`.
+        beta1: See `adamw_update`.
+        beta2: See `adamw_update`.
+        epsilon: See `adamw_update`.
+        wd: See `adamw_update`.
+        clip_gradient: See `adamw_update`.
+        out: Receives the weight.
+        name: Accepted; only Symbols have names.
+        **kwargs: Further attributes of the operator.
+
+    Returns:
+        The new weight.
+    """
+    rates = {"lr": lr, "eta": eta, "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "wd": wd}
+    made: NDArray = operator_function("_mp_adamw_update")(
+        weight,
+        grad,
+        mean,
+        var,
+        weight32,
+        _scale(rescale_grad, weight),
+        clip_gradient=clip_gradient,
+        out=out,
+        **rates,
+        **kwargs,
+    )
+    return made
+
+
+def multi_adamw_update(
+    weights: Arrays,
+    grads: Arrays,
+    mean: Arrays,
+    var: Arrays,
+    rescale_grad: NDArray | float,
+    lrs: Sequence[float],
+    wds: Sequence[float],
+    etas: Sequence[float],
+    out: Arrays | None = None,
+    name: str | None = None,
+    size: int = 0,
+    **kwargs: Any,
+) -> Any:
+    """Take a step of AdamW on several weights: lists of arrays and rates, one entry a weight.
+
+    Args:
+        weights: The weights.
+        grads: Their gradients.
+        mean: Running means of the gradients.
+        var: Running means of their squares.
+        rescale_grad: Factor of all gradients, a number or an array (1,).
+        lrs: Learning rates.
+        wds: Weight decays.
+        etas: Factors of the steps.
+        out: Receive the weights.
+        name: Accepted; only Symbols have names.
+        size: Number of weights; their count by default.
+        **kwargs: Further attributes of the operator.
+
+    Returns:
+        The new weights.
+    """
+    rates = {"lrs": lrs, "wds": wds, "etas": etas, "num_weights": size or len(weights)}
+    return _many("_multi_adamw_update", (weights, grads, mean, var), rescale_grad)(
+        out=out, **rates, **kwargs
+    )
+
+
+def multi_mp_adamw_update(
+    weights: Arrays,
+    grads: Arrays,
+    mean: Arrays,
+    var: Arrays,
+    weights32: Arrays,
+    rescale_grad: NDArray | float,
+    lrs: Sequence[float],
+    wds: Sequence[float],
+    etas: Sequence[float],
+    out: Arrays | None = None,
+    name: str | None = None,
+    size: int = 0,
+    **kwargs: Any,
+) -> Any:
+    """Do what `multi_adamw_update` does on 16-bit weights and their float32 copies.
+
+    Args:
+        weights: The weights in 16 bits.
+        grads: Their gradients.
+        mean: Running means of the gradients, float32.
+        var: Running means of their squares, float32.
+        weights32: The weights in float32, which move along.
+        rescale_grad: Factor of all gradients, a number or an array (1,).
+        lrs: Learning rates.
+        wds: Weight decays.
+        etas: Factors of the steps.
+        out: Receive the weights.
+        name: Accepted; only Symbols have names.
+        size: Number of weights; their count by default.
+        **kwargs: Further attributes of the operator.
+
+    Returns:
+        The new weights.
+    """
+    rates = {"lrs": lrs, "wds": wds, "etas": etas, "num_weights": size or len(weights)}
+    groups = (weights, grads, mean, var, weights32)
+    return _many("_multi_mp_adamw_update", groups, rescale_grad)(out=out, **rates, **kwargs)
+
+
+def multi_lamb_update(
+    weights: Arrays,
+    grads: Arrays,
+    mean: Arrays,
+    var: Arrays,
+    step_count: Sequence[int],
+    lrs: Sequence[float],
+    wds: Sequence[float],
+    out: Arrays | None = None,
+    num_tensors: int = 0,
+    **kwargs: Any,
+) -> Any:
+    """Take a step of LAMB on several weights: lists of arrays and rates, one entry a weight.
+
+    Args:
+        weights: The weights.
+        grads: Their gradients.
+        mean: Running means of the gradients.
+        var: Running means of their squares.
+        step_count: Which step it is, from 1 on.
+        lrs: Learning rates.
+        wds: Weight decays.
+        out: Receive the weights.
+        num_tensors: Number of weights; their count by default.
+        **kwargs: Further attributes of the operator.
+
+    Returns:
+        The new weights.
+    """
+    rates = {"learning_rates": lrs, "wds": wds, "step_count": step_count}
+    return _many("_multi_lamb_update", (weights, grads, mean, var))(
+        out=out, num_tensors=num_tensors or len(weights), **rates, **kwargs
+    )
+
+
+def multi_mp_lamb_update(
+    weights: Arrays,
+    grads: Arrays,
+    mean: Arrays,
+    var: Arrays,
+    weights32: Arrays,
+    step_count: Sequence[int],
+    lrs: Sequence[float],
+    wds: Sequence[float],
+    out: Arrays | None = None,
+    num_tensors: int = 0,
+    **kwargs: Any,
+) -> Any:
+    """Do what `multi_lamb_update` does on 16-bit weights and their float32 copies.
+
+    Args:
+        weights: The weights in 16 bits.
+        grads: Their gradients.
+        mean: Running means of the gradients, float32.
+        var: Running means of their squares, float32.
+        weights32: The weights in float32, which move along.
+        step_count: Which step it is, from 1 on.
+        lrs: Learning rates.
+        wds: Weight decays.
+        out: Receive the weights.
+        num_tensors: Number of weights; their count by default.
+        **kwargs: Further attributes of the operator.
+
+    Returns:
+        The new weights.
+    """
+    rates = {"learning_rates": lrs, "wds": wds, "step_count": step_count}
+    return _many("_multi_mp_lamb_update", (weights, grads, mean, var, weights32))(
+        out=out, num_tensors=num_tensors or len(weights), **rates, **kwargs
+    )
+
+
+def _scale(rescale_grad: NDArray | float, weight: NDArray) -> NDArray:
+    """Return the gradient's factor as an array beside the weight."""
+    if isinstance(rescale_grad, NDArray):
+        return rescale_grad
+    return full((1,), rescale_grad, weight.context)
+
+
+def _many(
+    name: str, groups: Sequence[Arrays], rescale_grad: NDArray | float | None = None
+) -> Callable[..., Any]:
+    """Return an operator's function with its arrays: those of the first weight, the second .."""
+    arrays = [array for entry in zip(*groups, strict=True) for array in entry]
+    if rescale_grad is not None:
+        arrays.append(_scale(rescale_grad, groups[0][0]))
+    function = operator_function(name)
+    return lambda **attrs: function(*arrays, **attrs)

@@ -1,0 +1,69 @@
+"""CachedOp: a Symbol as a function of arrays, which is what a hybridized block calls."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.graph.cached_graph import CachedGraph
+from gluonish.ndarray import NDArray
+from gluonish.symbol.numpy_symbol import NumpySymbol
+from gluonish.symbol.symbol import Symbol
+
+__all__ = ["CachedOp"]
+
+
+class CachedOp:
+    """A computation that is planned once for each kind of inputs, and called with arrays.
+
+    Args:
+        sym: The computation.
+        flags: Pairs or a mapping of options; ``static_alloc`` keeps memory between calls, others
+            are accepted.
+    """
+
+    def __init__(
+        self, sym: Symbol, flags: Iterable[tuple[str, Any]] | Mapping[str, Any] = ()
+    ) -> None:
+        options = {key: str(value).lower() for key, value in dict(flags).items()}
+        self._names = sym.list_inputs()
+        self._is_np_sym = isinstance(sym, NumpySymbol)
+        variables = {node.name: node for node in sym._variables()}
+        self._graph = CachedGraph(
+            [variables[name] for name in self._names],
+            sym._values,
+            static_alloc=options.get("static_alloc") in ("true", "1"),
+        )
+
+    @property
+    def is_np_sym(self) -> bool:
+        """Whether it was made from a Symbol of NumPy's semantics."""
+        return self._is_np_sym
+
+    def __call__(
+        self, *args: NDArray, out: NDArray | list[NDArray] | None = None, **kwargs: Any
+    ) -> Any:
+        """Compute the outputs.
+
+        Args:
+            *args: An array for each input of the Symbol, in the order of its ``list_inputs``.
+            out: Receive the outputs.
+            **kwargs: Accepted: ``default_ctx``.
+
+        Returns:
+            The output, or a list of several.
+
+        Raises:
+            ArgumentError: if the number of arrays is another than that of the inputs.
+        """
+        if len(args) != len(self._names):
+            raise ArgumentError(
+                f"CachedOp: expected {len(self._names)} arrays ({', '.join(self._names)}), got "
+                f"{len(args)}"
+            )
+        results = self._graph(args)
+        if out is not None:
+            wanted = out if isinstance(out, list | tuple) else [out]
+            for result, given in zip(results, wanted, strict=True):
+                result.copyto(given)
+            return out
+        return results[0] if len(results) == 1 else results

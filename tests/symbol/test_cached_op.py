@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+import gluonish as mx
+
+
+def make() -> tuple[mx.nd.CachedOp, list[mx.nd.NDArray]]:
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    return mx.nd.CachedOp(x * y + x, [("static_alloc", "true")]), [
+        mx.nd.array([1.0, 2.0]),
+        mx.nd.array([3.0, 4.0]),
+    ]
+
+
+def test_call_computes_and_is_recorded() -> None:
+    op, arrays = make()
+    arrays[0].attach_grad()
+    with mx.autograd.record():
+        z = op(*arrays)
+    z.backward()
+    np.testing.assert_array_equal(z.asnumpy(), [4, 10])
+    assert arrays[0].grad is not None
+    np.testing.assert_array_equal(arrays[0].grad.asnumpy(), [4, 5])
+
+
+def test_out_receives_the_result() -> None:
+    op, arrays = make()
+    out = mx.nd.zeros((2,))
+    assert op(*arrays, out=out) is out
+    np.testing.assert_array_equal(out.asnumpy(), [4, 10])
+
+
+def test_wrong_number_of_arrays_is_refused() -> None:
+    op, arrays = make()
+    with pytest.raises(ValueError, match="CachedOp: expected 2 arrays"):
+        op(arrays[0])
