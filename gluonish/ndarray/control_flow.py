@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.namespace import operator_function
@@ -219,3 +220,6 @@ def rand_zipfian(
         return ((exact + 2.0) / (exact + 1.0)).log() / log_range * num_sampled
 
     return sampled, expected(true_classes), expected(sampled)
+
+
+document_arguments(globals(), __all__)

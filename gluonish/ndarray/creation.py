@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
@@ -211,3 +212,6 @@ def moveaxis(tensor: NDArray, source: Extents, destination: Extents) -> NDArray:
         order.insert(target, axis)
     moved: NDArray = tensor.transpose(axes=tuple(order))
     return moved
+
+
+document_arguments(globals(), __all__)

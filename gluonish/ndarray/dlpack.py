@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context, cpu
 from gluonish.core.device import device_of
 from gluonish.core.dtype import normalize_dtype
@@ -109,3 +110,6 @@ def from_numpy(
     shared = _wrap(ndarray.view(np.ndarray), None)
     ndarray.flags.writeable = False
     return shared
+
+
+document_arguments(globals(), __all__)

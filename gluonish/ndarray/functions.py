@@ -4,6 +4,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.engine import current_engine
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
@@ -110,3 +111,6 @@ def split_v2(
         given = {"indices": (0, *indices_or_sections), "sections": 0}
     given |= {"axis": axis, "squeeze_axis": squeeze_axis}
     return apply(op, (ary,), op.schema.parse("split_v2", given))
+
+
+document_arguments(globals(), __all__)

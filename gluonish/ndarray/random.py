@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core import random_state
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.eager import invoke, source
@@ -275,3 +276,6 @@ negative_binomial_like = operator_function("_random_negative_binomial_like")
 normal_like = operator_function("_random_normal_like")
 poisson_like = operator_function("_random_poisson_like")
 uniform_like = operator_function("_random_uniform_like")
+
+
+document_arguments(globals(), __all__)

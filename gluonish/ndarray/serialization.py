@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentTypeError, FileFormatError
 from gluonish.ndarray.array_file import (
     ArrayRecord,
@@ -134,3 +135,6 @@ def array_from_state(array: NDArray, state: Mapping[str, bytes]) -> None:
         return
     loaded = _array(DenseRecord(dense_values(record)))
     NDArray.__init__(array, loaded._data, loaded._spec, loaded._device, loaded._var)
+
+
+document_arguments(globals(), __all__)

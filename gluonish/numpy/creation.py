@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.ndarray.namespace import parse_context
@@ -376,3 +377,6 @@ def hanning(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
 def tril(m: Any, k: int = 0) -> Any:
     """Return a matrix with zeros above diagonal ``k``."""
     return call("_npi_tril", (m,), {"k": k}, what="tril")
+
+
+document_arguments(globals(), __all__)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.numpy.calls import (
     NUMBERS,
@@ -283,3 +284,6 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         return call("_npi_insert_tensor", inputs, given, what="insert")
     operator = "_npi_insert_scalar" if "int_ind" in given else "_npi_insert_slice"
     return call(operator, inputs, given, what="insert")
+
+
+document_arguments(globals(), __all__)

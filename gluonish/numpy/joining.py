@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.numpy.calls import as_value, axis_in, call, call_list, pieces
 from gluonish.numpy.shapes import ravel
@@ -158,3 +159,6 @@ def dsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
 def _check_axes(what: str, value: Any, count: int) -> None:
     if value.ndim < count:
         raise ArgumentError(f"{what}: expected at least {count} axes, got shape {value.shape}")
+
+
+document_arguments(globals(), __all__)

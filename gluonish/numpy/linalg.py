@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
 from gluonish.numpy.calls import NUMBERS, as_value, call
 from gluonish.numpy.official import official_function
@@ -207,3 +208,6 @@ def _matrices_last(value: Any, axes: tuple[int, int]) -> Any:
     others = [i for i in range(value.ndim) if i not in axes]
     order = (*others, short, long)
     return value if order == tuple(range(value.ndim)) else value.transpose(order)
+
+
+document_arguments(globals(), __all__)

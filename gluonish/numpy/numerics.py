@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import NUMBERS, as_value, axis_in, call, official
@@ -164,3 +165,6 @@ def shares_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
 def may_share_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
     """Return whether two arrays have memory in common; see `shares_memory`."""
     return shares_memory(a, b, max_work)
+
+
+document_arguments(globals(), __all__)

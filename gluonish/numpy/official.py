@@ -162,9 +162,19 @@ def official_function(name: str, text: str = "", home: Any = np, prefix: str = "
     line = next((line for line in first if line and not line.startswith(f"{name}(")), name)
     doc = (
         f"{line}\n\nNumPy computes it, on copies of the values: arguments and results are those of "
-        f"``numpy.{prefix}{name}``, with\narrays in place of NumPy's. It has no gradient."
+        f"``numpy.{prefix}{name}``,\nwith arrays in place of NumPy's. It has no gradient.\n\n"
+        f"Args:\n{_arguments(signature)}\n\n"
+        "Raises:\n"
+        "    AutogradError: An argument is part of the graph that is recorded.\n"
+        "    NotSupportedError: An argument has no values yet, as while a block is traced.\n"
+        "    OperatorError: NumPy refuses the arguments."
     )
     return name_function(function, name, doc, signature)
+
+
+def _arguments(signature: inspect.Signature | None) -> str:
+    names = ("args", "kwargs") if signature is None else signature.parameters
+    return "\n".join(f"    {name}: That of NumPy." for name in names)
 
 
 def _by_name(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.numpy.calls import as_value, call, call_list
 from gluonish.numpy.shapes import ravel
@@ -92,3 +93,6 @@ def einsum(*operands: Any, **kwargs: Any) -> Any:
 def polyval(p: Any, x: Any) -> Any:
     """Return the values at ``x`` of the polynomial with coefficients ``p``, the highest first."""
     return call("_npi_polyval", (p, x), what="polyval")
+
+
+document_arguments(globals(), __all__)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.ndarray import NDArray
@@ -344,3 +345,6 @@ def multivariate_normal(
     shape = (*extra, *batch, centers.shape[-1])
     standard = normal(0.0, 1.0, shape, centers.dtype, getattr(centers, "ctx", None))
     return squeeze(matmul(roots, expand_dims(standard, -1)), -1) + centers
+
+
+document_arguments(globals(), __all__)

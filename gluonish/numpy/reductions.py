@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.numpy.calls import NUMBERS, as_value, call, is_value, pieces
 from gluonish.numpy.creation import array
 
@@ -233,3 +234,6 @@ def quantile(
         q = array(q)
     share = q if isinstance(q, NUMBERS) or is_value(q) else as_value(q, "quantile")
     return percentile(a, share * 100, axis, out, overwrite_input, interpolation, keepdims)
+
+
+document_arguments(globals(), __all__)

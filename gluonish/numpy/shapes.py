@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.numpy.calls import NUMBERS, as_value, call, call_list, check_order, official, pieces
 from gluonish.numpy.creation import extents, zeros
@@ -298,3 +299,6 @@ def atleast_2d(*arys: Any) -> Any:
 def atleast_3d(*arys: Any) -> Any:
     """Return arrays with at least three axes; a list for several."""
     return _at_least("_np_atleast_3d", "atleast_3d", arys)
+
+
+document_arguments(globals(), __all__)

@@ -43,7 +43,9 @@ def _row(name: str, find: Callable[[Any, int | None], Any], word: str) -> Operat
             zero_gradient,
             doc=(
                 f"Position of the first {word} along axis, or among all elements in row order.\n\n"
-                "The dtype is that of data, in which large positions may not be exact."
+                "The dtype is that of data, in which large positions may not be exact.\n\n"
+                "Shapes: data any, output data's without axis, or with extent 1 there (keepdims);\n"
+                "(1,) where no axis is left."
             ),
             schema=_SCHEMA,
         )
@@ -71,6 +73,9 @@ ARGMAX_CHANNEL = register(
         _channel_infer,
         _channel_kernel,
         zero_gradient,
-        doc="Position of the first maximum along axis 1, in the dtype of data.",
+        doc=(
+            "Position of the first maximum along axis 1, in the dtype of data.\n\n"
+            "Shapes: data (N, C, ...), output (N, ...)."
+        ),
     )
 )

@@ -76,7 +76,9 @@ BATCH_NORM_RELU = register(
         doc=(
             "BatchNorm with negative results replaced by 0; its inputs and attributes.\n\n"
             "A hidden output holds a bit for each element, 1 where it is positive, in the order\n"
-            "of memory. A fast kernel may leave it out where its gradient does not read it."
+            "of memory. A fast kernel may leave it out where its gradient does not read it.\n\n"
+            "Shapes: those of BatchNorm: data any, the others (channels,), output that of\n"
+            "data."
         ),
         inputs=BATCH_NORM.inputs,
         schema=BATCH_NORM.schema,

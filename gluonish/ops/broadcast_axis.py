@@ -47,7 +47,10 @@ BROADCAST_AXIS = register(
         _axis_infer,
         _kernel,
         _axis_gradient,
-        doc="data with the axes in axis, all of extent 1, stretched to the extents in size.",
+        doc=(
+            "data with the axes in axis, all of extent 1, stretched to the extents in size.\n\n"
+            "Shapes: data any, output the same but for the axes in axis."
+        ),
         schema=Schema(axis=shape(()), size=shape(())),
         aliases=("broadcast_axes",),
     )
@@ -80,7 +83,11 @@ BROADCAST_LIKE = register(
         _like_infer,
         _kernel,
         _like_gradient,
-        doc="lhs with axes of extent 1 stretched like rhs: all, or lhs_axes like rhs_axes.",
+        doc=(
+            "lhs with axes of extent 1 stretched like rhs: all, or lhs_axes like rhs_axes.\n\n"
+            "Shapes: lhs and rhs of equally many axes unless lhs_axes and rhs_axes are given,\n"
+            "output that of lhs but for the stretched axes."
+        ),
         inputs=("lhs", "rhs"),
         schema=Schema(lhs_axes=optional(shape()), rhs_axes=optional(shape())),
         complete=dtype_rule(0),

@@ -37,7 +37,10 @@ BROADCAST_TO = register(
         _infer,
         _kernel,
         _gradient,
-        doc="Stretch the axes of extent 1 to shape; 0 in shape keeps an axis.",
+        doc=(
+            "Stretch the axes of extent 1 to shape; 0 in shape keeps an axis.\n\n"
+            "Shapes: data any, output shape, which has as many axes."
+        ),
         schema=Schema(shape=shape(())),
     )
 )

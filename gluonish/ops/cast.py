@@ -47,7 +47,10 @@ CAST = register(
         _infer,
         _kernel,
         _gradient,
-        doc="The values of data in another dtype; floats to integers are cut toward zero and wrap.",
+        doc=(
+            "The values of data in another dtype; floats to integers are cut toward zero and wrap."
+            "\n\nShapes: data any, output the same."
+        ),
         schema=Schema(dtype=dtype_attr()),
         aliases=("cast", "_npi_cast", "_npx_cast"),
         complete=_complete,

@@ -56,7 +56,11 @@ CONCAT = register(
         _infer,
         _kernel,
         _gradient,
-        doc="The arrays beside each other along axis dim; their other extents are equal.",
+        doc=(
+            "The arrays beside each other along axis dim; their other extents are equal.\n\n"
+            "Shapes: arrays (..., n_i, ...) with n_i along dim, output (..., sum of n_i,\n"
+            "...)."
+        ),
         inputs=("data",),
         schema=Schema(num_args=integer(low=1), dim=integer(1)),
         aliases=("concat", "_sparse_concat"),
@@ -101,7 +105,11 @@ STACK = register(
         _stack_infer,
         _stack_kernel,
         _stack_gradient,
-        doc="The arrays, all of one shape, beside each other along a new axis.",
+        doc=(
+            "The arrays, all of one shape, beside each other along a new axis.\n\n"
+            "Shapes: arrays all alike, output with one axis more, of as many entries as there\n"
+            "are arrays."
+        ),
         inputs=("data",),
         schema=Schema(axis=integer(0), num_args=integer(low=1)),
         variadic="num_args",

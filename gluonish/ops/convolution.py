@@ -14,6 +14,7 @@ from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.broadcasting import check_parameter_dtypes
+from gluonish.ops.extents import limited
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -23,6 +24,7 @@ from gluonish.ops.windows import (
     add_windows,
     channels_first,
     channels_last,
+    check_windows,
     is_channels_last,
     normalize_geometry,
     sample_chunks,
@@ -145,7 +147,10 @@ def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> 
             f"Convolution: expected data at least as large as the kernel, got data {data.shape} "
             f"and kernel {geometry.kernel} with dilate {geometry.dilate} and pad {geometry.pad}"
         )
-    return (Spec(out, data.dtype),)
+    layout = attrs["layout"]
+    counts = _channels_first_shape(out, layout)[2:]
+    check_windows("Convolution", _channels_first_shape(data.shape, layout), counts, geometry)
+    return (Spec(limited("Convolution", out), data.dtype),)
 
 
 def _matrices(xp: ModuleType, weight: Any, layout: str | None, groups: int) -> Any:

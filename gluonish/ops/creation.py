@@ -36,7 +36,7 @@ def _filled(value: int, name: str) -> Operator:
             infer,
             kernel,
             None,
-            doc=f"An array of {value}s.",
+            doc=f"An array of {value}s.\n\nShapes: output shape.",
             inputs=(),
             schema=Schema(shape=shape_attr(()), ctx=_CTX, dtype=_DTYPE),
         )
@@ -65,7 +65,10 @@ FULL = register(
         _full_infer,
         _full_kernel,
         None,
-        doc="An array of equal values; for integers the value is cut toward zero.",
+        doc=(
+            "An array of equal values; for integers the value is cut toward zero.\n\n"
+            "Shapes: output shape."
+        ),
         inputs=(),
         schema=Schema(shape=optional(shape_attr()), ctx=_CTX, dtype=_DTYPE, value=number()),
         aliases=("_npi_full",),
@@ -124,7 +127,8 @@ ARANGE = register(
         None,
         doc=(
             "Values from start up to stop in steps of step, each repeat times.\n\n"
-            "Without stop they run from 0 up to start. infer_range is accepted and ignored."
+            "Without stop they run from 0 up to start. infer_range is accepted and ignored.\n\n"
+            "Shapes: output (n,), where n is repeat * ceil((stop - start) / step)."
         ),
         inputs=(),
         schema=Schema(
@@ -167,7 +171,10 @@ LINSPACE = register(
         _linspace_infer,
         _linspace_kernel,
         None,
-        doc="num values evenly spaced from start to stop, stop included if endpoint.",
+        doc=(
+            "num values evenly spaced from start to stop, stop included if endpoint.\n\n"
+            "Shapes: output (num,)."
+        ),
         inputs=(),
         schema=Schema(
             start=number(),
@@ -198,7 +205,10 @@ EYE = register(
         _eye_infer,
         _eye_kernel,
         None,
-        doc="A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere.",
+        doc=(
+            "A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere.\n\n"
+            "Shapes: output (N, M)."
+        ),
         inputs=(),
         schema=Schema(N=integer(low=0), M=integer(0, low=0), k=integer(0), ctx=_CTX, dtype=_DTYPE),
     )

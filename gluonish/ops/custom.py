@@ -284,7 +284,10 @@ def _operator(name: str, doc: str, schema: Schema, aliases: tuple[str, ...] = ()
 CUSTOM = register(
     _operator(
         "Custom",
-        "An operator that a user wrote in Python and registered with mx.operator.register.",
+        (
+            "An operator that a user wrote in Python and registered with mx.operator.register.\n\n"
+            "Shapes: those that infer_shape of the user's CustomOpProp gives."
+        ),
         _CustomSchema(op_type=text()),
         ("_npi_Custom",),
     )
@@ -293,10 +296,20 @@ _POINTER: Attribute = text()
 NATIVE = register(
     _operator(
         "_Native",
-        "An object of mx.operator.NumpyOp.",
+        (
+            "An object of mx.operator.NumpyOp.\n\n"
+            "Shapes: those that infer_shape of the object gives."
+        ),
         _NativeSchema(info=_POINTER, need_top_grad=boolean(default=True)),
     )
 )
 NDARRAY_OP = register(
-    _operator("_NDArray", "An object of mx.operator.NDArrayOp.", _NativeSchema(info=_POINTER))
+    _operator(
+        "_NDArray",
+        (
+            "An object of mx.operator.NDArrayOp.\n\n"
+            "Shapes: those that infer_shape of the object gives."
+        ),
+        _NativeSchema(info=_POINTER),
+    )
 )

@@ -15,10 +15,17 @@ from gluonish.ops.convolution import (
     CONVOLUTION_BACKWARD_DATA,
     CONVOLUTION_BACKWARD_WEIGHT,
 )
+from gluonish.ops.extents import limited
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.windows import Geometry, channels_last, is_channels_last, normalize_geometry
+from gluonish.ops.windows import (
+    Geometry,
+    channels_last,
+    check_windows,
+    is_channels_last,
+    normalize_geometry,
+)
 
 __all__ = ["DECONVOLUTION", "transposed_window"]
 
@@ -124,7 +131,9 @@ def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> 
             f"Deconvolution: expected padding that leaves output, got data {data.shape} and pad "
             f"{attrs['pad']} for kernel {attrs['kernel']}"
         )
-    return (Spec(out, data.dtype),)
+    layout, (window, _) = attrs["layout"], transposed_window(data.shape, attrs)
+    check_windows("Deconvolution", _first(out, layout), _first(data.shape, layout)[2:], window)
+    return (Spec(limited("Deconvolution", out), data.dtype),)
 
 
 def _convolution_attrs(data: Shape, attrs: Attrs) -> dict[str, Any]:

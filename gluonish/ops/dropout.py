@@ -17,7 +17,7 @@ from gluonish.ops.philox import uniform
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Attrs, Operator, V, register
 
-__all__ = ["DROPOUT"]
+__all__ = ["DROPOUT", "drops", "fill_dropout"]
 
 
 def _mask_shape(data: Shape, axes: Shape) -> Shape:
@@ -45,12 +45,31 @@ def _kernel(
     **_: object,
 ) -> None:
     out, mask = outputs
-    if p == 0 or not (train or mode == "always"):
+    if drops({"p": p, "mode": mode, "train": train}):
+        fill_dropout(xp, out, mask, data, uniform(xp, key, mask.shape), p)
+    else:
         mask[...] = 1
         out[...] = data
-        return
+
+
+def drops(attrs: Attrs) -> bool:
+    """Whether a call with these attributes zeroes anything."""
+    return attrs["p"] != 0 and (attrs["train"] or attrs["mode"] == "always")
+
+
+def fill_dropout(xp: ModuleType, out: Any, mask: Any, data: Any, drawn: Any, p: float) -> None:
+    """Fill result and mask.
+
+    Args:
+        xp: NumPy or CuPy.
+        out: The result.
+        mask: The factor of each element.
+        data: What is multiplied by it.
+        drawn: Numbers uniform on [0, 1), in the mask's shape.
+        p: Probability of zeroing.
+    """
     scale = accumulator(mask.dtype).type(1 / (1 - p) if p < 1 else 0)
-    mask[...] = (uniform(xp, key, mask.shape) >= p) * scale
+    xp.multiply(drawn >= p, scale, out=mask, casting="unsafe")
     xp.multiply(data, mask, out=out)
 
 
@@ -75,7 +94,8 @@ DROPOUT = register(
             "Zero each element with probability p and multiply the others by 1 / (1 - p).\n\n"
             "Only in training, or with mode='always'; data itself otherwise. One draw serves\n"
             "all indices of the axes in axes. The hidden second output is the factor of each\n"
-            "element. cudnn_off changes nothing."
+            "element. cudnn_off changes nothing.\n\n"
+            "Shapes: data any, output the same. p in [0, 1)."
         ),
         schema=Schema(
             p=number(0.5),

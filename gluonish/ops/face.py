@@ -5,6 +5,7 @@ signature everywhere: its inputs, then its attributes, positional or by name.
 """
 
 import inspect
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -31,6 +32,7 @@ NUMPY_FACES = {
     "numpy": "numpy",
     "numpy_extension": "numpy_extension",
 }
+_WIDTH = 92  # columns of a docstring
 Make = Callable[[Operator, str], Callable[..., Any]]  # of an operator and the name it is asked by
 
 
@@ -201,17 +203,57 @@ def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -
         op: The operator.
         tail: What the face adds: argument and meaning.
     """
-    lines = [op.doc, "", "Args:"]
+    lines = [_wrapped(op.doc), "", *_shapes(op), "Args:"]
     if op.variadic is not None:
         lines.append("    data: Arrays, one by one or as one list.")
     else:
-        lines += [f"    {name}: Array." for name in op.inputs]
+        changed = () if callable(op.mutates) else op.mutates
+        lines += [
+            f"    {name}: Array{', which is changed' if i in changed else ''}."
+            for i, name in enumerate(op.inputs)
+        ]
     for name, attribute in op.schema.attributes.items():
         default = (
-            "required"
-            if attribute.default is REQUIRED
-            else f"default {format_attribute(attribute.default)}"
+            "required" if attribute.default is REQUIRED else f"default {_shown(attribute.default)}"
         )
         lines.append(f"    {name}: {attribute.expected}, {default}.")
     lines += [f"    {name}: {text}" for name, text in tail.items()]
+    lines += _returns(op)
+    lines += ["", "Raises:", "    OperatorError: The inputs or attributes are not as described."]
     return "\n".join(lines)
+
+
+def _shown(default: Any) -> str:
+    return repr(default) if isinstance(default, str) else format_attribute(default)
+
+
+def _wrapped(doc: str) -> str:
+    """Return paragraphs in lines of `_WIDTH`."""
+    return "\n\n".join(
+        textwrap.fill(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
+        for paragraph in doc.split("\n\n")
+    )
+
+
+def _shapes(op: Operator) -> list[str]:
+    """Return what to say of the shapes of an elementwise operator, unless its own doc says it."""
+    if "Shapes:" in op.doc or not op.elementwise:
+        return []
+    *others, last = op.inputs
+    if not others and op.variadic is None:
+        text = f"{last} any, output the same"
+    elif "broadcast" in op.doc:
+        text = f"{', '.join(others)} and {last} broadcast to the output's"
+    else:
+        text = "inputs and output all alike"
+    return [f"Shapes: {text}.", ""]
+
+
+def _returns(op: Operator) -> list[str]:
+    if callable(op.visible):
+        return ["", "Returns:", "    The output, or a list of several where attributes say so."]
+    if op.visible < 2:
+        return []
+    names = op.output_names[: op.visible]
+    listed = f": {', '.join(names)}" if len(names) == op.visible else ""
+    return ["", "Returns:", f"    A list of {op.visible} outputs{listed}."]

@@ -83,7 +83,9 @@ GATHER_ND = register(
         doc=(
             "Elements of data at points: column j of indices (M, ...) holds M coordinates.\n\n"
             "With M below the number of axes each point selects a slice. Negative coordinates\n"
-            "count from the end; others outside are refused."
+            "count from the end; others outside are refused.\n\n"
+            "Shapes: data any, indices (M, ...) with M up to its axes, output (...,\n"
+            "*data.shape[M:])."
         ),
         inputs=("data", "indices"),
         aliases=("_npi_gather_nd", "_npx_gather_nd"),
@@ -137,8 +139,16 @@ def _scatter(name: str, kernel: Callable[..., None], doc: str) -> Operator:
 SCATTER_ND = _scatter(
     "scatter_nd",
     _put,
-    "Zeros of a shape with data at the points in indices; of equal points the last one counts.",
+    (
+        "Zeros of a shape with data at the points in indices; of equal points the last one counts."
+        "\n\nShapes: indices (M, ...), data (..., *shape[M:]), output shape."
+    ),
 )
 SCATTER_ADD_ND = _scatter(
-    "_backward_gather_nd", _add, "Zeros of a shape with data added at the points in indices."
+    "_backward_gather_nd",
+    _add,
+    (
+        "Zeros of a shape with data added at the points in indices.\n\n"
+        "Shapes: indices (M, ...), data (..., *shape[M:]), output shape."
+    ),
 )

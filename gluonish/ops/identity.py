@@ -86,7 +86,8 @@ MAKE_LOSS_OUTPUT = _operator(
     "MakeLoss",
     _old_loss_gradient,
     (
-        "data as a loss: its gradient is grad_scale whatever comes from behind, divided by the\n"
+        "data as a loss: its gradient is grad_scale whatever comes from behind.\n\n"
+        "It is divided by the\n"
         "extents of all axes but the last (batch) or by the number of elements above valid_thresh\n"
         "(valid)."
     ),

@@ -91,7 +91,8 @@ L2_NORMALIZATION = register(
         doc=(
             "data divided by the root of its sum of squares plus eps.\n\n"
             "The sum runs over all but the batch axis (instance), over axis 1 (channel), or\n"
-            "over all behind it (spatial)."
+            "over all behind it (spatial).\n\n"
+            "Shapes: data (N, C, ...), of at least 3 axes for spatial, output the same."
         ),
         schema=_SCHEMA,
         outputs=2,

@@ -175,11 +175,12 @@ LEAKY_RELU = register(
         _kernel,
         _gradient,
         doc=(
-            "data where it is positive, and below zero: slope * data (leaky), slope * (e^data\n"
-            "- 1) (elu), gamma * data with gamma along axis 1 (prelu), or data times a random\n"
-            "slope between lower_bound and upper_bound, outside training their mean (rrelu,\n"
+            "data where it is positive, and what act_type says where it is negative.\n\n"
+            "That is slope * data (leaky), slope * (e^data - 1) (elu), gamma * data with gamma\n"
+            "along axis 1 (prelu), or data times a random slope between lower_bound and upper_bound, outside training their mean (rrelu,\n"
             "which also returns the slopes). selu is a scaled elu; gelu is data times the\n"
-            "normal distribution function of data."
+            "normal distribution function of data.\n\n"
+            "Shapes: data (N, C, ...) or any, gamma (C,) or (1,), outputs that of data."
         ),
         inputs=("data", "gamma"),
         active_inputs=_input_names,

@@ -125,7 +125,8 @@ DOT = register(
             "Sum of products over the last axis of lhs and the first axis of rhs.\n\n"
             "transpose_a sums over the first axis of lhs instead, transpose_b over the last\n"
             "of rhs. Two vectors give shape (1,). forward_stype is accepted and ignored: the\n"
-            "result is dense."
+            "result is dense.\n\n"
+            "Shapes: lhs (..., k), rhs (k, ...), output the axes that are left, lhs's first."
         ),
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
@@ -202,7 +203,9 @@ BATCH_DOT = register(
         _batch_dot_gradient,
         doc=(
             "Product of matrices in the last two axes, for every index of the axes before.\n\n"
-            "forward_stype is accepted and ignored: the result is dense."
+            "forward_stype is accepted and ignored: the result is dense.\n\n"
+            "Shapes: lhs (..., m, k), rhs (..., k, n), output (..., m, n) without\n"
+            "transposing; no axes broadcast."
         ),
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
@@ -283,7 +286,9 @@ LINALG_GEMM2 = register(
         _gemm2_gradient,
         doc=(
             "alpha times the product of matrices whose rows lie along axis and whose columns\n"
-            "along the last axis."
+            "along the last axis.\n\n"
+            "Shapes: A (..., m, k), B (..., k, n), output (..., m, n) without transposing,\n"
+            "and with axis -2; no axes broadcast."
         ),
         inputs=("A", "B"),
         schema=Schema(

@@ -46,7 +46,8 @@ ONE_HOT = register(
         doc=(
             "Rows of depth values: on_value at the position that indices holds, off_value\n"
             "else.\n\n"
-            "A position outside [0, depth) gives a row of off_value."
+            "A position outside [0, depth) gives a row of off_value.\n\n"
+            "Shapes: indices any, output (*indices.shape, depth)."
         ),
         inputs=("indices",),
         schema=Schema(

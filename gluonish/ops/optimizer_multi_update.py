@@ -36,6 +36,14 @@ __all__ = ["MULTI_UPDATES", "Column", "MultiUpdate"]
 Column = Callable[[Attrs, Sequence[Any]], Sequence[float]]
 
 
+# What stands behind the weights' arrays, by how many arrays the weights share.
+_BEHIND = (
+    "",
+    ", then rescale_grad of 1 element",
+    ", then lrs and wds (num_weights,)",
+)
+
+
 class MultiUpdate:
     """An operator that applies a rule to several weights, and what its arguments mean.
 
@@ -81,8 +89,11 @@ class MultiUpdate:
                 None,
                 doc=(
                     f"One step of {rule.word} for {count} weights"
-                    f"{' in mixed precision' if mixed else ''}: returns the new weights, changes "
-                    "the states in place."
+                    f"{' in mixed precision' if mixed else ''}.\n\n"
+                    "Returns the new weights, changes the states in place. "
+                    f"The arrays are {', '.join(self.roles)} of each weight in turn"
+                    f"{_BEHIND[shared]}.\n\n"
+                    "Shapes: those of a weight are all alike."
                 ),
                 inputs=("data",),
                 schema=Schema(**parameters, num_args=integer(low=2)),

@@ -112,6 +112,7 @@ def single_update(
 
     lazy = "; lazy_update concerns sparse gradients only" if "lazy_update" in parameters else ""
     precision = " in mixed precision" if mixed else ""
+    alike = "rescale_grad 1 element, the others" if tensor_scale else "all"
     return register(
         Operator(
             name,
@@ -119,8 +120,9 @@ def single_update(
             kernel,
             None,
             doc=(
-                f"One step of {rule.word}{precision}: returns the new weight, changes the states "
-                f"in place{lazy}."
+                f"One step of {rule.word}{precision}.\n\n"
+                f"Returns the new weight, changes the states in place{lazy}.\n\n"
+                f"Shapes: {alike} that of the weight."
             ),
             inputs=inputs + (("rescale_grad",) if tensor_scale else ()),
             schema=Schema(**parameters),
@@ -192,7 +194,10 @@ def _lamb_phase1(name: str, *, mixed: bool) -> Operator:
             infer,
             kernel,
             None,
-            doc="First half of a LAMB step: returns its direction, changes the states in place.",
+            doc=(
+                "First half of a LAMB step.\n\nReturns its direction, changes the states in place."
+                "\n\nShapes: all that of the weight."
+            ),
             inputs=inputs,
             schema=Schema(
                 beta1=number(0.9),
@@ -246,8 +251,9 @@ def _lamb_phase2(name: str, *, mixed: bool) -> Operator:
             kernel,
             None,
             doc=(
-                "Second half of a LAMB step: returns the new weight from the direction g, the "
-                f"norm r1 of the weight and the norm r2 of g{kept}."
+                "Second half of a LAMB step.\n\nReturns the new weight from the direction g, the "
+                f"norm r1 of the weight and the norm r2 of g{kept}.\n\n"
+                "Shapes: r1 and r2 1 element, the others that of the weight."
             ),
             inputs=inputs,
             schema=Schema(lr=number(), lower_bound=number(-1.0), upper_bound=number(-1.0)),

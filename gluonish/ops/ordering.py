@@ -140,7 +140,9 @@ TOPK = register(
             "order.\n\n"
             "ret_typ selects their values, their indices (of type dtype), both, or a mask of\n"
             "data's shape with 1 where they are. k below 1 stands for all; axis None for all\n"
-            "elements."
+            "elements.\n\n"
+            "Shapes: data any, outputs data's with k along axis, without axis (k,); a mask\n"
+            "has data's."
         ),
         schema=Schema(
             axis=optional(integer(), -1),
@@ -180,7 +182,10 @@ SORT = register(
         _sort_infer,
         _sort_kernel,
         _sort_gradient,
-        doc="The elements in order along axis; without axis, of the array as one row.",
+        doc=(
+            "The elements in order along axis; without axis, of the array as one row.\n\n"
+            "Shapes: data any, output the same, or without axis (elements,)."
+        ),
         schema=Schema(axis=optional(integer(), -1), is_ascend=boolean(True)),
         aliases=("_npi_sort",),
         outputs=2,
@@ -215,7 +220,10 @@ ARGSORT = register(
         _argsort_infer,
         _argsort_kernel,
         zero_gradient,
-        doc="The positions, as type dtype, that put the elements in order along axis.",
+        doc=(
+            "The positions, as type dtype, that put the elements in order along axis.\n\n"
+            "Shapes: data any, output the same, or without axis (elements,)."
+        ),
         schema=Schema(
             axis=optional(integer(), -1), is_ascend=boolean(True), dtype=dtype_attr(FLOAT32)
         ),

@@ -89,7 +89,8 @@ PAD = register(
             "pad_width holds how many before and after, for each axis in order. They are\n"
             "constant_value, the nearest element (edge), or a mirror image without its edge\n"
             "(reflect). MXNet takes 4 and 5 axes with none at the first two; here any will\n"
-            "do."
+            "do.\n\n"
+            "Shapes: data any, output data's and before + behind along each axis."
         ),
         schema=Schema(mode=_MODE, pad_width=shape(), constant_value=number(0.0)),
         aliases=("pad",),

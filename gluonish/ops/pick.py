@@ -164,7 +164,9 @@ PICK = register(
         doc=(
             "One element of every row along axis, at the positions in index.\n\n"
             "Positions outside are moved to the nearest end (clip) or counted around (wrap).\n"
-            "index has the shape of data without axis, or with extent 1 there."
+            "index has the shape of data without axis, or with extent 1 there.\n\n"
+            "Shapes: data (..., K, ...) with K along axis, output data's without axis, or\n"
+            "with extent 1 there (keepdims)."
         ),
         inputs=("data", "index"),
         schema=Schema(axis=optional(integer(), -1), keepdims=boolean(False), mode=_MODE),
@@ -203,7 +205,10 @@ BATCH_TAKE = register(
         _batch_infer,
         _batch_kernel,
         _batch_gradient,
-        doc="Element indices[i] of row i, for every row of a matrix.",
+        doc=(
+            "Element indices[i] of row i, for every row of a matrix.\n\n"
+            "Shapes: a (N, K), indices and output (N,)."
+        ),
         inputs=("a", "indices"),
         complete=dtype_rule(0),
     )

@@ -12,6 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.binary import EQUAL
+from gluonish.ops.extents import limited
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.windows import (
@@ -19,6 +20,7 @@ from gluonish.ops.windows import (
     WindowSum,
     channels_first,
     channels_last,
+    check_windows,
     is_channels_last,
     normalize_geometry,
     padded_for_windows,
@@ -117,6 +119,15 @@ def _out_shape(data: Shape, attrs: Attrs) -> Shape:
     return channels_last((data[0], channels, *counts), layout)
 
 
+def _check_sizes(data: Shape, attrs: Attrs) -> None:
+    layout = attrs["layout"]
+    spatial = _spatial(data, layout)
+    geometry, counts = pooling_plan(spatial, **attrs)
+    channels = data[-1] if is_channels_last(layout) else data[1]
+    check_windows("Pooling", (data[0], channels, *spatial), counts, geometry)
+    limited("Pooling", (data[0], channels, *counts))
+
+
 def _infer(data: Spec, **attrs: Any) -> tuple[Spec]:
     kind, p = attrs["pool_type"], attrs["p_value"]
     if kind != "max" and not is_floating(data.dtype):
@@ -125,6 +136,7 @@ def _infer(data: Spec, **attrs: Any) -> tuple[Spec]:
         )
     if kind == "lp" and p not in (1, 2, 3):
         raise OperatorError(f"Pooling: expected p_value 1, 2 or 3 for pool_type='lp', got {p}")
+    _check_sizes(data.shape, attrs)
     return (Spec(_out_shape(data.shape, attrs), data.dtype),)
 
 

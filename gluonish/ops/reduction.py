@@ -93,7 +93,11 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
             infer,
             kernel,
             gradient,
-            doc=f"{doc} along axis, all axes by default; with exclude along all others.",
+            doc=(
+                f"{doc} along axis, all axes by default; with exclude along all others.\n\n"
+                "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+                "(keepdims); (1,) where no axis is left."
+            ),
             schema=_SCHEMA,
             aliases=aliases,
             gradient_uses_output=True,
@@ -265,7 +269,9 @@ NORM = register(
         _norm_gradient,
         doc=(
             "Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis,\n"
-            "or over all elements."
+            "or over all elements.\n\n"
+            "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+            "(keepdims); (1,) where no axis is left."
         ),
         schema=Schema(
             ord=integer(2),

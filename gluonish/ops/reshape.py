@@ -161,7 +161,8 @@ RESHAPE = register(
             "In shape, 0 copies an extent of data, -1 is what is left, -2 copies all extents\n"
             "that remain, -3 joins two, and -4 splits one into the two numbers behind it;\n"
             "reverse reads shapes from the right. target_shape and keep_highest are the older\n"
-            "way to say it."
+            "way to say it.\n\n"
+            "Shapes: data any, output shape, of equally many elements."
         ),
         schema=Schema(
             shape=shape_attr(()),
@@ -222,7 +223,10 @@ FLATTEN = register(
         _flatten_infer,
         _copy_kernel,
         _reshape_back,
-        doc="Join all axes behind the first: (N, ...) becomes (N, features).",
+        doc=(
+            "Join all axes behind the first: (N, ...) becomes (N, features).\n\n"
+            "Shapes: data (N, ...), output (N, features)."
+        ),
         aliases=("flatten", "_npx_batch_flatten"),
         identity=True,
     )
@@ -276,7 +280,8 @@ RESHAPE_LIKE = register(
         doc=(
             "lhs in the shape of rhs.\n\n"
             "With begin and end given, axes lhs_begin up to lhs_end take the extents of rhs's\n"
-            "axes rhs_begin up to rhs_end."
+            "axes rhs_begin up to rhs_end.\n\n"
+            "Shapes: lhs and rhs of equally many elements, output that of rhs."
         ),
         inputs=("lhs", "rhs"),
         schema=Schema(
@@ -322,7 +327,10 @@ def _expand_infer(data: Spec, *, axis: int) -> tuple[Spec]:
 EXPAND_DIMS = _shape_operator(
     "expand_dims",
     _expand_infer,
-    "Insert an axis of extent 1 at position axis.",
+    (
+        "Insert an axis of extent 1 at position axis.\n\n"
+        "Shapes: data any, output the same with one axis more."
+    ),
     Schema(axis=integer()),
     "_npi_expand_dims",
 )
@@ -342,7 +350,11 @@ def _squeeze_infer(data: Spec, *, axis: Shape | None) -> tuple[Spec]:
 SQUEEZE = _shape_operator(
     "squeeze",
     _squeeze_infer,
-    "Drop the axes of extent 1, or those of them that axis names; one is left where all would go.",
+    (
+        "Drop the axes of extent 1, or those of them that axis names.\n\n"
+        "One is left where all would go.\n\n"
+        "Shapes: data any, output the same without axes of extent 1."
+    ),
     Schema(axis=optional(shape_attr())),
 )
 

@@ -30,7 +30,10 @@ REVERSE = register(
         _infer,
         _kernel,
         _gradient,
-        doc="The elements in opposite order along the axes in axis.",
+        doc=(
+            "The elements in opposite order along the axes in axis.\n\n"
+            "Shapes: data any, output the same."
+        ),
         schema=Schema(axis=shape()),
         aliases=("flip",),
     )

@@ -105,7 +105,8 @@ SEQUENCE_MASK = register(
         doc=(
             "data with everything behind the end of each sequence set to value.\n\n"
             "Time runs along axis (0 or 1), the batch along the other; sequence_length\n"
-            "(batch,)."
+            "(batch,).\n\n"
+            "Shapes: data (T, N, ...), or (N, T, ...) with axis 1, output the same."
         ),
         inputs=("data", "sequence_length"),
         active_inputs=_active,
@@ -162,7 +163,8 @@ SEQUENCE_LAST = register(
         doc=(
             "The last step of every sequence.\n\n"
             "Time runs along axis (0 or 1), the batch along the other; sequence_length\n"
-            "(batch,)."
+            "(batch,).\n\n"
+            "Shapes: data (T, N, ...), or (N, T, ...) with axis 1, output (N, ...)."
         ),
         inputs=("data", "sequence_length"),
         active_inputs=_active,

@@ -81,7 +81,8 @@ SLICE = register(
         doc=(
             "The region from begin up to end in steps of step, as Python slices it.\n\n"
             "None stands for the first or last element in the direction of the step; axes\n"
-            "that are not given stay whole."
+            "that are not given stay whole.\n\n"
+            "Shapes: data any, output that of the region, with as many axes."
         ),
         schema=Schema(**_REGION),
         aliases=("crop", "_npi_slice", "_npx_slice", "_sparse_slice"),
@@ -169,7 +170,8 @@ SLICE_AXIS = register(
         _axis_gradient,
         doc=(
             "Elements begin up to end along axis; negative ones count from the end, None is\n"
-            "the end."
+            "the end.\n\n"
+            "Shapes: data any, output the same with end - begin along axis."
         ),
         # The end has no default, though it may be None.
         schema=Schema(axis=integer(), begin=integer(), end=Attribute(_INT.parse, _INT.expected)),
@@ -218,6 +220,7 @@ SLICE_LIKE = register(
         _like_gradient,
         doc=(
             "The first elements of data along axes, as many as shape_like has; all axes by default."
+            "\n\nShapes: data any, output the same with shape_like's extents along axes."
         ),
         inputs=("data", "shape_like"),
         schema=Schema(axes=shape(())),
@@ -257,7 +260,10 @@ SLICE_ASSIGN = register(
         _assign_infer,
         _assign_kernel,
         _assign_gradient,
-        doc="lhs with a region replaced by rhs.",
+        doc=(
+            "lhs with a region replaced by rhs.\n\n"
+            "Shapes: lhs any, rhs that of the region, output that of lhs."
+        ),
         inputs=("lhs", "rhs"),
         schema=Schema(**_REGION),
         aliases=("_crop_assign", "_npi_slice_assign"),
@@ -291,7 +297,7 @@ SLICE_ASSIGN_SCALAR = register(
         _scalar_infer,
         _scalar_kernel,
         _scalar_gradient,
-        doc="data with a region set to a number.",
+        doc=("data with a region set to a number.\n\nShapes: data any, output the same."),
         schema=Schema(scalar=number(0.0), **_REGION),
         aliases=("_crop_assign_scalar", "_npi_slice_assign_scalar"),
     )

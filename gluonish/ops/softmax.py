@@ -142,14 +142,13 @@ def _family(name: str, word: str, *aliases: str, sign: float = 1.0, log: bool = 
     """
     doc = (
         f"{word} along axis, of data / temperature.\n\n"
-        "The result has data's shape, and its dtype unless dtype says another."
+        "The result has data's dtype unless dtype says another."
     )
     lengths: dict[str, Any] = {}
+    shapes = "data any, output the same"
     if name == "softmax":
-        doc += (
-            " With use_length, length has data's shape without axis,\n"
-            "and what lies behind it counts nothing and becomes 0."
-        )
+        doc += " With use_length, what lies behind\nlength along axis counts nothing and becomes 0."
+        shapes = "data and output any, length data's without axis"
         lengths = {
             "inputs": ("data", "length"),
             "active_inputs": lambda attrs: ("data", "length")[: 1 + bool(attrs["use_length"])],
@@ -160,7 +159,7 @@ def _family(name: str, word: str, *aliases: str, sign: float = 1.0, log: bool = 
             partial(_infer, name),
             partial(_kernel, sign, log),
             partial(_gradient, sign, log),
-            doc=doc,
+            doc=f"{doc}\n\nShapes: {shapes}.",
             schema=_SCHEMA,
             aliases=aliases,
             complete=_complete,

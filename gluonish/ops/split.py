@@ -110,7 +110,9 @@ SLICE_CHANNEL = register(
         _channel_gradient,
         doc=(
             "num_outputs equal pieces along axis.\n\n"
-            "squeeze_axis drops the axis, which must be cut into pieces of extent 1."
+            "squeeze_axis drops the axis, which must be cut into pieces of extent 1.\n\n"
+            "Shapes: data (..., n, ...) with n along axis, outputs (..., n / num_outputs,\n"
+            "...), or (...) with squeeze_axis."
         ),
         schema=Schema(num_outputs=integer(low=1), axis=integer(1), squeeze_axis=boolean(False)),
         aliases=("split",),
@@ -171,7 +173,9 @@ SPLIT_V2 = register(
         doc=(
             "Pieces along axis: sections equal ones, or one from each of indices to the next.\n\n"
             "indices are where the pieces begin, the first of them 0; the last piece ends\n"
-            "with the axis. squeeze_axis drops the axis of pieces of extent 1."
+            "with the axis. squeeze_axis drops the axis of pieces of extent 1.\n\n"
+            "Shapes: data (..., n, ...) with n along axis, outputs the same with a part of n\n"
+            "each."
         ),
         schema=Schema(
             indices=shape(), axis=integer(1), squeeze_axis=boolean(False), sections=integer(0)

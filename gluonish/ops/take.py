@@ -62,6 +62,8 @@ TAKE = register(
             "Slices of a along axis at the positions in indices, which may be of any dtype.\n\n"
             "Positions outside are moved to the nearest end (clip), counted around (wrap), or\n"
             "refused (raise). Output shape: that of a with axis replaced by the shape of\n"
+            "indices.\n\n"
+            "Shapes: a any, indices any, output a's with axis replaced by the axes of\n"
             "indices."
         ),
         inputs=("a", "indices"),

@@ -55,7 +55,8 @@ TILE = register(
         _tile_gradient,
         doc=(
             "The whole array copied reps[i] times along axis i; the shorter of both is filled\n"
-            "with 1."
+            "with 1.\n\n"
+            "Shapes: data any, output (extent_i * reps_i, ...)."
         ),
         schema=Schema(reps=shape()),
         aliases=("_npi_tile",),
@@ -97,7 +98,11 @@ REPEAT = register(
         _repeat_infer,
         _repeat_kernel,
         _repeat_gradient,
-        doc="Every element repeats times along axis; without axis, of the array as one row.",
+        doc=(
+            "Every element repeats times along axis; without axis, of the array as one row.\n\n"
+            "Shapes: data any, output the same with repeats times the extent along axis, or\n"
+            "without axis (elements * repeats,)."
+        ),
         schema=Schema(repeats=integer(low=0), axis=optional(integer())),
         aliases=("_np_repeat",),
     )

@@ -39,7 +39,10 @@ TRANSPOSE = register(
         _infer,
         _kernel,
         _gradient,
-        doc="Axis i of the output is axis axes[i] of data; without axes their order is reversed.",
+        doc=(
+            "Axis i of the output is axis axes[i] of data; without axes their order is reversed."
+            "\n\nShapes: data any, output the same extents in another order."
+        ),
         schema=Schema(axes=shape(())),
     )
 )
@@ -72,7 +75,10 @@ SWAP_AXIS = register(
         _swap_infer,
         _swap_kernel,
         _swap_gradient,
-        doc="Exchange two axes.",
+        doc=(
+            "Exchange two axes.\n\n"
+            "Shapes: data any, output the same with the extents of dim1 and dim2 exchanged."
+        ),
         schema=Schema(dim1=integer(0), dim2=integer(0)),
         aliases=("swapaxes", "_npi_swapaxes"),
     )

@@ -45,7 +45,10 @@ WHERE = register(
         _infer,
         _kernel,
         _gradient,
-        doc="x where condition is not 0, else y; condition has their shape, or one entry a row.",
+        doc=(
+            "x where condition is not 0, else y; condition has their shape, or one entry a row.\n\n"
+            "Shapes: x, y and output alike, condition the same or (N,) for x (N, ...)."
+        ),
         inputs=("condition", "x", "y"),
         aliases=("_sparse_where",),
         complete=dtype_rule(1, 2),

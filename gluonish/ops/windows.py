@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape
+from gluonish.ops.extents import limited
 
 __all__ = [
     "Geometry",
@@ -18,6 +19,7 @@ __all__ = [
     "add_windows",
     "channels_first",
     "channels_last",
+    "check_windows",
     "is_channels_last",
     "normalize_geometry",
     "padded_for_windows",
@@ -29,6 +31,7 @@ __all__ = [
 
 # Elements that a kernel gathers at a time: 16 MiB of float32, whatever the batch.
 _CHUNK_ELEMENTS = 1 << 22
+_MOST = 2**31 - 1  # of any extent, step or padding
 
 
 class Geometry(NamedTuple):
@@ -55,6 +58,10 @@ def normalize_geometry(
         if len(values) != rank or any(value < low for value in values):
             raise OperatorError(
                 f"{operator}: expected {name} to be {rank} ints of at least {low}, got {values}"
+            )
+        if any(value > _MOST for value in values):
+            raise OperatorError(
+                f"{operator}: expected {name} to be ints of at most {_MOST}, got {values}"
             )
     return filled
 
@@ -94,6 +101,27 @@ def _padded_shape(spatial: Shape, counts: Shape, geometry: Geometry) -> Shape:
             spatial, counts, *geometry, strict=True
         )
     )
+
+
+def check_windows(operator: str, data: Shape, counts: Shape, geometry: Geometry) -> None:
+    """Check that the padded data is no larger than an array may be.
+
+    Args:
+        operator: For the message.
+        data: Shape (N, C, *spatial) of what windows are taken of, or added to.
+        counts: How many windows there are along each axis.
+        geometry: The windows.
+
+    Raises:
+        OperatorError: It is larger.
+    """
+    padded = tuple(
+        max(extent + 2 * pad, needed)
+        for extent, pad, needed in zip(
+            data[2:], geometry.pad, _padded_shape(data[2:], counts, geometry), strict=True
+        )
+    )
+    limited(operator, (*data[:2], *padded), "padded data")
 
 
 def _inner(spatial: Shape, pad: Shape) -> tuple[slice, ...]:

@@ -5,6 +5,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import combine
@@ -172,3 +173,6 @@ def power(base: Any, exp: Any) -> Any:
 
 
 pow = power  # noqa: A001  # MXNet's name
+
+
+document_arguments(globals(), __all__)

@@ -13,6 +13,7 @@ import numpy as np
 from gluonish.autograd.tape import GradientMode, run_backward
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Value
 from gluonish.ndarray import recording
@@ -63,7 +64,8 @@ class Executor:
         arg_arrays: The arguments.
         grad_arrays: The gradients.
         aux_arrays: The auxiliary states.
-        outputs: The outputs, which every forward pass overwrites.
+        outputs: The outputs, which every forward pass overwrites; new arrays where a shape depends
+            on values, for such a graph runs operator by operator.
 
     Raises:
         OperatorError: if the arrays' shapes or dtypes contradict each other.
@@ -103,7 +105,9 @@ class Executor:
             lambda node: node_context(node, group2ctx, ctx),
             symbol.name or "executor",
         )
-        self.outputs = self._new_outputs()
+        # Outputs whose shapes depend on values have no memory before a call has made them.
+        self._dynamic = is_dynamic(symbol._values)
+        self.outputs = [] if self._dynamic else self._new_outputs()
         self._monitor: tuple[MonitorCallback, bool] | None = None
         self._recorded: Arrays | None = None
         self._keys: CallKeys | None = None
@@ -168,6 +172,8 @@ class Executor:
         record = is_train and bool(self._leaves)
         mode = recording.TRAINING * is_train + recording.RECORDING * record
         recorded = self._run(self.outputs, mode, self._arrays())
+        if self._dynamic:
+            self.outputs = [y.detach() for y in recorded]
         self._recorded = recorded if record else None
         return self.outputs
 
@@ -205,7 +211,10 @@ class Executor:
             linked.append(x.detach() if leaf is None else x.connected((leaf, 0)))
         token = recording.mode.set(mode)
         try:
-            if self._monitor is None:
+            if self._dynamic:
+                variables = self._symbol._variables()
+                handles = run_imperatively(variables, self._symbol._values, linked)
+            elif self._monitor is None:
                 handles, self._keys = self._graph.fill(linked, outputs, keys)
             else:
                 callback, monitor_all = self._monitor

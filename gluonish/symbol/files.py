@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentTypeError, FileFormatError, OperatorError
 from gluonish.core.files import atomic_write, open_to_read
 from gluonish.core.numpy_mode import is_np_shape
@@ -200,3 +201,6 @@ def _input_attributes(node: NodeData) -> dict[str, dict[str, str]]:
         "moving_mean": {"__init__": json.dumps(["zero", {}])},
         "moving_var": {"__init__": json.dumps(["one", {}])},
     }
+
+
+document_arguments(globals(), __all__)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol
@@ -136,3 +137,6 @@ negative_binomial_like = operator_function("_random_negative_binomial_like")
 normal_like = operator_function("_random_normal_like")
 poisson_like = operator_function("_random_poisson_like")
 uniform_like = operator_function("_random_uniform_like")
+
+
+document_arguments(globals(), __all__)

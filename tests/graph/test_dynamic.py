@@ -75,3 +75,17 @@ def test_block_in_the_style_of_2_has_no_graph_to_export(tmp_path: Path) -> None:
     net(mx.nd.array(X), mx.nd.array(MASK))
     with pytest.raises(GraphError, match="depends on values"):
         net.export(str(tmp_path / "net"))
+
+
+def test_executor_runs_a_graph_with_a_shape_of_values() -> None:
+    x, mask = mx.sym.var("x"), mx.sym.var("mask")
+    symbol = mx.sym.relu(mx.sym.contrib.boolean_mask(x, mask)) * 2
+    arrays = {"x": mx.nd.array(X), "mask": mx.nd.array(MASK)}
+    grads = {"x": mx.nd.zeros(X.shape)}
+    executor = symbol.bind(mx.cpu(), arrays, grads, {"x": "write", "mask": "null"})
+    for mask_now in (MASK, 1 - MASK):
+        (y,) = executor.forward(is_train=True, mask=mx.nd.array(mask_now))
+        want = 2 * np.maximum(X[mask_now > 0], 0)
+        np.testing.assert_array_equal(y.asnumpy(), want)
+        executor.backward([mx.nd.ones(y.shape)])
+        np.testing.assert_array_equal(grads["x"].asnumpy(), 2 * (X > 0) * mask_now[:, None])

@@ -74,7 +74,7 @@ def _pictures(case: Call) -> list[np.ndarray[Any, Any]] | None:
     """Return the inputs with axes of channels; None where the operator wants others."""
     if any(x.ndim == 4 for x in case.inputs):
         return case.inputs
-    if case.op.name == "slice_axis":  # whose attributes fit the shape of the case only
+    if case.op.name in ("Pooling", "slice_axis"):  # attributes fit the case's shape only
         return case.inputs if case.inputs[0].ndim in (3, 5) else None
     same = case.op.name.startswith("broadcast_") or len({x.shape for x in case.inputs}) == 1
     if same and all(x.size for x in case.inputs):

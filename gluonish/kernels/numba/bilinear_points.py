@@ -206,7 +206,7 @@ def _tiles(rows: Any) -> int:
 
 def _fill(out: Any, data: Any, rows: Any, columns: Any, border: str) -> None:
     """Fill C-contiguous ``out`` (N, C, P)."""
-    batch, channels, height, width = data.shape
+    channels, height, width = data.shape[1:]
     data = np.ascontiguousarray(data)
     found = _corners(rows, columns, (height, width), border)
     words = [*found.words(), channels, height * width, rows.shape[1], address(data), address(out)]

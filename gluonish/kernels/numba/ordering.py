@@ -33,7 +33,7 @@ _SORT = """
 def body(begin, end, words):
     order, x = i32(words[0]), f32(words[1])
     keys, spare, places = u32(words[2]), u32(words[3]), i32(words[4])
-    count, turned = words[5], uint32(words[6])
+    count, turned = words[5], words[6]
     totals = scratch()
     for row in range(begin, end):
         at = row * count
@@ -42,43 +42,35 @@ def body(begin, end, words):
             totals[j] = uint32(0)
         for j in range(at, at + count):
             value = x[j] + float32(0)
-            bits = bits_of_float(value)
-            mask = uint32(0) - (bits >> uint32(31))
-            key = bits ^ (mask | uint32(0x80000000))
-            if value != value:
-                key = uint32(0xFFFFFFFF)
-            key = key ^ turned
-            keys[j] = key
+            bits = int64(bits_of_float(value))
+            key = select(bits >= 2147483648, 4294967295 - bits, bits + 2147483648)
+            key = select(value != value, int64(4294967295), key) ^ turned
+            keys[j] = uint32(key)
             order[j] = int32(j - at)
-            totals[key & uint32(255)] += uint32(1)
-            totals[uint32(256) + ((key >> uint32(8)) & uint32(255))] += uint32(1)
-            totals[uint32(512) + ((key >> uint32(16)) & uint32(255))] += uint32(1)
-            totals[uint32(768) + (key >> uint32(24))] += uint32(1)
+            for digit in range(4):
+                place = 256 * digit + ((key >> (8 * digit)) & 255)
+                totals[place] = uint32(totals[place] + 1)
         for digit in range(4):
-            before = uint32(0)
+            before = int64(0)
             for j in range(256 * digit, 256 * digit + 256):
-                here = totals[j]
-                totals[j] = before
+                here = int64(totals[j])
+                totals[j] = uint32(before)
                 before = before + here
         for digit in range(0, 4, 2):
-            shift = uint32(8 * digit)
-            first = uint32(256 * digit)
             for j in range(at, at + count):
-                key = keys[j]
-                bin = first + ((key >> shift) & uint32(255))
-                to = at + int64(totals[bin])
-                totals[bin] += uint32(1)
-                spare[to] = key
-                places[to] = order[j]
-            shift = uint32(8 * digit + 8)
-            first = uint32(256 * digit + 256)
+                key = int64(keys[j])
+                place = 256 * digit + ((key >> (8 * digit)) & 255)
+                to = int64(totals[place])
+                totals[place] = uint32(to + 1)
+                spare[at + to] = uint32(key)
+                places[at + to] = order[j]
             for j in range(at, at + count):
-                key = spare[j]
-                bin = first + ((key >> shift) & uint32(255))
-                to = at + int64(totals[bin])
-                totals[bin] += uint32(1)
-                keys[to] = key
-                order[to] = places[j]
+                key = int64(spare[j])
+                place = 256 * digit + 256 + ((key >> (8 * digit + 8)) & 255)
+                to = int64(totals[place])
+                totals[place] = uint32(to + 1)
+                keys[at + to] = uint32(key)
+                order[at + to] = places[j]
 """
 
 # Words: order, values, data; elements of a row, numbers that are wanted, and the sign that makes

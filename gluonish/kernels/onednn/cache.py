@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 # A primitive on arrays of no more elements than this runs in one thread. Starting a team costs more
 # than a second thread saves, and on a busy machine the team waits until all its threads get a core.
-_SMALL = 1 << 13
+_SMALL = 1 << 15
 
 
 class _Refusal:

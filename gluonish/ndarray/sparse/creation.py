@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context, current_context
 from gluonish.core.dtype import FLOAT32, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
@@ -258,3 +259,6 @@ def from_record(record: SparseRecord, context: Context | None = None) -> BaseSpa
         return with_rows(values, record.aux[0], record.shape)
     pointers, columns = record.aux
     return compressed(values, columns, pointers, record.shape)
+
+
+document_arguments(globals(), __all__)

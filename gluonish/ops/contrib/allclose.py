@@ -47,7 +47,8 @@ ALLCLOSE = register(
         None,
         doc=(
             "1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8 of shape ().\n\n"
-            "Infinities of one sign are equal, and NaN equals NaN with equal_nan."
+            "Infinities of one sign are equal, and NaN equals NaN with equal_nan.\n\n"
+            "Shapes: a and b alike, output ()."
         ),
         inputs=("a", "b"),
         schema=Schema(rtol=number(1e-5), atol=number(1e-8), equal_nan=boolean(True)),

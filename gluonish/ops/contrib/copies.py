@@ -67,7 +67,7 @@ IDENTITY_LIKE_RHS = register(
         _like_infer,
         _copy,
         _like_gradient,
-        doc="lhs, whose shape and dtype are those of rhs.",
+        doc=("lhs, whose shape and dtype are those of rhs.\n\nShapes: lhs, rhs and output alike."),
         inputs=("lhs", "rhs"),
         complete=_like_complete,
         elementwise=True,
@@ -93,7 +93,10 @@ ZEROS_WITHOUT_DTYPE = register(
         _zeros_infer,
         _zeros_kernel,
         None,
-        doc="An array of zeros; dtype is the number of a dtype as files hold it, -1 for float32.",
+        doc=(
+            "An array of zeros; dtype is the number of a dtype as files hold it, -1 for float32."
+            "\n\nShapes: output shape."
+        ),
         inputs=(),
         schema=Schema(shape=optional(shape_attr()), ctx=text(""), dtype=integer(-1)),
     )

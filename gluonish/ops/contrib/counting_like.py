@@ -39,7 +39,8 @@ ARANGE_LIKE = register(
         doc=(
             "Values from start in steps of step, each repeat times, in the dtype of data.\n\n"
             "Output: as many as data has along axis, (n,); without axis the shape of data,\n"
-            "which is counted row by row. ctx is accepted and ignored."
+            "which is counted row by row. ctx is accepted and ignored.\n\n"
+            "Shapes: data any, output (extent of axis,), or without axis that of data."
         ),
         schema=Schema(
             start=number(0.0),

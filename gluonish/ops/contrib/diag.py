@@ -65,7 +65,9 @@ DIAG = register(
         _gradient,
         doc=(
             "Diagonal k of the matrices in axes axis1 and axis2, which moves to the last axis.\n\n"
-            "Data (n,) gives the matrix (n + |k|, n + |k|) of zeros with data in diagonal k."
+            "Data (n,) gives the matrix (n + |k|, n + |k|) of zeros with data in diagonal k.\n\n"
+            "Shapes: data (n,), output (n + |k|, n + |k|); data (..., rows, columns), output\n"
+            "(..., length of the diagonal)."
         ),
         schema=Schema(**_AXES),
     )

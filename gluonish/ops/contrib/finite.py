@@ -49,7 +49,10 @@ ALL_FINITE = register(
         _one_infer,
         _one_kernel,
         None,
-        doc=f"1 if no element is infinite or NaN, else 0; output (1,), float32. {_NOTE}",
+        doc=(
+            "1 if no element is infinite or NaN, else 0, as float32.\n\n"
+            f"{_NOTE}\n\nShapes: data any, output (1,)."
+        ),
         schema=Schema(init_output=boolean(True)),
         complete=_complete,
     )
@@ -75,8 +78,8 @@ MULTI_ALL_FINITE = register(
         _many_kernel,
         None,
         doc=(
-            "1 if no element of any array is infinite or NaN, else 0; output (1,), float32.\n\n"
-            f"{_NOTE}"
+            "1 if no element of any array is infinite or NaN, else 0, as float32.\n\n"
+            f"{_NOTE}\n\nShapes: arrays any, output (1,)."
         ),
         schema=Schema(num_arrays=integer(1, low=1), init_output=boolean(True)),
         variadic="num_arrays",

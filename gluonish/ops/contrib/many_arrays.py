@@ -47,7 +47,10 @@ RESET_ARRAYS = register(
         _reset_infer,
         _reset_kernel,
         None,
-        doc="Set all arrays, of any shapes, to zero in place; there is no output.",
+        doc=(
+            "Set all arrays, of any shapes, to zero in place; there is no output.\n\n"
+            "Shapes: arrays any, each its own; no output."
+        ),
         schema=_SCHEMA,
         outputs=lambda attrs: 1,  # an operator fills something; nobody sees it
         visible=lambda attrs: 0,
@@ -82,7 +85,10 @@ MULTI_SUM_SQ = register(
         _sum_infer,
         _sum_kernel,
         None,
-        doc="The sum of squares of each array: output (num_arrays,), float32.",
+        doc=(
+            "The sum of squares of each array: output (num_arrays,), float32.\n\n"
+            "Shapes: arrays any, output (num_arrays,)."
+        ),
         schema=_SCHEMA,
         variadic="num_arrays",
         complete=_sum_complete,

@@ -114,7 +114,8 @@ AMP_MULTICAST = register(
         _multicast_gradient,
         doc=(
             "All floating arrays in the widest dtype among them, or with cast_narrow in the\n"
-            "narrowest; arrays of integers as they are. float16 and bfloat16 meet in float32."
+            "narrowest; arrays of integers as they are. float16 and bfloat16 meet in float32.\n\n"
+            "Shapes: arrays any, outputs the same, one for each."
         ),
         inputs=("data",),
         schema=Schema(num_outputs=integer(low=1), cast_narrow=boolean(False)),

@@ -34,7 +34,7 @@ SHAPE_ARRAY = register(
         lambda data: (Spec((len(data.shape),), INT64),),
         _shape_kernel,
         zero_gradient,
-        doc="The shape of data, as int64 of shape (axes,).",
+        doc=("The shape of data, as int64 of shape (axes,).\n\nShapes: data any, output (axes,)."),
         aliases=("_npx_shape_array",),
         complete=_shape_complete,
     )
@@ -46,7 +46,10 @@ SIZE_ARRAY = register(
         lambda data: (Spec((1,), INT64),),
         _size_kernel,
         zero_gradient,
-        doc="The number of elements of data, as int64 of shape (1,).",
+        doc=(
+            "The number of elements of data, as int64 of shape (1,).\n\n"
+            "Shapes: data any, output (1,)."
+        ),
         complete=_size_complete,
     )
 )

@@ -242,7 +242,10 @@ COND = register(
         _infer_cond,
         _cond_kernel,
         _gradient_of_cond,
-        doc="Run one of two bodies, as a condition says. Made by contrib.cond.",
+        doc=(
+            "Run one of two bodies, as a condition says. Made by contrib.cond.\n\n"
+            "Shapes: those of the graphs: both bodies give outputs alike."
+        ),
         active_inputs=lambda attrs: tuple(f"data{i}" for i in range(attrs["num_args"] - 3)),
         schema=Schema(
             num_args=integer(low=3),

@@ -128,7 +128,8 @@ FOREACH = register(
         _kernel,
         _gradient,
         doc="Run a body for each slice of the data along axis 0, and carry states from one to the "
-        "next. Made by contrib.foreach.",
+        "next. Made by contrib.foreach.\n\n"
+        "Shapes: data (T, ...), states any; outputs (T, ...), and states as they came in.",
         active_inputs=lambda attrs: tuple(f"data{i}" for i in range(attrs["num_args"] - 1)),
         schema=Schema(
             num_args=integer(low=1),

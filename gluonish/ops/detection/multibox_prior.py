@@ -14,9 +14,10 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, numbers
 from gluonish.core.spec import Spec
+from gluonish.ops.extents import limited
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.vision.extents import check_floating, limited
+from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["MULTIBOX_PRIOR"]
@@ -96,7 +97,9 @@ MULTIBOX_PRIOR = register(
             "first ratio of width to height, and one of each other ratio, with the first size:\n"
             "a size is a share of the image's height. steps are the distances of pixels along\n"
             "rows and columns (1 / H and 1 / W unless positive), offsets where in a pixel the\n"
-            "centre lies. clip cuts boxes at the image's edges. Only the shape of data counts."
+            "centre lies. clip cuts boxes at the image's edges. Only the shape of data counts.\n\n"
+            "Shapes: data (N, C, H, W), output (1, H * W * (sizes + ratios - 1), 4) with rows\n"
+            "(x1, y1, x2, y2)."
         ),
         schema=Schema(
             sizes=numbers((1.0,)),

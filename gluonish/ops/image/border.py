@@ -80,7 +80,9 @@ MAKE_BORDER = register(
         doc=(
             "An image (height, width, channels) with a border around it.\n\n"
             "type 0 fills it with value, or with values for each channel; 1 repeats the outermost\n"
-            "pixels, 2 reflects the image, 3 repeats it, 4 reflects it without its last pixel."
+            "pixels, 2 reflects the image, 3 repeats it, 4 reflects it without its last pixel.\n\n"
+            "Shapes: src (height, width, channels), output (height + top + bot, width + left\n"
+            "+ right, channels). All four are in pixels."
         ),
         inputs=("src",),
         schema=Schema(

@@ -124,7 +124,10 @@ def _register(
             infer,
             kernel,
             None,
-            doc=f"{doc}.\n\nWhole numbers are cut toward zero, and end at what their dtype holds.",
+            doc=(
+                f"{doc}.\n\nWhole numbers are cut toward zero, and end at what their dtype holds."
+                "\n\nShapes: data and output (height, width, channels)."
+            ),
             schema=Schema(**parameters),
             aliases=(f"_npx_{name}",),
             random=True,
@@ -229,7 +232,8 @@ ADJUST_LIGHTING = register(
         doc=(
             "An image (height, width, channels) with light added, alpha of each colour that "
             "ImageNet's images vary in.\n\n"
-            "Whole numbers are cut toward zero, and end at what their dtype holds."
+            "Whole numbers are cut toward zero, and end at what their dtype holds.\n\n"
+            "Shapes: data and output (height, width, 3), alpha 3 numbers."
         ),
         schema=Schema(alpha=numbers()),
         aliases=("_npx__image_adjust_lighting",),

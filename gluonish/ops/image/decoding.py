@@ -69,7 +69,8 @@ IMDECODE = register(
         doc=(
             "The image (height, width, channels) in the bytes of a file; needs OpenCV.\n\n"
             "flag 0 gives one channel, 1 three. Their order is red, green, blue, or without\n"
-            "to_rgb the reverse."
+            "to_rgb the reverse.\n\n"
+            "Shapes: buf (bytes,) of uint8, output (height, width, 1 or 3) of uint8."
         ),
         inputs=("buf",),
         schema=Schema(flag=integer(1), to_rgb=boolean(True)),
@@ -105,7 +106,10 @@ IMREAD = register(
         _read_infer,
         _read_kernel,
         None,
-        doc="The image in a file; flag and to_rgb as for _cvimdecode. Needs OpenCV.",
+        doc=(
+            "The image in a file; flag and to_rgb as for _cvimdecode. Needs OpenCV.\n\n"
+            "Shapes: output (height, width, 1 or 3) of uint8."
+        ),
         inputs=(),
         schema=Schema(filename=text(), flag=integer(1), to_rgb=boolean(True)),
         aliases=("_npi_cvimread",),

@@ -53,7 +53,9 @@ CROP = register(
         composite_gradient(_cropped),
         doc=(
             "The region of an image (height, width, channels), or of each of a batch, whose upper "
-            "left corner is (x, y)."
+            "left corner is (x, y).\n\n"
+            "Shapes: data (H, W, C) or (N, H, W, C), output (height, width, C) or (N, height,\n"
+            "width, C). All four numbers are in pixels."
         ),
         schema=Schema(x=integer(), y=integer(), width=integer(), height=integer()),
         aliases=("_npx__image_crop",),
@@ -80,7 +82,10 @@ def _flip(word: str, axis: int) -> Operator:
             infer,
             kernel,
             gradient,
-            doc=f"An image (height, width, channels) with {word.replace('_', ' and ')} exchanged.",
+            doc=(
+                f"An image with {word.replace('_', ' and ')} exchanged.\n\n"
+                "Shapes: data and output (H, W, C) or (N, H, W, C)."
+            ),
             aliases=(f"_npx_{name}",),
         )
     )
@@ -103,8 +108,8 @@ def _random_flip(word: str, axis: int) -> Operator:
             kernel,
             None,
             doc=(
-                f"An image (height, width, channels) with {word.replace('_', ' and ')} exchanged "
-                "in half of the calls."
+                f"An image with {word.replace('_', ' and ')} exchanged in half of the calls.\n\n"
+                "Shapes: data and output (H, W, C) or (N, H, W, C)."
             ),
             aliases=(f"_npx_{name}",),
             random=True,

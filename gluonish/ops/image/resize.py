@@ -58,7 +58,9 @@ RESIZE = register(
             "An image (height, width, channels), or each of a batch, in another size.\n\n"
             "size is (width, height), or one number for both; with keep_ratio one number is the\n"
             "shorter side. interp 0 takes the nearest pixel, 1 is linear; 2 (cubic), 3 (area) and\n"
-            "4 (Lanczos) need OpenCV."
+            "4 (Lanczos) need OpenCV.\n\n"
+            "Shapes: data (H, W, C) or (N, H, W, C), output with H and W from size, in\n"
+            "pixels."
         ),
         schema=Schema(size=shape_attr(()), keep_ratio=boolean(False), interp=integer(1)),
         aliases=("_npx__image_resize",),
@@ -84,7 +86,10 @@ CV_RESIZE = register(
         _cv_infer,
         _cv_kernel,
         None,
-        doc="An image (height, width, channels) of width w and height h; interp as _image_resize.",
+        doc=(
+            "An image (height, width, channels) of width w and height h; interp as _image_resize."
+            "\n\nShapes: src (height, width, channels), output (h, w, channels), in pixels."
+        ),
         inputs=("src",),
         schema=Schema(w=integer(), h=integer(), interp=integer(1)),
         aliases=("_npi_cvimresize",),

@@ -46,7 +46,9 @@ TO_TENSOR = register(
         _tensor_gradient,
         doc=(
             "An image (height, width, channels) of numbers up to 255 as float32 (channels, height, "
-            "width) up to 1.\n\nAlso a batch of them."
+            "width) up to 1.\n\nAlso a batch of them.\n\n"
+            "Shapes: data (H, W, C), output (C, H, W); data (N, H, W, C), output (N, C, H,\n"
+            "W)."
         ),
         aliases=("_npx__image_to_tensor",),
         complete=_tensor_complete,
@@ -96,7 +98,8 @@ NORMALIZE = register(
         _normalize_gradient,
         doc=(
             "(data - mean) / std for an image (channels, height, width) or a batch of them.\n\n"
-            "mean and std are one number, or one for each channel."
+            "mean and std are one number, or one for each channel.\n\n"
+            "Shapes: data and output (C, H, W) or (N, C, H, W)."
         ),
         schema=Schema(
             mean=numbers((0.0, 0.0, 0.0, 0.0)),

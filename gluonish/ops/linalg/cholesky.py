@@ -53,7 +53,8 @@ def _factor_row(name: str, doc: str, *aliases: str) -> Operator:
             _factor_gradient,
             doc=(
                 f"{doc}\n\nThe upper triangle of A is not read; the gradient is that of a\n"
-                "symmetric A. Matrices that are not positive definite are refused at the wait."
+                "symmetric A. Matrices that are not positive definite are refused at the wait.\n\n"
+                "Shapes: A and output (..., n, n)."
             ),
             inputs=("A",),
             aliases=aliases,
@@ -105,6 +106,7 @@ LINALG_POTRI = register(
         doc=(
             "Inverse of L L^T, given the lower triangular L that potrf gives.\n\n"
             "The upper triangle of A is not read. A zero on the diagonal is refused at the wait."
+            "\n\nShapes: A and output (..., n, n)."
         ),
         inputs=("A",),
         aliases=("linalg_potri",),
@@ -137,7 +139,10 @@ LINALG_SUMLOGDIAG = register(
         _sumlogdiag_infer,
         _sumlogdiag_kernel,
         _sumlogdiag_gradient,
-        doc="Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix.",
+        doc=(
+            "Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix.\n\n"
+            "Shapes: A (..., n, n), output (...), (1,) for one matrix."
+        ),
         inputs=("A",),
         aliases=("linalg_sumlogdiag",),
     )

@@ -49,7 +49,10 @@ LINALG_INVERSE = register(
         _inverse_infer("_linalg_inverse"),
         _inverse_kernel,
         _inverse_gradient,
-        doc="Inverse of every matrix. A singular one is refused at the wait.",
+        doc=(
+            "Inverse of every matrix. A singular one is refused at the wait.\n\n"
+            "Shapes: A and output (..., n, n)."
+        ),
         inputs=("A",),
         aliases=("linalg_inverse", "_npi_inv"),
         gradient_uses_output=True,
@@ -108,7 +111,8 @@ def _det_row(name: str, *aliases: str, classic: bool) -> Operator:
     def gradient(g: tuple[Any, ...], a: V, out: V, *_hidden: V) -> tuple[Any]:
         return (_each(g[0] * out, a),)
 
-    return _register(name, aliases, infer, kernel, gradient, 1, "Determinant of every matrix")
+    doc = "Determinant of every matrix"
+    return _register(name, aliases, infer, kernel, gradient, 1, doc, classic=classic)
 
 
 def _slogdet_row(name: str, *aliases: str, classic: bool) -> Operator:
@@ -127,7 +131,7 @@ def _slogdet_row(name: str, *aliases: str, classic: bool) -> Operator:
         return (None if g[1] is None else _each(g[1], a),)
 
     doc = "Sign of the determinant of every matrix, and the logarithm of its absolute value"
-    return _register(name, aliases, infer, kernel, gradient, 2, doc)
+    return _register(name, aliases, infer, kernel, gradient, 2, doc, classic=classic)
 
 
 def _factors(dtype: np.dtype[Any]) -> tuple[Spec, Spec]:
@@ -142,6 +146,8 @@ def _register(
     gradient: Callable[..., tuple[Any]],
     visible: int,
     doc: str,
+    *,
+    classic: bool,
 ) -> Operator:
     return register(
         Operator(
@@ -149,7 +155,11 @@ def _register(
             infer,
             kernel,
             gradient,
-            doc=f"{doc}. A singular matrix passes no gradient on.",
+            doc=(
+                f"{doc}.\n\nA singular matrix passes no gradient on.\n\n"
+                f"Shapes: A (..., n, n), output{'s' if visible > 1 else ''} (...)"
+                f"{', (1,) for one matrix' if classic else ''}."
+            ),
             inputs=("A",),
             aliases=aliases,
             outputs=visible + 2,

@@ -150,8 +150,14 @@ LINALG_EXTRACTDIAG, LINALG_MAKEDIAG = _pair(
     _diagonal_length,
     _diagonal_length,
     (
-        "The diagonal at offset of every square matrix, as vectors.",
-        "Square matrices with vectors in the diagonal at offset, else zeros.",
+        (
+            "The diagonal at offset of every square matrix, as vectors.\n\n"
+            "Shapes: A (..., n, n), output (..., n - |offset|)."
+        ),
+        (
+            "Square matrices with vectors in the diagonal at offset, else zeros.\n\n"
+            "Shapes: A (..., n), output (..., n + |offset|, n + |offset|)."
+        ),
     ),
 )
 LINALG_EXTRACTTRIAN, LINALG_MAKETRIAN = _pair(
@@ -161,8 +167,12 @@ LINALG_EXTRACTTRIAN, LINALG_MAKETRIAN = _pair(
     _triangle_size,
     (
         "A triangle of every square matrix, packed into vectors: rows of a lower, columns of an\n"
-        "upper one. lower counts where offset is 0.",
-        "Square matrices of packed triangles, else zeros: what extracttrian takes apart.",
+        "upper one. lower counts where offset is 0.\n\n"
+        "Shapes: A (..., n, n), output (..., k (k + 1) / 2), where k is n - |offset|.",
+        (
+            "Square matrices of packed triangles, else zeros: what extracttrian takes apart.\n\n"
+            "Shapes: A (..., k (k + 1) / 2), output (..., k + |offset|, k + |offset|)."
+        ),
     ),
     lower=boolean(True),
 )
@@ -215,7 +225,10 @@ NP_TRACE = register(
         _trace_infer,
         _trace_kernel,
         _trace_gradient,
-        doc="Sum of the diagonal at offset, over the axes axis1 and axis2.",
+        doc=(
+            "Sum of the diagonal at offset, over the axes axis1 and axis2.\n\n"
+            "Shapes: data (..., rows, columns) with these in axis1 and axis2, output (...)."
+        ),
         schema=Schema(offset=integer(0), axis1=integer(0), axis2=integer(1)),
     )
 )

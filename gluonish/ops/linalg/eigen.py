@@ -146,7 +146,8 @@ NPI_EIGH = register(
         doc=(
             "Ascending eigenvalues and orthonormal eigenvectors, as columns, of symmetric A.\n\n"
             "Each eigenvector's element of largest magnitude is positive. UPLO names the triangle\n"
-            "that is read. Integers give float64."
+            "that is read. Integers give float64.\n\n"
+            "Shapes: A (..., n, n), outputs (..., n) and (..., n, n)."
         ),
         inputs=("A",),
         schema=_UPLO,
@@ -191,7 +192,8 @@ NPI_EIGVALSH = register(
         _eigvalsh_gradient,
         doc=(
             "Ascending eigenvalues of symmetric A.\n\n"
-            "UPLO names the triangle that is read. Integers give float64."
+            "UPLO names the triangle that is read. Integers give float64.\n\n"
+            "Shapes: A (..., n, n), output (..., n)."
         ),
         inputs=("A",),
         schema=_UPLO,
@@ -247,7 +249,8 @@ NPI_EIG = register(
         doc=(
             "Eigenvalues and eigenvectors, as columns of length 1, of square matrices.\n\n"
             "Their order and the vectors' signs are LAPACK's. Eigenvalues that are not real are\n"
-            "refused at the wait. Integers give float64."
+            "refused at the wait. Integers give float64.\n\n"
+            "Shapes: A (..., n, n), outputs (..., n) and (..., n, n)."
         ),
         inputs=("A",),
         outputs=2,
@@ -282,7 +285,8 @@ NPI_EIGVALS = register(
         _eigvals_gradient,
         doc=(
             "Eigenvalues of square matrices, in LAPACK's order.\n\n"
-            "Eigenvalues that are not real are refused at the wait. Integers give float64."
+            "Eigenvalues that are not real are refused at the wait. Integers give float64.\n\n"
+            "Shapes: A (..., n, n), output (..., n)."
         ),
         inputs=("A",),
         complete=complete_real,

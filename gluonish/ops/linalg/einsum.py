@@ -88,7 +88,8 @@ NPI_EINSUM = register(
             "subscripts holds a letter for each axis, terms apart by commas: 'ij,jk->ik'. Without\n"
             "an arrow the output has the labels that occur once, in alphabetical order; '...'\n"
             "stands for axes that broadcast. optimize is accepted: the order of products is\n"
-            "chosen in any case."
+            "chosen in any case.\n\n"
+            "Shapes: as the letters of subscripts say: one letter, one extent."
         ),
         inputs=("data",),
         schema=Schema(num_args=integer(low=1), subscripts=text(""), optimize=integer(0)),

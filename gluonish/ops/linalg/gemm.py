@@ -59,7 +59,9 @@ LINALG_GEMM = register(
         _gemm_gradient,
         doc=(
             "alpha times the product of A and B, plus beta times C.\n\n"
-            "Rows of the matrices lie along axis and columns along the last axis."
+            "Rows of the matrices lie along axis and columns along the last axis.\n\n"
+            "Shapes: A (..., m, k), B (..., k, n), C and output (..., m, n) without\n"
+            "transposing, and with axis -2; no axes broadcast."
         ),
         inputs=("A", "B", "C"),
         schema=Schema(
@@ -101,7 +103,10 @@ LINALG_SYRK = register(
         _syrk_infer,
         _syrk_kernel,
         _syrk_gradient,
-        doc="alpha times the product of A with A transposed, or of A transposed with A.",
+        doc=(
+            "alpha times the product of A with A transposed, or of A transposed with A.\n\n"
+            "Shapes: A (..., m, k), output (..., m, m), or with transpose (..., k, k)."
+        ),
         inputs=("A",),
         schema=Schema(transpose=boolean(False), alpha=number(1.0)),
         aliases=("linalg_syrk",),

@@ -95,7 +95,8 @@ NPI_MATMUL = register(
         doc=(
             "Products of matrices in the last two axes; the axes before broadcast.\n\n"
             "A vector stands for a row on the left and for a column on the right, and its axis\n"
-            "is gone from the result."
+            "is gone from the result.\n\n"
+            "Shapes: a (..., m, k), b (..., k, n), output (..., m, n)."
         ),
         inputs=("a", "b"),
         heavy=True,
@@ -197,7 +198,9 @@ NP_DOT = register(
         _dot_gradient,
         doc=(
             "Sum of products over a's last axis and b's last but one, or b's only axis.\n\n"
-            "A scalar multiplies the other array."
+            "A scalar multiplies the other array.\n\n"
+            "Shapes: a (..., k), b (..., k, n) or (k,), output the axes that are left, a's\n"
+            "first."
         ),
         inputs=("a", "b"),
         heavy=True,
@@ -262,12 +265,20 @@ def _counted_axes(rank_a: int, rank_b: int, *, axes: int) -> tuple[Shape, Shape]
 NPI_TENSORDOT = _tensordot(
     "_npi_tensordot",
     _named_axes,
-    "Sum of products over axes of a and of b that are named in pairs.",
+    (
+        "Sum of products over axes of a and of b that are named in pairs.\n\n"
+        "Shapes: a and b agree in the paired axes, output the axes that are left, a's\n"
+        "first."
+    ),
     Schema(a_axes_summed=shape_attr(), b_axes_summed=shape_attr()),
 )
 NPI_TENSORDOT_INT_AXES = _tensordot(
     "_npi_tensordot_int_axes",
     _counted_axes,
-    "Sum of products over the last axes of a and the first of b, as many as axes says.",
+    (
+        "Sum of products over the last axes of a and the first of b, as many as axes says.\n\n"
+        "Shapes: a (..., *summed), b (*summed, ...), output the axes that are left, a's\n"
+        "first."
+    ),
     Schema(axes=integer()),
 )

@@ -201,7 +201,9 @@ NPI_NORM = register(
             "ord is the power of a vector's norm, or of a matrix 1 and -1 (column sums), inf and\n"
             "-inf (row sums), 2 and -2 (singular values). flag -2 takes the root of the sum of\n"
             "all squares, 1 that of each matrix, 2 the sum of singular values. Without axis the\n"
-            "last two are taken. Without elements it is 0."
+            "last two are taken. Without elements it is 0.\n\n"
+            "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+            "(keepdims)."
         ),
         schema=Schema(
             ord=number(2.0), axis=optional(shape_attr()), keepdims=boolean(False), flag=integer(-1)

@@ -91,7 +91,8 @@ def _row(
                 "Pseudo-inverse of every matrix.\n\n"
                 "Singular values of at most rcond times the largest count as zero. hermitian is\n"
                 "accepted and ignored. The gradient wants the rank not to change, and that no\n"
-                "singular value but zero is cut off."
+                "singular value but zero is cut off.\n\n"
+                "Shapes: A (..., m, n), rcond broadcasts to (...), output (..., n, m)."
             ),
             inputs=inputs,
             schema=schema,

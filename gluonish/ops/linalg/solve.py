@@ -83,7 +83,8 @@ NPI_SOLVE = register(
         _solve_gradient,
         doc=(
             "X of A X = B, for square matrices A (..., n, n) and B (..., n) or (..., n, k).\n\n"
-            "float64 unless both are float32. A singular matrix is refused at the wait."
+            "float64 unless both are float32. A singular matrix is refused at the wait.\n\n"
+            "Shapes: A (..., n, n), B and output (..., n) or (..., n, k)."
         ),
         inputs=("A", "B"),
         gradient_uses_output=True,
@@ -153,7 +154,8 @@ NPI_TENSORSOLVE = register(
         _tensorsolve_gradient,
         doc=(
             "x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns.\n\n"
-            "a_axes are moved to the end of a first. float64 unless both are float32."
+            "a_axes are moved to the end of a first. float64 unless both are float32.\n\n"
+            "Shapes: a (*b.shape, *unknowns), square as a matrix, b any, output (*unknowns)."
         ),
         inputs=("a", "b"),
         schema=Schema(a_axes=shape_attr(())),
@@ -200,7 +202,11 @@ NPI_TENSORINV = register(
         _tensorinv_infer,
         _tensorinv_kernel,
         _tensorinv_gradient,
-        doc="Inverse of a as a matrix from its axes behind ind to those before.",
+        doc=(
+            "Inverse of a as a matrix from its axes behind ind to those before.\n\n"
+            "Shapes: a (*rows, *columns) with ind axes of rows and equally many elements in\n"
+            "both, output (*columns, *rows)."
+        ),
         inputs=("a",),
         schema=Schema(ind=integer(2)),
         gradient_uses_output=True,

@@ -134,7 +134,10 @@ LINALG_TRMM = register(
         _infer("_linalg_trmm"),
         _trmm_kernel,
         _trmm_gradient,
-        doc="alpha times a triangle of A times B, or B times it (rightside).",
+        doc=(
+            "alpha times a triangle of A times B, or B times it (rightside).\n\n"
+            "Shapes: A (..., n, n), B and output (..., n, m), or with rightside (..., m, n)."
+        ),
         inputs=("A", "B"),
         schema=_SCHEMA,
         aliases=("linalg_trmm",),
@@ -147,7 +150,10 @@ LINALG_TRSM = register(
         _infer("_linalg_trsm"),
         _trsm_kernel,
         _trsm_gradient,
-        doc="X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A.",
+        doc=(
+            "X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A.\n\n"
+            "Shapes: A (..., n, n), B and output (..., n, m), or with rightside (..., m, n)."
+        ),
         inputs=("A", "B"),
         schema=_SCHEMA,
         aliases=("linalg_trsm",),

@@ -45,7 +45,10 @@ TRANSPOSE = register(
         _transpose_infer,
         _transpose_kernel,
         _transpose_gradient,
-        doc="The axes in another order: opposite without axes.",
+        doc=(
+            "The axes in another order: opposite without axes.\n\n"
+            "Shapes: a any, output the same extents in another order."
+        ),
         inputs=("a",),
         schema=Schema(axes=optional(shape_attr())),
     )
@@ -91,7 +94,10 @@ MOVEAXIS = register(
         _move_infer,
         _move_kernel,
         _move_gradient,
-        doc="The axes in source moved to the positions in destination; the others keep order.",
+        doc=(
+            "The axes in source moved to the positions in destination; the others keep order.\n\n"
+            "Shapes: a any, output the same extents in another order."
+        ),
         inputs=("a",),
         schema=Schema(source=shape_attr(), destination=shape_attr()),
     )
@@ -145,7 +151,8 @@ ROLL = register(
         _roll_gradient,
         doc=(
             "Elements moved shift places along axis, those past the end to the beginning.\n\n"
-            "Without axis all elements move in row order."
+            "Without axis all elements move in row order.\n\n"
+            "Shapes: data any, output the same."
         ),
         schema=Schema(shift=optional(shape_attr()), axis=optional(shape_attr())),
     )
@@ -171,7 +178,10 @@ FLIP = register(
         _flip_infer,
         _flip_kernel,
         _flip_gradient,
-        doc="The elements in opposite order along the axes in axis.",
+        doc=(
+            "The elements in opposite order along the axes in axis.\n\n"
+            "Shapes: data any, output the same."
+        ),
         schema=Schema(axis=shape_attr()),
     )
 )
@@ -208,7 +218,11 @@ ROT90 = register(
         _rot_infer,
         _rot_kernel,
         _rot_gradient,
-        doc="k quarter turns in the plane of two axes, from the first toward the second.",
+        doc=(
+            "k quarter turns in the plane of two axes, from the first toward the second.\n\n"
+            "Shapes: data of at least 2 axes, output the same, with the two extents exchanged\n"
+            "for odd k."
+        ),
         schema=Schema(k=integer(1), axes=optional(shape_attr())),
     )
 )

@@ -41,7 +41,10 @@ BROADCAST_TO = register(
         _infer,
         _kernel,
         _gradient,
-        doc="Stretch the axes of extent 1 to shape; -2 in shape keeps an axis.",
+        doc=(
+            "Stretch the axes of extent 1 to shape; -2 in shape keeps an axis.\n\n"
+            "Shapes: array any, output shape, which has at least as many axes."
+        ),
         inputs=("array",),
         schema=Schema(shape=shape_attr(())),
     )

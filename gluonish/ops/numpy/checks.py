@@ -37,7 +37,10 @@ CONSTRAINT_CHECK = register(
         _check_infer,
         _check_kernel,
         zero_gradient,
-        doc="True if all elements are; else an error that says msg, when the result is waited for.",
+        doc=(
+            "True if all elements are; else an error that says msg, when the result is waited for."
+            "\n\nShapes: input any, output ()."
+        ),
         inputs=("input",),
         schema=Schema(msg=text("Constraint violated.")),
     )
@@ -58,7 +61,7 @@ SHARE_MEMORY = register(
         _share_infer,
         _share_kernel,
         zero_gradient,
-        doc="Whether two arrays lie in the same memory.",
+        doc=("Whether two arrays lie in the same memory.\n\nShapes: a and b any, output ()."),
         inputs=("a", "b"),
     )
 )

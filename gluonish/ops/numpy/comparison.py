@@ -53,14 +53,19 @@ def _comparison(name: str, symbol: str, ufunc: str) -> Operators:
             name,
             infer,
             kernel,
-            doc=f"Elementwise lhs {symbol} rhs, as bool; shapes broadcast.",
+            doc=(
+                f"Elementwise lhs {symbol} rhs, as bool.\n\n"
+                "Shapes: lhs and rhs broadcast to the output's."
+            ),
             inputs=("lhs", "rhs"),
         ),
         operator(
             f"{name}_scalar",
             scalar_infer,
             scalar_kernel,
-            doc=f"Elementwise data {symbol} scalar, as bool.",
+            doc=(
+                f"Elementwise data {symbol} scalar, as bool.\n\nShapes: data any, output the same."
+            ),
             schema=SCALAR,
         ),
     )

@@ -72,7 +72,8 @@ BINCOUNT = register(
         zero_gradient,
         doc=(
             "How often each number from 0 to the largest is in data, at least minlength bins.\n\n"
-            "With weights the sum of the weights of each, in their dtype."
+            "With weights the sum of the weights of each, in their dtype.\n\n"
+            "Shapes: data and weights (n,), output (max(largest + 1, minlength),)."
         ),
         inputs=("data", "weights"),
         active_inputs=_bincount_inputs,
@@ -102,7 +103,10 @@ NONZERO = register(
         _nonzero_infer,
         _nonzero_kernel,
         zero_gradient,
-        doc="Coordinates of the elements that are not 0, a row for each, as int64.",
+        doc=(
+            "Coordinates of the elements that are not 0, a row for each, as int64.\n\n"
+            "Shapes: x any, output (count, axes)."
+        ),
         inputs=("x",),
         aliases=("_npi_nonzero",),
         measure=_nonzero_measure,
@@ -217,7 +221,9 @@ UNIQUE = register(
         doc=(
             "The different elements of data, ascending; with axis, its different slices.\n\n"
             "Behind them, where asked for: positions of the first of each, for every element its\n"
-            "place among them, and how often each occurs, as int64."
+            "place among them, and how often each occurs, as int64.\n\n"
+            "Shapes: data any, output (count,), or with axis data's with count there; the\n"
+            "positions (count,), the places (elements,), the counts (count,)."
         ),
         schema=Schema(
             return_index=boolean(False),

@@ -70,7 +70,7 @@ def _filled(name: str, value: int) -> Operator:
     def kernel(xp: ModuleType, out: Any, *, shape: Shape, ctx: str, dtype: np.dtype[Any]) -> None:
         out.fill(dtype.type(value))
 
-    doc = f"An array of {value}s; () is the shape of a number."
+    doc = f"An array of {value}s; () is the shape of a number.\n\nShapes: output shape."
     return _source(name, infer, kernel, doc, shape=shape_attr(()), ctx=_CTX, dtype=_DTYPE)
 
 
@@ -130,7 +130,8 @@ ARANGE = _source(
     _arange_infer,
     _arange_kernel,
     "Values from start up to stop in steps of step; without stop from 0 up to start.\n\n"
-    "repeat is 1. infer_range is accepted and ignored.",
+    "repeat is 1. infer_range is accepted and ignored.\n\n"
+    "Shapes: output (n,), where n is ceil((stop - start) / step).",
     start=number(),
     stop=optional(number()),
     step=number(1.0),
@@ -167,7 +168,10 @@ EYE = _source(
     "_npi_eye",
     _eye_infer,
     _eye_kernel,
-    "A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere.",
+    (
+        "A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere.\n\n"
+        "Shapes: output (N, M)."
+    ),
     N=integer(),
     M=optional(integer()),
     k=integer(0),
@@ -192,7 +196,10 @@ IDENTITY = _source(
     "_npi_identity",
     _identity_infer,
     _identity_kernel,
-    "A square matrix with ones on its diagonal, zeros elsewhere.",
+    (
+        "A square matrix with ones on its diagonal, zeros elsewhere.\n\n"
+        "Shapes: output shape, which is (n, n)."
+    ),
     shape=shape_attr(()),
     ctx=_CTX,
     dtype=_DTYPE,
@@ -215,7 +222,10 @@ INDICES = _source(
     "_npi_indices",
     _indices_infer,
     _indices_kernel,
-    "Coordinates of the points of a grid: entry i along the first axis holds coordinate i.",
+    (
+        "Coordinates of the points of a grid: entry i along the first axis holds coordinate i.\n\n"
+        "Shapes: output (axes, *dimensions)."
+    ),
     dimensions=shape_attr(),
     dtype=dtype_attr(INT32),
     ctx=_CTX,
@@ -256,7 +266,10 @@ LOGSPACE = _source(
     "_npi_logspace",
     _logspace_infer,
     _logspace_kernel,
-    "num powers of base, their exponents evenly spaced from start to stop, with it if endpoint.",
+    (
+        "num powers of base, their exponents evenly spaced from start to stop, with it if endpoint."
+        "\n\nShapes: output (num,)."
+    ),
     start=number(),
     stop=number(),
     num=integer(),
@@ -284,7 +297,7 @@ def _window(name: str, word: str, *weights: float) -> None:
         values = sum(weight * xp.cos(i * angles) for i, weight in enumerate(weights))
         out[...] = xp.asarray(values).astype(dtype)
 
-    doc = f"The {word} window of M points."
+    doc = f"The {word} window of M points.\n\nShapes: output (M,)."
     _source(name, infer, kernel, doc, M=optional(integer()), ctx=_CTX, dtype=_DTYPE)
 
 
@@ -319,7 +332,10 @@ FULL_LIKE = register(
         _like_infer,
         _like_kernel,
         zero_gradient,
-        doc="An array of equal values with the shape of a, in its dtype or another.",
+        doc=(
+            "An array of equal values with the shape of a, in its dtype or another.\n\n"
+            "Shapes: a any, output the same."
+        ),
         inputs=("a",),
         schema=Schema(fill_value=number(), ctx=_CTX, dtype=_OPTIONAL_DTYPE),
     )
@@ -344,6 +360,9 @@ DIAG_INDICES_FROM = register(
         _diagonal_infer,
         _diagonal_kernel,
         zero_gradient,
-        doc="Coordinates of the main diagonal of data, a row for each axis, as int64.",
+        doc=(
+            "Coordinates of the main diagonal of data, a row for each axis, as int64.\n\n"
+            "Shapes: data (n, ..., n), output (axes, n)."
+        ),
     )
 )

@@ -54,7 +54,8 @@ CUMSUM = register(
         _gradient,
         doc=(
             "Sums of the elements up to each one along axis, or of all elements in row order.\n\n"
-            "Sums of bool are int64, others of the dtype of a, unless dtype is given."
+            "Sums of bool are int64, others of the dtype of a, unless dtype is given.\n\n"
+            "Shapes: a any, output the same, or without axis (elements,)."
         ),
         inputs=("a",),
         schema=Schema(

@@ -127,7 +127,8 @@ DELETE = register(
         doc=(
             "arr without some positions along axis: int_ind, a slice with a step, or obj.\n"
             "\n"
-            "Without axis arr is flattened."
+            "Without axis arr is flattened.\n\n"
+            "Shapes: arr any, obj (count,), output arr's with fewer along axis."
         ),
         inputs=("arr", "obj"),
         active_inputs=_inputs,

@@ -59,7 +59,11 @@ DIAG = register(
         _diag_infer,
         _diag_kernel,
         moved_gradient("_np_diag", _diag_kernel),
-        doc="Diagonal k of a matrix; of a vector, the matrix with it on diagonal k.",
+        doc=(
+            "Diagonal k of a matrix; of a vector, the matrix with it on diagonal k.\n\n"
+            "Shapes: data (n,), output (n + |k|, n + |k|); data (rows, columns), output\n"
+            "(length of the diagonal,)."
+        ),
         schema=Schema(k=integer(0)),
     )
 )
@@ -79,7 +83,10 @@ DIAGFLAT = register(
         _flat_infer,
         _flat_kernel,
         moved_gradient("_np_diagflat", _flat_kernel),
-        doc="The matrix with all elements of data, in row order, on diagonal k.",
+        doc=(
+            "The matrix with all elements of data, in row order, on diagonal k.\n\n"
+            "Shapes: data any, output (n, n), where n is data's elements + |k|."
+        ),
         schema=Schema(k=integer(0)),
     )
 )
@@ -110,7 +117,11 @@ DIAGONAL = register(
         _diagonal_infer,
         _diagonal_kernel,
         moved_gradient("_np_diagonal", _diagonal_kernel),
-        doc="Diagonal offset of the matrices along axis1 and axis2, as the last axis.",
+        doc=(
+            "Diagonal offset of the matrices along axis1 and axis2, as the last axis.\n\n"
+            "Shapes: data (..., rows, columns) with these in axis1 and axis2, output (...,\n"
+            "length of the diagonal)."
+        ),
         schema=Schema(offset=integer(0), axis1=integer(0), axis2=integer(1)),
     )
 )
@@ -139,7 +150,10 @@ TRIL = register(
         _tril_infer,
         _tril_kernel,
         moved_gradient("_npi_tril", _tril_kernel),
-        doc=("Matrices with zeros above diagonal k; a vector stands for the matrix of its copies."),
+        doc=(
+            "Matrices with zeros above diagonal k; a vector stands for the matrix of its copies."
+            "\n\nShapes: data (..., rows, columns) and output the same; data (n,), output (n, n)."
+        ),
         schema=Schema(k=integer(0)),
     )
 )

@@ -59,7 +59,10 @@ DIFF = register(
         _infer,
         _kernel,
         _gradient,
-        doc="Differences between neighbours along axis, taken n times.",
+        doc=(
+            "Differences between neighbours along axis, taken n times.\n\n"
+            "Shapes: a any, output the same with n less along axis."
+        ),
         inputs=("a",),
         schema=Schema(n=integer(1), axis=integer(-1)),
     )
@@ -156,7 +159,8 @@ EDIFF1D = register(
         doc=(
             "Differences between neighbours of all elements in row order.\n\n"
             "Before and behind them stand arrays (the inputs that to_begin_arr_given and\n"
-            "to_end_arr_given announce) or the numbers to_begin_scalar and to_end_scalar."
+            "to_end_arr_given announce) or the numbers to_begin_scalar and to_end_scalar.\n\n"
+            "Shapes: all any, output (elements - 1 + those before and behind,)."
         ),
         inputs=("input1", "input2", "input3"),
         active_inputs=_inputs,

@@ -258,7 +258,9 @@ INSERT_SCALAR = register(
         doc=(
             "values, or the number val, before position int_ind along axis.\n\n"
             "Without axis arr is flattened. The first axis of values is the one they are\n"
-            "inserted along. start, stop and step are ignored."
+            "inserted along. start, stop and step are ignored.\n\n"
+            "Shapes: arr any, values broadcasts to what goes in, output arr's with more along\n"
+            "axis."
         ),
         inputs=("arr", "values"),
         active_inputs=_with_values,
@@ -273,7 +275,9 @@ INSERT_SLICE = register(
         moved_gradient("_npi_insert_slice", _slice_kernel, 2, _NO_VALUE),
         doc=(
             "values, or the number val, before the positions of a slice along axis, one each.\n\n"
-            "Without axis arr is flattened. int_ind is ignored."
+            "Without axis arr is flattened. int_ind is ignored.\n\n"
+            "Shapes: arr any, values broadcasts to what goes in, output arr's with more along\n"
+            "axis."
         ),
         inputs=("arr", "values"),
         active_inputs=_with_values,
@@ -288,7 +292,9 @@ INSERT_TENSOR = register(
         moved_gradient("_npi_insert_tensor", _tensor_kernel, -1, _NO_VALUE),
         doc=(
             "values, or the number val, before the positions in obj along axis, one each.\n\n"
-            "Without axis arr is flattened. start, stop, step and int_ind are ignored."
+            "Without axis arr is flattened. start, stop, step and int_ind are ignored.\n\n"
+            "Shapes: arr any, obj (count,) or (), values broadcasts to what goes in, output\n"
+            "arr's with more along axis."
         ),
         inputs=("arr", "values", "obj"),
         active_inputs=_with_positions,

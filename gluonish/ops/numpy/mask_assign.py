@@ -64,7 +64,8 @@ MASK_ASSIGN_SCALAR = register(
         _scalar_gradient,
         doc=(
             "data with the number value where mask is true; mask lies over the axes of data from\n"
-            "start_axis on."
+            "start_axis on.\n\n"
+            "Shapes: data any, mask as data from start_axis on, output that of data."
         ),
         inputs=("data", "mask"),
         schema=Schema(value=number(), start_axis=integer()),
@@ -131,7 +132,8 @@ MASK_ASSIGN_TENSOR = register(
         doc=(
             "data with the elements of value where mask is true.\n\n"
             "mask lies over the axes of data from start_axis on; value broadcasts to what it\n"
-            "selects, in which those axes are one."
+            "selects, in which those axes are one.\n\n"
+            "Shapes: data any, mask as data from start_axis on, output that of data."
         ),
         inputs=("data", "mask", "value"),
         schema=Schema(start_axis=integer()),

@@ -92,7 +92,9 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
             doc=(
                 f"{doc} along axis, all axes by default, over count - ddof elements.\n\n"
                 "The hidden output is the mean. Of integers both are integers unless dtype says\n"
-                "otherwise."
+                "otherwise.\n\n"
+                "Shapes: a any, output a's without the axes in axis, or with extent 1 there\n"
+                "(keepdims)."
             ),
             inputs=("a",),
             schema=Schema(
@@ -223,7 +225,8 @@ AVERAGE = register(
         doc=(
             "Average along axis, all axes by default, weighted by weights.\n\n"
             "weights have the shape of a, or one axis that runs along axis. With returned the\n"
-            "sum of the weights is the second output; without weighted there are no weights."
+            "sum of the weights is the second output; without weighted there are no weights.\n\n"
+            "Shapes: a any, outputs a's without the axes in axis."
         ),
         inputs=("a", "weights"),
         active_inputs=_average_inputs,

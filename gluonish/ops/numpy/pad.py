@@ -124,7 +124,9 @@ PAD = register(
             "data with as many elements before and behind each axis as pad_width says.\n\n"
             "They are constant_value, the edge, its mirror image without (reflect) or with\n"
             "(symmetric) the edge, or the extreme value along the axis. reflect_type is accepted\n"
-            "and ignored."
+            "and ignored.\n\n"
+            "Shapes: data any, output data's and before + behind along each axis. pad_width\n"
+            "holds a pair for each axis."
         ),
         schema=Schema(
             pad_width=Attribute(_parse_widths, "a tuple of pairs of ints"),

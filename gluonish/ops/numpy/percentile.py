@@ -82,7 +82,8 @@ PERCENTILE = register(
         zero_gradient,
         doc=(
             "Percentiles along axis, all axes by default: for each of q, of the leading axis, or\n"
-            "for the number q_scalar, in [0, 100]. Float32 unless a is float64."
+            "for the number q_scalar, in [0, 100]. Float32 unless a is float64.\n\n"
+            "Shapes: a any, q () or (n,), output (*q.shape, *a's without the axes in axis)."
         ),
         inputs=("a", "q"),
         active_inputs=_inputs,

@@ -58,7 +58,10 @@ POLYVAL = register(
         _infer,
         _kernel,
         _gradient,
-        doc="The polynomial with coefficients p, that of the highest power first, at the points x.",
+        doc=(
+            "The polynomial with coefficients p, that of the highest power first, at the points x."
+            "\n\nShapes: p (coefficients,), x any, output that of x."
+        ),
         inputs=("p", "x"),
     )
 )

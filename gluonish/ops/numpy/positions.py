@@ -40,7 +40,10 @@ def _row(name: str, find: Callable[[Any, int | None], Any], word: str) -> Operat
             infer,
             kernel,
             zero_gradient,
-            doc=f"Position of the first {word} along axis, or among all elements in row order.",
+            doc=(
+                f"Position of the first {word} along axis, or among all elements in row order.\n\n"
+                "Shapes: data any, output data's without axis, or with extent 1 there (keepdims)."
+            ),
             schema=Schema(axis=optional(integer()), keepdims=boolean(False)),
         )
     )

@@ -29,7 +29,7 @@ def _row(name: str, word: str, question: Question) -> None:
             _infer,
             kernel,
             zero_gradient,
-            doc=f"Whether each element {word}, as bool.",
+            doc=f"Whether each element {word}, as bool.\n\nShapes: x any, output the same.",
             inputs=("x",),
         )
     )

@@ -116,7 +116,9 @@ def _with_dtype(
             doc=(
                 f"{doc} along axis, all axes by default, in dtype.\n\n"
                 "Without dtype it is that of a; sums and products of bool are int64, means of\n"
-                "integers float32. initial is accepted as None only."
+                "integers float32. initial is accepted as None only.\n\n"
+                "Shapes: a any, output a's without the axes in axis, or with extent 1 there\n"
+                "(keepdims)."
             ),
             inputs=("a",),
             schema=Schema(
@@ -221,7 +223,9 @@ def _extreme(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             gradient,
             doc=(
                 f"{doc} along axis, all axes by default. Of equal ones each gets the whole\n"
-                "gradient. initial is accepted as None only."
+                "gradient. initial is accepted as None only.\n\n"
+                "Shapes: a any, output a's without the axes in axis, or with extent 1 there\n"
+                "(keepdims)."
             ),
             inputs=("a",),
             schema=Schema(axis=AXIS, keepdims=boolean(False), initial=optional(number())),
@@ -250,7 +254,11 @@ def _question(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             infer,
             kernel,
             zero_gradient,
-            doc=f"Whether {doc} along axis, all axes by default, as bool.",
+            doc=(
+                f"Whether {doc} along axis, all axes by default, as bool.\n\n"
+                "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+                "(keepdims)."
+            ),
             schema=Schema(axis=AXIS, keepdims=boolean(False)),
             aliases=aliases,
         )

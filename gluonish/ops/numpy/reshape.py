@@ -51,7 +51,7 @@ def _copy_infer(a: Spec) -> tuple[Spec]:
     return (a,)
 
 
-COPY = _identity("_np_copy", _copy_infer, "A copy of a.")
+COPY = _identity("_np_copy", _copy_infer, ("A copy of a.\n\nShapes: a any, output the same."))
 
 
 def _fitted(name: str, source: Shape, target: Shape, asked: Shape) -> Shape:
@@ -80,7 +80,8 @@ RESHAPE = _identity(
     "_np_reshape",
     _infer,
     "The same elements in the same order in another shape; one extent may be -1.\n\n"
-    "order is accepted and ignored: elements are read and written in row order.",
+    "order is accepted and ignored: elements are read and written in row order.\n\n"
+    "Shapes: a any, output newshape, of equally many elements.",
     newshape=shape_attr(),
     order=text("C"),
 )
@@ -157,7 +158,8 @@ NPX_RESHAPE = register(
             "The same elements in the same order in another shape.\n\n"
             "In newshape -1 is what is left, -2 copies an extent, -3 drops one of 1, -4 copies\n"
             "all that remain, -5 joins two, and -6 splits one into the two numbers behind it;\n"
-            "reverse reads shapes from the right. order is accepted and ignored."
+            "reverse reads shapes from the right. order is accepted and ignored.\n\n"
+            "Shapes: a any, output newshape, of equally many elements."
         ),
         inputs=("a",),
         schema=Schema(newshape=shape_attr(), reverse=boolean(False), order=text("C")),
@@ -180,7 +182,10 @@ def _squeeze_infer(a: Spec, *, axis: Shape | None) -> tuple[Spec]:
 SQUEEZE = _identity(
     "_np_squeeze",
     _squeeze_infer,
-    "Drop the axes of extent 1, or those of them that axis names.",
+    (
+        "Drop the axes of extent 1, or those of them that axis names.\n\n"
+        "Shapes: a any, output the same without axes of extent 1."
+    ),
     axis=optional(shape_attr()),
 )
 
@@ -210,7 +215,10 @@ def _atleast(rank: int, padded: Callable[[Shape], Shape]) -> None:
             infer,
             kernel,
             gradient,
-            doc=f"Each array with axes of extent 1 put in until it has {rank}, as NumPy does.",
+            doc=(
+                f"Each array with axes of extent 1 put in until it has {rank}, as NumPy does.\n\n"
+                "Shapes: arrays any, outputs one for each."
+            ),
             inputs=("arys",),
             schema=Schema(num_args=integer(low=1)),
             variadic="num_args",

@@ -41,7 +41,10 @@ WHERE = register(
         _infer,
         _kernel,
         _gradient,
-        doc="x where condition is not 0, else y; shapes broadcast, x and y have one dtype.",
+        doc=(
+            "x where condition is not 0, else y; shapes broadcast, x and y have one dtype.\n\n"
+            "Shapes: condition, x and y broadcast to the output's."
+        ),
         inputs=("condition", "x", "y"),
         complete=dtype_rule(1, 2),
     )
@@ -74,7 +77,10 @@ def _with_scalar(name: str, given: str, *, scalar_first: bool) -> Operator:
             infer,
             kernel,
             gradient,
-            doc=f"{chosen} where condition is not 0, else {rest}, in the dtype of {given}.",
+            doc=(
+                f"{chosen} where condition is not 0, else {rest}, in the dtype of {given}.\n\n"
+                f"Shapes: condition and {given} broadcast to the output's."
+            ),
             inputs=("condition", given),
             schema=Schema(scalar=number(0.0)),
             complete=dtype_rule(1),
@@ -100,7 +106,10 @@ WHERE_SCALAR2 = register(
         _scalars_infer,
         _scalars_kernel,
         zero_gradient,
-        doc="The number x where condition is not 0, else the number y, as float32.",
+        doc=(
+            "The number x where condition is not 0, else the number y, as float32.\n\n"
+            "Shapes: condition any, output the same."
+        ),
         inputs=("condition",),
         schema=Schema(x=number(0.0), y=number(0.0)),
         complete=dtype_rule(),

@@ -75,7 +75,8 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
             kernel,
             gradient,
             doc=(
-                f"{word}, whatever gradient comes from behind, times grad_scale and divided by\n"
+                f"{word}.\n\n"
+                "That is its gradient whatever comes from behind, times grad_scale and divided by\n"
                 "the number of values that a sample has.\n\n"
                 "Shapes: data (N, ...), label like data, or (N,) for data (N, 1)."
             ),

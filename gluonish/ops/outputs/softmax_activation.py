@@ -46,7 +46,8 @@ SOFTMAX_ACTIVATION = register(
         _gradient,
         doc=(
             "softmax of data: over the last axis (instance), or over axis 1 for each position\n"
-            "of data (N, C, ...) (channel)."
+            "of data (N, C, ...) (channel).\n\n"
+            "Shapes: data (N, ...), or (N, C, ...) for channel, output the same."
         ),
         schema=Schema(mode=choice("channel", "instance", default="instance")),
         complete=complete_same,

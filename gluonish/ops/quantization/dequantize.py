@@ -50,7 +50,10 @@ DEQUANTIZE = register(
         _infer,
         _kernel,
         None,
-        doc="The float32 numbers that int8 or uint8 data and its range stand for.",
+        doc=(
+            "The float32 numbers that int8 or uint8 data and its range stand for.\n\n"
+            "Shapes: data any, min_range and max_range (1,), output that of data."
+        ),
         inputs=("data", "min_range", "max_range"),
         schema=Schema(out_type=choice("float32", default="float32")),
         complete=_complete,
@@ -106,7 +109,9 @@ REQUANTIZE = register(
             "int32 data as int8 or uint8, and the range that these stand for.\n\n"
             "The new range is min_calib_range to max_calib_range, or without them that of the\n"
             "data. With out_type auto the result is uint8 if min_calib_range is not below 0, else\n"
-            "int8."
+            "int8.\n\n"
+            "Shapes: data any, min_range and max_range (1,), outputs that of data, (1,) and\n"
+            "(1,)."
         ),
         inputs=("data", "min_range", "max_range"),
         schema=Schema(

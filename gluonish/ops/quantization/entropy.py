@@ -102,7 +102,8 @@ CALIBRATE_ENTROPY = register(
         None,
         doc=(
             "The size of the range, and the relative entropy, at which a histogram that is\n"
-            "symmetric around 0 loses least in num_quantized_bins bins."
+            "symmetric around 0 loses least in num_quantized_bins bins.\n\n"
+            "Shapes: hist (bins,), hist_edges (bins + 1,), outputs (1,) and (1,)."
         ),
         inputs=("hist", "hist_edges"),
         schema=Schema(num_quantized_bins=integer(255)),

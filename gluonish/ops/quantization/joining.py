@@ -89,7 +89,9 @@ QUANTIZED_ELEMWISE_ADD = register(
         None,
         doc=(
             "Sum of two quantized arrays: int32, whose range holds all sums.\n\n"
-            "With min_calib_range and max_calib_range that range in bytes."
+            "With min_calib_range and max_calib_range that range in bytes.\n\n"
+            "Shapes: lhs and rhs alike, the ranges' ends (1,), outputs that of lhs, (1,) and\n"
+            "(1,)."
         ),
         inputs=_PAIR,
         schema=Schema(**_CALIBRATION),
@@ -153,7 +155,9 @@ QUANTIZED_ELEMWISE_MUL = register(
         doc=(
             "Product of two quantized arrays: int32 with its range.\n\n"
             "With min_calib_range and max_calib_range int8 of that range; with\n"
-            "enable_float_output the numbers themselves, without a range."
+            "enable_float_output the numbers themselves, without a range.\n\n"
+            "Shapes: lhs and rhs alike, the ranges' ends (1,), outputs that of lhs, (1,) and\n"
+            "(1,)."
         ),
         inputs=_PAIR,
         schema=Schema(**_CALIBRATION, enable_float_output=boolean(False)),
@@ -218,7 +222,9 @@ QUANTIZED_CONCAT = register(
         doc=(
             "Quantized arrays joined along axis dim, in a range that holds all of theirs.\n\n"
             "All arrays come first, then a minimum and a maximum for each. The result is uint8 if\n"
-            "all are, else int8."
+            "all are, else int8.\n\n"
+            "Shapes: arrays (..., n_i, ...) with n_i along dim, ranges (1,), outputs (...,\n"
+            "sum of n_i, ...), (1,) and (1,)."
         ),
         schema=Schema(num_args=integer(low=1), dim=integer(1)),
         outputs=3,

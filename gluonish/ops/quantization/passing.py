@@ -48,6 +48,7 @@ def infer_as(name: str, op: Operator, *specs: Spec, **attrs: Any) -> Spec:
 def _passing(
     word: str,
     doc: str,
+    shapes: str,
     infer: Callable[..., Spec],
     fill: Callable[..., None],
     schema: Schema | None = None,
@@ -57,6 +58,7 @@ def _passing(
     Args:
         word: What follows _contrib_quantized_ in its name.
         doc: What it computes.
+        shapes: Of data and of the result.
         infer: ``infer(name, data, **attrs)`` returns the result.
         fill: ``fill(xp, out, data, **attrs)`` makes it.
         schema: The attributes.
@@ -80,7 +82,10 @@ def _passing(
             infer_all,
             kernel,
             None,
-            doc=f"{doc}\n\nData is int8 or uint8; the range stays.",
+            doc=(
+                f"{doc}\n\nData is int8 or uint8; the range stays.\n\n"
+                f"Shapes: {shapes}, the range's ends (1,)."
+            ),
             inputs=("data", "min_data", "max_data"),
             schema=schema,
             outputs=3,
@@ -103,6 +108,7 @@ def _act_fill(xp: ModuleType, out: Any, data: Any, *, act_type: str) -> None:
 QUANTIZED_ACT = _passing(
     "act",
     "relu of a quantized array; act_type has no other value yet.",
+    "data any, output the same",
     _act_infer,
     _act_fill,
     Schema(act_type=choice("relu", "sigmoid", "softrelu", "softsign", "tanh")),
@@ -122,6 +128,7 @@ def _flatten_fill(xp: ModuleType, out: Any, data: Any) -> None:
 QUANTIZED_FLATTEN = _passing(
     "flatten",
     "A quantized array with all axes but the first as one.",
+    "data (N, ...), output (N, elements)",
     _flatten_infer,
     _flatten_fill,
 )
@@ -144,6 +151,7 @@ def _pooling_fill(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
 QUANTIZED_POOLING = _passing(
     "pooling",
     "Maximum or mean over windows of a quantized array, with the attributes of Pooling.",
+    "data (N, C, *spatial), output (N, C, *windows)",
     _pooling_infer,
     _pooling_fill,
     POOLING.schema,
@@ -182,6 +190,8 @@ QUANTIZED_EMBEDDING = register(
         doc=(
             "Rows of a quantized weight, whose range stays.\n\n"
             "Indices out of range take the first or last row; dtype and sparse_grad are ignored."
+            "\n\nShapes: data any, weight (input_dim, output_dim), the range's ends (1,), outputs\n"
+            "(*data.shape, output_dim), (1,) and (1,)."
         ),
         inputs=("data", "weight", "min_weight", "max_weight"),
         schema=Schema(

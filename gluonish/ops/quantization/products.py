@@ -59,6 +59,7 @@ def _bias_steps(xp: ModuleType, named: dict[str, Any]) -> Any:
 def _product(
     word: str,
     doc: str,
+    shapes: str,
     infer: Callable[..., Spec],
     multiply: Callable[..., None],
     units: str,
@@ -70,6 +71,7 @@ def _product(
     Args:
         word: What follows _contrib_quantized_ in its name.
         doc: What it computes.
+        shapes: Of data, weight, bias and the result.
         infer: ``infer(name, data, weight, **attrs)`` returns the result.
         multiply: ``multiply(xp, out, data, weight, **attrs)`` makes it without bias, in float64.
         units: The attribute that is the bias's extent.
@@ -113,7 +115,7 @@ def _product(
             None,
             doc=(
                 f"{doc}\n\nData is int8 or uint8, weight and bias are int8; the result is int32 "
-                "with its range."
+                f"with its range.\n\nShapes: {shapes}, ranges' ends (1,)."
             ),
             inputs=_BIASED,
             active_inputs=_active_inputs,
@@ -156,6 +158,8 @@ def _dense(xp: ModuleType, out: Any, data: Any, weight: Any, **_attrs: Any) -> N
 QUANTIZED_FULLY_CONNECTED = _product(
     "fully_connected",
     "x W^T + b of quantized arrays.",
+    "data (N, ...), weight (num_hidden, features), bias (num_hidden,), output (N,\n"
+    "num_hidden) or, without flatten, (..., num_hidden)",
     _dense_infer,
     _dense,
     "num_hidden",
@@ -180,6 +184,8 @@ def _channel_axis(attrs: Attrs) -> int:
 QUANTIZED_CONV = _product(
     "conv",
     "Convolution of quantized arrays, with the attributes of Convolution.",
+    "data (N, C, *spatial), weight (num_filter, C / num_group, *kernel), bias\n"
+    "(num_filter,), output (N, num_filter, *windows)",
     _conv_infer,
     _conv,
     "num_filter",

@@ -62,7 +62,9 @@ QUANTIZE = register(
         doc=(
             "data as int8 or uint8, and the range that these stand for.\n\n"
             "The range to use is given as arrays. For int8 it is made symmetric, uint8 has no\n"
-            "numbers below 0."
+            "numbers below 0.\n\n"
+            "Shapes: data any, min_range and max_range (1,), outputs that of data, (1,) and\n"
+            "(1,)."
         ),
         inputs=("data", "min_range", "max_range"),
         schema=Schema(out_type=choice("int8", "uint8", default="uint8")),
@@ -119,7 +121,8 @@ QUANTIZE_V2 = register(
             "data as int8 or uint8, and the range that these stand for.\n\n"
             "The range is min_calib_range to max_calib_range, or without them that of data. With\n"
             "out_type auto the result is uint8 if min_calib_range is not below 0, else int8.\n"
-            "Data of bytes stays as it is."
+            "Data of bytes stays as it is.\n\n"
+            "Shapes: data any, outputs that of data, (1,) and (1,)."
         ),
         schema=Schema(out_type=choice("auto", "int8", "uint8", default="int8"), **_CALIBRATION),
         outputs=3,
@@ -162,7 +165,8 @@ QUANTIZE_ASYM = register(
         doc=(
             "data as uint8 over all of a range, and with scale and shift what it was multiplied by "
             "and\nwhat was added.\n\n"
-            "The range is min_calib_range to max_calib_range, or without them that of data."
+            "The range is min_calib_range to max_calib_range, or without them that of data.\n\n"
+            "Shapes: data any, outputs that of data, (1,) and (1,)."
         ),
         schema=Schema(**_CALIBRATION),
         outputs=3,

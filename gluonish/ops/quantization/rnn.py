@@ -69,7 +69,8 @@ QUANTIZED_RNN = register(
         doc=(
             "Recurrent layers on data of _contrib_quantize_asym, with its scale and shift.\n\n"
             "Parameters, states and results are float32, as are the sums; attributes are those of\n"
-            "RNN."
+            "RNN.\n\n"
+            "Shapes: those of RNN; data_scale and data_shift (1,)."
         ),
         inputs=_INPUTS,
         active_inputs=_active_inputs,

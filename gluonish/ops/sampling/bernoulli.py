@@ -67,7 +67,8 @@ BERNOULLI = register(
         zero_gradient,
         doc=(
             "1 with probability prob, or 1 / (1 + exp(-logit)) with is_logit, else 0.\n\n"
-            "Where that is None it is the input. Without size the result has its shape."
+            "Where that is None it is the input. Without size the result has its shape.\n\n"
+            "Shapes: input1 any, output size, with which input1 broadcasts."
         ),
         inputs=("input1",),
         active_inputs=_active,

@@ -116,7 +116,8 @@ CHOICE = register(
         None,
         doc=(
             "Positions drawn from a population of a, or of the elements of the first input.\n\n"
-            "With weighted the last input holds a weight for each. Without size one position."
+            "With weighted the last input holds a weight for each. Without size one position.\n\n"
+            "Shapes: input1 (population,), weights (population,), output size, () without it."
         ),
         inputs=("input1", "input2"),
         active_inputs=_active,

@@ -161,6 +161,12 @@ def _density(
             inputs[:] = [PartialSpec(spec.shape, spec.dtype or known[0]) for spec in inputs]
             outputs[0] = PartialSpec(outputs[0].shape, known[0])
 
+    shapes = (
+        "alpha (*distributions, K), sample (*distributions, *samples, K), output\n"
+        "(*distributions, *samples)"
+        if vector
+        else "parameters (*distributions), sample and output (*distributions, *samples)"
+    )
     return register(
         Operator(
             name,
@@ -169,7 +175,7 @@ def _density(
             composite_gradient(composed),
             doc=(
                 f"The density of {doc} at sample, or its logarithm with is_log.\n\n"
-                "The parameters have one shape, with which that of sample begins."
+                f"Shapes: {shapes}."
             ),
             inputs=("sample", *parameters),
             schema=Schema(is_log=boolean(False)),

@@ -97,7 +97,8 @@ SAMPLE_MULTINOMIAL = register(
             "Classes drawn with the probabilities along the last axis, shape many for each\n"
             "row.\n\n"
             "With get_prob also the logarithm of the probability of each, which has a\n"
-            "gradient."
+            "gradient.\n\n"
+            "Shapes: data (..., K), outputs (..., *shape)."
         ),
         schema=Schema(shape=shape_attr(()), get_prob=boolean(False), dtype=dtype_attr(INT32)),
         aliases=("sample_multinomial",),

@@ -87,7 +87,8 @@ NUMPY_MULTINOMIAL = register(
         None,
         doc=(
             "How often each class comes among n trials, an array of counts for each of size.\n\n"
-            "The probabilities are pvals, or the input where that is None."
+            "The probabilities are pvals, or the input where that is None.\n\n"
+            "Shapes: a (K,), output (*size, K). The probabilities add up to 1."
         ),
         inputs=("a",),
         active_inputs=_active,

@@ -199,6 +199,7 @@ def _sampler(
         "ctx": text("cpu"),
         "dtype": dtype_attr(FLOAT32),
     }
+    made = "size followed by theirs" if word.endswith("_n") else "size, or without it theirs"
     return register(
         Operator(
             name,
@@ -206,8 +207,9 @@ def _sampler(
             kernel,
             zero_gradient if smooth is None else _smooth_gradient(names, smooth),
             doc=(
-                f"{doc}.\n\nA parameter that is None is the next input. Without size the result "
-                "has the\nparameters' shape."
+                f"{doc}.\n\nA parameter that is None is the next input. Those out of range are "
+                "refused,\nat the wait if they are arrays.\n\n"
+                f"Shapes: parameters any that broadcast, output {made}."
             ),
             inputs=tuple(f"input{i + 1}" for i in range(len(names))),
             active_inputs=active(names),

@@ -85,8 +85,9 @@ def _sampler(word: str, doc: str, filled: Fill, *inputs: str) -> Operator:
             kernel,
             zero_gradient,
             doc=(
-                f"{doc}: shape many for each element of the parameters, float32 unless dtype "
-                "says otherwise.\n\nParameters out of range give NaN."
+                f"{doc}.\n\nShape many for each element of the parameters, float32 unless dtype "
+                "says otherwise.\nParameters out of range give NaN.\n\n"
+                "Shapes: parameters all alike, output theirs followed by shape."
             ),
             inputs=inputs,
             schema=Schema(shape=shape_attr(()), dtype=optional(dtype_attr())),

@@ -30,7 +30,7 @@ SHUFFLE = register(
         _infer,
         _kernel,
         None,
-        doc="The slices along axis 0 in random order.",
+        doc=("The slices along axis 0 in random order.\n\nShapes: data (N, ...), output the same."),
         aliases=("shuffle", "_npi_shuffle"),
         random=True,
     )

@@ -69,7 +69,8 @@ SAMPLE_UNIQUE_ZIPFIAN = register(
             "Rows of whole numbers below range_max, none of which is twice in its row.\n\n"
             "A number k is drawn with probability log((k + 2) / (k + 1)) / log(range_max + 1),\n"
             "and drawn again if its row has it. The second output is how many numbers were drawn\n"
-            "for each row. Shape is (rows, numbers in a row)."
+            "for each row. Shape is (rows, numbers in a row).\n\n"
+            "Shapes: outputs shape and (rows,)."
         ),
         inputs=(),
         schema=Schema(range_max=integer(), shape=optional(shape_attr())),

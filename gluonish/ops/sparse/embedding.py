@@ -34,7 +34,9 @@ SPARSE_EMBEDDING = register(
         _gradient,
         doc=(
             "Rows of weight by the indices in data, with a row-sparse gradient of weight.\n\n"
-            "Shapes and attributes are those of Embedding; sparse_grad is taken for granted."
+            "Shapes and attributes are those of Embedding; sparse_grad is taken for granted.\n\n"
+            "Shapes: data any, weight (input_dim, output_dim), output (*data.shape,\n"
+            "output_dim)."
         ),
         inputs=("data", "weight"),
         schema=EMBEDDING.schema,

@@ -41,7 +41,9 @@ SQUARE_SUM = register(
         _gradient,
         doc=(
             "Sum of the squares of data over axes; arguments and shapes are those of sum.\n\n"
-            "Of a row-sparse matrix over axis 1 with keepdims it is row-sparse."
+            "Of a row-sparse matrix over axis 1 with keepdims it is row-sparse.\n\n"
+            "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+            "(keepdims)."
         ),
         schema=Schema(axis=optional(shape_attr()), keepdims=boolean(False), exclude=boolean(False)),
     )

@@ -8,8 +8,9 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.extents import limited
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.vision.extents import check_floating, check_rank, limited
+from gluonish.ops.vision.extents import check_floating, check_rank
 from gluonish.ops.vision.separable import Taps, adjoint_operator, map_images
 
 __all__ = ["ADAPTIVE_AVG_POOLING"]
@@ -66,7 +67,8 @@ ADAPTIVE_AVG_POOLING = register(
         doc=(
             "Means of images (N, C, H, W) over output_size windows.\n\n"
             "Along an axis window i of n begins at i * extent / n, rounded down, and ends at\n"
-            "(i + 1) * extent / n, rounded up. output_size () is (1, 1), and (k,) is (k, k)."
+            "(i + 1) * extent / n, rounded up. output_size () is (1, 1), and (k,) is (k, k).\n\n"
+            "Shapes: data (N, C, H, W), output (N, C, *output_size)."
         ),
         schema=Schema(output_size=shape(())),
     )

@@ -8,8 +8,9 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, choice, integer, number, optional
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.extents import limited
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.vision.extents import check_floating, check_rank, limited
+from gluonish.ops.vision.extents import check_floating, check_rank
 from gluonish.ops.vision.separable import Taps, adjoint_operator, map_images
 
 __all__ = ["BILINEAR_RESIZE"]
@@ -112,7 +113,9 @@ BILINEAR_RESIZE = register(
             "adds 1; 'like' takes that of a second array; 'to_even_down' and the others go to the\n"
             "nearest even or odd extent. align_corners puts the first and last pixels of both\n"
             "images on each other; otherwise pixels are areas and the images' edges meet. An\n"
-            "extent of 1 takes the first pixel."
+            "extent of 1 takes the first pixel.\n\n"
+            "Shapes: data (N, C, H, W), like (N, C, H', W'), output (N, C, height, width), in\n"
+            "pixels."
         ),
         inputs=("data", "like"),
         active_inputs=_active_inputs,

@@ -14,13 +14,14 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, optional, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.concat import concat
+from gluonish.ops.extents import limited
 from gluonish.ops.matmul import batch_dot
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
 from gluonish.ops.vision.bilinear_points import Read, bilinear_points_gradients, read_bilinear
-from gluonish.ops.vision.extents import check_floating, check_pair, check_rank, limited
+from gluonish.ops.vision.extents import check_floating, check_pair, check_rank
 from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = [
@@ -145,7 +146,9 @@ GRID_GENERATOR = register(
             "Grids for BilinearSampler, (N, 2, H, W).\n\n"
             "'affine': data (N, 6) holds matrices (2, 3) that multiply (x, y, 1) of the pixels of\n"
             "target_shape. 'warp': data (N, 2, H, W) is a flow in pixels, added to each pixel's\n"
-            "place."
+            "place.\n\n"
+            "Shapes: data (N, 6) or (N, 2, H, W), output (N, 2, *target_shape) or (N, 2, H,\n"
+            "W)."
         ),
         schema=Schema(transform_type=choice("affine", "warp"), target_shape=shape((0, 0))),
         outputs=2,
@@ -223,7 +226,8 @@ BILINEAR_SAMPLER = register(
             "Images (N, C, H, W) read at the places that a grid (N, 2, H', W') names: x and y, -1\n"
             "at the first pixel and 1 at the last.\n\n"
             "Between pixels it takes the mean of four, weighted by how near they are. Pixels\n"
-            "beyond the image are 0. cudnn_off changes nothing."
+            "beyond the image are 0. cudnn_off changes nothing.\n\n"
+            "Shapes: data (N, C, H, W), grid (N, 2, H', W'), output (N, C, H', W')."
         ),
         inputs=("data", "grid"),
         schema=Schema(cudnn_off=optional(boolean())),
@@ -278,7 +282,8 @@ SPATIAL_TRANSFORMER = register(
             "Images (N, C, H, W) read through affine maps, at target_shape.\n\n"
             "loc (N, 6) holds matrices (2, 3) that map (x, y, 1) of an output pixel to x and y of\n"
             "the place that is read; -1 and 1 are the first and last pixel. Pixels beyond the\n"
-            "image are 0. cudnn_off changes nothing."
+            "image are 0. cudnn_off changes nothing.\n\n"
+            "Shapes: data (N, C, H, W), loc (N, 6), output (N, C, *target_shape)."
         ),
         inputs=("data", "loc"),
         schema=Schema(

@@ -74,7 +74,8 @@ CROP = register(
         _gradient,
         doc=(
             "A window of images (N, C, H, W) at offset, or in their middle with center_crop.\n\n"
-            "Its rows and columns are h_w, or those of a second array (N, C, H, W)."
+            "Its rows and columns are h_w, or those of a second array (N, C, H, W).\n\n"
+            "Shapes: data (N, C, H, W), output (N, C, *h_w), in pixels."
         ),
         schema=Schema(
             num_args=integer(low=1), offset=_OFFSET, h_w=_OFFSET, center_crop=boolean(False)

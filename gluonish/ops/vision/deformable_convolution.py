@@ -18,6 +18,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.concat import concat
+from gluonish.ops.extents import limited
 from gluonish.ops.matmul import batch_dot
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
@@ -31,7 +32,7 @@ from gluonish.ops.vision.bilinear_points import (
     bilinear_points_gradients,
     read_bilinear,
 )
-from gluonish.ops.vision.extents import check_floating, check_rank, limited
+from gluonish.ops.vision.extents import check_floating, check_rank
 from gluonish.ops.windows import Geometry, normalize_geometry, sample_chunks, window_count
 from gluonish.ops.zero_gradient import zero_gradient
 

@@ -17,6 +17,7 @@ from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.extents import limited
 from gluonish.ops.host import widened_on_host
 from gluonish.ops.pointwise import CLIP
 from gluonish.ops.precision import accumulator, widen
@@ -24,7 +25,6 @@ from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
-from gluonish.ops.vision.extents import limited
 from gluonish.ops.vision.points import gather_points
 from gluonish.ops.vision.regions import check_regions, image_number, round_away
 from gluonish.ops.vision.roi_align import check_scale

@@ -61,7 +61,8 @@ DEPTH_TO_SPACE = register(
         doc=(
             "Channels laid out as blocks of pixels.\n\n"
             "data (N, C * b * b, H, W) becomes (N, C, H * b, W * b) with b = block_size; the row\n"
-            "and the column in the block are the leading parts of the channel's number."
+            "and the column in the block are the leading parts of the channel's number.\n\n"
+            "Shapes: data (N, C * b * b, H, W), output (N, C, H * b, W * b)."
         ),
         schema=Schema(block_size=integer(low=1)),
     )
@@ -75,7 +76,8 @@ SPACE_TO_DEPTH = register(
         lambda g, data, **attrs: (lambda: apply(DEPTH_TO_SPACE, (g,), attrs),),
         doc=(
             "Blocks of pixels as channels: the inverse of depth_to_space.\n\n"
-            "data (N, C, H * b, W * b) becomes (N, C * b * b, H, W) with b = block_size."
+            "data (N, C, H * b, W * b) becomes (N, C * b * b, H, W) with b = block_size.\n\n"
+            "Shapes: data (N, C, H * b, W * b), output (N, C * b * b, H, W)."
         ),
         schema=Schema(block_size=integer(low=1)),
     )

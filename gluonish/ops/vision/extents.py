@@ -1,31 +1,10 @@
-"""What vision and detection operators check of their inputs: rank, one floating dtype, and sizes.
-
-Sizes follow from attributes here, so that a slip in one would ask for all the memory there is.
-"""
-
-import math
+"""What vision and detection operators check of their inputs: rank, one floating dtype, pairs."""
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape, Spec
 
-__all__ = ["check_floating", "check_pair", "check_rank", "limited"]
-
-_MOST_ELEMENTS = 2**31 - 1  # of one array in MXNet
-
-
-def limited(operator: str, shape: Shape) -> Shape:
-    """Return an output's shape.
-
-    Raises:
-        OperatorError: It has more than 2**31 - 1 elements, or would have with one along its axes
-            of extent 0.
-    """
-    if math.prod(extent or 1 for extent in shape) > _MOST_ELEMENTS:
-        raise OperatorError(
-            f"{operator}: expected an output of at most {_MOST_ELEMENTS} elements, got {shape}"
-        )
-    return shape
+__all__ = ["check_floating", "check_pair", "check_rank"]
 
 
 def check_rank(operator: str, name: str, spec: Spec, axes: str) -> None:

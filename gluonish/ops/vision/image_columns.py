@@ -7,9 +7,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.extents import limited
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.vision.extents import check_floating, limited
+from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.windows import (
     Geometry,
     add_windows,
@@ -98,7 +99,8 @@ IM2COL = register(
         _im2col_gradient,
         doc=(
             "The windows of images (N, C, *spatial) as columns: (N, C * window, positions).\n\n"
-            "stride, dilate and pad are those of Convolution; 1 to 3 spatial axes."
+            "stride, dilate and pad are those of Convolution; 1 to 3 spatial axes.\n\n"
+            "Shapes: data (N, C, *spatial), output (N, C * window, positions)."
         ),
         schema=Schema(**_GEOMETRY),
     )
@@ -112,7 +114,8 @@ COL2IM = register(
         _col2im_gradient,
         doc=(
             "Images (N, C, *output_size) that sum the columns (N, C * window, positions) where\n"
-            "im2col takes them from: its adjoint."
+            "im2col takes them from: its adjoint.\n\n"
+            "Shapes: data (N, C * window, positions), output (N, C, *output_size)."
         ),
         schema=Schema(output_size=shape(), **_GEOMETRY),
     )

@@ -93,7 +93,9 @@ MOMENTS = register(
         _gradient,
         doc=(
             "Mean and variance over axes, which must be named.\n\n"
-            "keepdims leaves the axes with extent 1. Without any axis left the shape is (1,)."
+            "keepdims leaves the axes with extent 1. Without any axis left the shape is (1,).\n\n"
+            "Shapes: data any, outputs data's without the axes in axes, or with extent 1\n"
+            "there (keepdims)."
         ),
         schema=Schema(axes=optional(shape()), keepdims=boolean(False)),
         outputs=2,

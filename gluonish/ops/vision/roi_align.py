@@ -17,8 +17,9 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.registry import Operator, register
-from gluonish.ops.vision.extents import check_pair, limited
+from gluonish.ops.extents import limited
+from gluonish.ops.registry import Operator, find_operator, register
+from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.regions import (
     Matrix,
     RegionMap,
@@ -28,11 +29,19 @@ from gluonish.ops.vision.regions import (
     round_away,
 )
 
-__all__ = ["PSROI_POOLING", "ROI_ALIGN", "check_samples", "check_scale", "sample_count"]
+__all__ = [
+    "MOST_SAMPLES",
+    "PSROI_POOLING",
+    "ROI_ALIGN",
+    "ROI_ALIGN_BACKWARD",
+    "check_samples",
+    "check_scale",
+    "sample_count",
+]
 
 _ALIGN = "_contrib_ROIAlign"
 _POOLING = "_contrib_PSROIPooling"
-_MOST_SAMPLES = 1 << 9  # along an axis of a part; a region that needs more is no part of an image
+MOST_SAMPLES = 1 << 9  # along an axis of a part; a region that needs more is no part of an image
 
 
 def check_scale(operator: str, scale: float) -> None:
@@ -51,8 +60,8 @@ def check_samples(operator: str, name: str, ratio: int) -> None:
     Raises:
         OperatorError: naming it.
     """
-    if ratio > _MOST_SAMPLES:
-        raise OperatorError(f"{operator}: expected {name} of at most {_MOST_SAMPLES}, got {ratio}")
+    if ratio > MOST_SAMPLES:
+        raise OperatorError(f"{operator}: expected {name} of at most {MOST_SAMPLES}, got {ratio}")
 
 
 def sample_count(length: float, bins: int, ratio: int) -> int:
@@ -60,7 +69,7 @@ def sample_count(length: float, bins: int, ratio: int) -> int:
     if ratio > 0:
         return ratio
     share = np.ceil(length / bins)
-    return int(min(max(share, 0), _MOST_SAMPLES)) if share == share else 0
+    return int(min(max(share, 0), MOST_SAMPLES)) if share == share else 0
 
 
 def _align_axis(start: Any, length: Any, bins: int, ratio: int, extent: int) -> Matrix:
@@ -159,6 +168,7 @@ ROI_ALIGN: Operator = register(
         heavy=True,
     )
 )
+ROI_ALIGN_BACKWARD = find_operator("_roi_align_backward")
 
 
 def _mean_axis(start: Any, length: Any, bins: int, extent: int) -> Matrix:

@@ -14,12 +14,13 @@ from gluonish.core.schema import Schema, boolean, choice, integer, number, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.batch_norm import BATCH_NORM
 from gluonish.ops.convolution import CONVOLUTION
+from gluonish.ops.extents import limited
 from gluonish.ops.pad import PAD
 from gluonish.ops.pooling import POOLING
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.slice import slice_
 from gluonish.ops.unary import RSQRT
-from gluonish.ops.vision.extents import check_rank, limited
+from gluonish.ops.vision.extents import check_rank
 
 __all__ = ["BATCH_NORM_V1", "CONVOLUTION_V1", "POOLING_V1"]
 
@@ -62,7 +63,9 @@ CONVOLUTION_V1 = register(
         _convolution_gradient,
         doc=(
             "Convolution of images (N, C, H, W): the first form of Convolution.\n\n"
-            "workspace, cudnn_tune and cudnn_off change nothing."
+            "workspace, cudnn_tune and cudnn_off change nothing.\n\n"
+            "Shapes: data (N, C, H, W), weight (num_filter, C / num_group, *kernel), bias\n"
+            "(num_filter,), output (N, num_filter, H', W')."
         ),
         inputs=CONVOLUTION.inputs,
         active_inputs=CONVOLUTION.active_inputs,
@@ -153,7 +156,8 @@ POOLING_V1 = register(
         doc=(
             "Maximum, mean or sum of windows of images (N, C, H, W): the first form of Pooling.\n\n"
             "Means divide by the whole window, also where it reaches over the padding's end, and\n"
-            "maxima take the zeros of the padding for elements."
+            "maxima take the zeros of the padding for elements.\n\n"
+            "Shapes: data (N, C, H, W), output (N, C, H', W')."
         ),
         schema=Schema(
             kernel=shape(()),
@@ -207,7 +211,8 @@ BATCH_NORM_V1 = register(
         doc=(
             "BatchNorm over axis 1 of data (N, C) or (N, C, H, W): its first form.\n\n"
             "output_mean_var also returns the mean and the variance. Moving statistics are\n"
-            "brought up to date in the forward pass."
+            "brought up to date in the forward pass.\n\n"
+            "Shapes: data (N, C) or (N, C, H, W), the others (C,), output that of data."
         ),
         inputs=BATCH_NORM.inputs,
         schema=Schema(

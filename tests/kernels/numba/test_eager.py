@@ -49,12 +49,29 @@ def test_whole_numbers_are_not_taken() -> None:
 def test_nothing_is_compiled_before_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([0.0, 0.15, 1.0, 1.15])
     monkeypatch.setattr(eager, "perf_counter", lambda: next(times))
+    monkeypatch.setattr(eager, "_COMPILING_S", 0.2)
+    monkeypatch.setattr(eager, "plan_known", lambda *_: None)
     kernel = LargeKernel(SIGMOID)
     out = np.empty_like(X)
     for pays in (False, False, True):
         assert kernel.compiles == pays
         if not pays:
             kernel(np, out, X)
+
+
+def test_what_is_on_disk_is_used_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    warm("sigmoid")(np, np.empty_like(X), X)
+    monkeypatch.setattr(eager, "perf_counter", lambda: pytest.fail("the reference kernel ran"))
+    LargeKernel(SIGMOID)(np, np.empty_like(X), X)
+
+
+def test_special_functions_are_taken_of_small_arrays() -> None:
+    small = Spec((300,), FLOAT)
+    assert LargeKernel(find_operator("erf")).takes(small)
+    gelu = LargeKernel(find_operator("LeakyReLU"))
+    attrs = find_operator("LeakyReLU").schema.parse("LeakyReLU", {"act_type": "gelu"})
+    assert gelu.takes(small, **attrs, train=False)
+    assert not gelu.takes(small, **{**attrs, "act_type": "elu"}, train=False)
 
 
 @pytest.mark.parametrize("dtype", [FLOAT, np.dtype(ml_dtypes.bfloat16)])

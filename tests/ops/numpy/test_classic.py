@@ -8,16 +8,16 @@ from gluonish.ops import catalog  # noqa: F401  # registers the operators
 from gluonish.ops.numpy.classic import classic_form, classic_operators
 from gluonish.ops.registry import find_operator
 
-F, G, I = "float32", "float16", "int32"
+F, H, I32 = "float32", "float16", "int32"
 SCALAR = {"scalar": 2.0}
 # Operator, shapes and dtypes of inputs, attributes, and the classic operator's name.
 FORMS: tuple[tuple[str, list[tuple[tuple[int, ...], str]], dict[str, Any], str], ...] = (
     ("_npi_exp", [((2, 3), F)], {}, "exp"),
     ("_npx_relu", [((), F)], {}, "relu"),
     ("_npi_add", [((2, 3), F), ((3,), F)], {}, "broadcast_add"),
-    ("_npi_subtract", [((2, 3), I), ((), I)], {}, "broadcast_sub"),
+    ("_npi_subtract", [((2, 3), I32), ((), I32)], {}, "broadcast_sub"),
     ("_npi_true_divide", [((2, 3), F), ((2, 1), F)], {}, "broadcast_div"),
-    ("_npi_multiply_scalar", [((2,), I)], SCALAR, "_mul_scalar"),
+    ("_npi_multiply_scalar", [((2,), I32)], SCALAR, "_mul_scalar"),
     ("_npi_rsubtract_scalar", [((2,), F)], SCALAR, "_rminus_scalar"),
     ("_npi_rtrue_divide_scalar", [((2,), F)], SCALAR, "_rdiv_scalar"),
     ("_npi_maximum_scalar", [((2,), F)], SCALAR, "_maximum_scalar"),
@@ -25,7 +25,7 @@ FORMS: tuple[tuple[str, list[tuple[tuple[int, ...], str]], dict[str, Any], str],
     ("_np_sum", [((2, 3), F)], {}, "sum"),
     ("_npi_mean", [((2, 3), F)], {"keepdims": True}, "mean"),
     ("_np_max", [((2, 3), F)], {"axis": (0,)}, "max"),
-    ("_np_prod", [((2, 3), G)], {"axis": (0,)}, "prod"),
+    ("_np_prod", [((2, 3), H)], {"axis": (0,)}, "prod"),
     ("_np_transpose", [((2, 3), F)], {}, "transpose"),
     ("_np_moveaxis", [((2, 3, 4), F)], {"source": (0,), "destination": (-1,)}, "transpose"),
     ("_np_reshape", [((2, 3), F)], {"newshape": (-1,)}, "_reshape_exact"),
@@ -50,12 +50,12 @@ FORMS: tuple[tuple[str, list[tuple[tuple[int, ...], str]], dict[str, Any], str],
     ("_npi_full_like", [((2,), F)], {"fill_value": 1.0}, "ones_like"),
 )
 NONE: tuple[tuple[str, list[tuple[tuple[int, ...], str]], dict[str, Any]], ...] = (
-    ("_npi_add", [((2,), F), ((2,), G)], {}),
-    ("_npi_true_divide", [((2,), I), ((2,), I)], {}),
-    ("_npi_add_scalar", [((2,), I)], {"scalar": 2.5, "is_int": False}),
+    ("_npi_add", [((2,), F), ((2,), H)], {}),
+    ("_npi_true_divide", [((2,), I32), ((2,), I32)], {}),
+    ("_npi_add_scalar", [((2,), I32)], {"scalar": 2.5, "is_int": False}),
     ("_np_sum", [((2, 3), F)], {"axis": ()}),
     ("_np_sum", [((2, 3), F)], {"dtype": "float64"}),
-    ("_npi_mean", [((2, 3), I)], {}),
+    ("_npi_mean", [((2, 3), I32)], {}),
     ("_npi_where", [((2,), "bool"), ((2, 2), F), ((2, 2), F)], {}),
     ("_npi_where", [((2, 2), "bool"), ((2,), F), ((2, 2), F)], {}),
     ("_npi_concatenate", [((2, 3), F), ((2, 1), F)], {"axis": None}),

@@ -1,0 +1,243 @@
+"""ROIAlign and its adjoint: sums over bands of the matrices that a region is along each axis.
+
+Each row of these matrices holds the shares of neighbouring pixels in one part of the region; a
+first kernel computes all of them, and where their bands begin and end.
+"""
+
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.onednn.memory import address
+from gluonish.ops.host import widened_on_host
+from gluonish.ops.registry import FastKernel
+from gluonish.ops.vision.regions import image_number
+from gluonish.ops.vision.roi_align import MOST_SAMPLES, ROI_ALIGN, ROI_ALIGN_BACKWARD
+
+__all__ = ["hang"]
+
+_MOST = 1 << 26  # elements of the matrices
+
+# Words: where regions start along the axis, their lengths, matrices, bands; parts, extent of the
+# axis, samples (or 0) and the most of them. One sample after the other, as the operator says.
+_AXIS = """
+def body(begin, end, words):
+    starts, lengths = {view}(words[0]), {view}(words[1])
+    matrices, bands = {view}(words[2]), i64(words[3])
+    bins, extent, ratio, most = words[4], words[5], words[6], words[7]
+    one, none = {real}(1), {real}(0)
+    for region in range(begin, end):
+        start, length = starts[region], lengths[region]
+        step = length / {real}(bins)
+        samples = ratio
+        finite = start + length - (start + length) == none
+        if samples <= 0:
+            samples = int64(0)
+            if finite:
+                samples = int64(minimum(maximum(ceil(step), none), {real}(most)))
+        for part in range(bins):
+            row = (region * bins + part) * extent
+            for i in range(extent):
+                matrices[row + i] = none
+            low, high = extent, int64(0)
+            if finite:
+                for sample in range(samples):
+                    inner = ({real}(sample) + {real}(0.5)) * step / {real}(samples)
+                    place = start + {real}(part) * step + inner
+                    if place >= -one and place <= {real}(extent):
+                        place = minimum(maximum(place, none), {real}(extent - 1))
+                        first = int64(place)
+                        after = min(first + 1, extent - 1)
+                        weight = place - {real}(first)
+                        matrices[row + first] += (one - weight) / {real}(samples)
+                        matrices[row + after] += weight / {real}(samples)
+                        low, high = min(low, first), max(high, after + 1)
+            bands[2 * (region * bins + part)] = low
+            bands[2 * (region * bins + part) + 1] = high
+"""
+
+_HEAD = """
+def body(begin, end, words):
+    data, out = {view}(words[0]), {view}(words[1])
+    rows, row_bands = {view}(words[2]), i64(words[3])
+    columns, column_bands = {view}(words[4]), i64(words[5])
+    images, regions, channels = i64(words[6]), words[7], words[8]
+    height, width, tall, wide = words[9], words[10], words[11], words[12]
+    sensitive, planes, none = words[13], words[14], {real}(0)
+"""
+
+_PART = """
+                    t, s = 2 * (region * tall + p), 2 * (region * wide + q)
+                    row, column = (region * tall + p) * height, (region * wide + q) * width
+                    plane = channel
+                    if sensitive != 0:
+                        plane = (channel * tall + p) * wide + q
+                    image = (images[region] * planes + plane) * height * width
+"""
+
+# Steps are regions.
+_ALIGN = (
+    _HEAD
+    + """
+    for region in range(begin, end):
+        for channel in range(channels):
+            for p in range(tall):
+                for q in range(wide):
+"""
+    + _PART
+    + """
+                    total = none
+                    if images[region] >= 0:
+                        for i in range(row_bands[t], row_bands[t + 1]):
+                            along = none
+                            for j in range(column_bands[s], column_bands[s + 1]):
+                                along += data[image + i * width + j] * columns[column + j]
+                            total += along * rows[row + i]
+                    out[((region * channels + channel) * tall + p) * wide + q] = total
+"""
+)
+
+# Steps are channels of the result: threads share no pixels.
+_ADJOINT = (
+    _HEAD
+    + """
+    for channel in range(begin, end):
+        for region in range(regions):
+            if images[region] >= 0:
+              for p in range(tall):
+                for q in range(wide):
+"""
+    + _PART
+    + """
+                    g = data[((region * channels + channel) * tall + p) * wide + q]
+                    for i in range(row_bands[t], row_bands[t + 1]):
+                        share = g * rows[row + i]
+                        for j in range(column_bands[s], column_bands[s + 1]):
+                            out[image + i * width + j] += share * columns[column + j]
+"""
+)
+
+
+@cache
+def _compiled(source: str, itemsize: int) -> CompiledKernel:
+    real = {4: "float32", 8: "float64"}[itemsize]
+    text = source.format(view=f"f{8 * itemsize}", real=real)
+    # Places without contraction, so that those at a border fall as they do in NumPy.
+    return compile_kernel(text, fastmath=()) if source is _AXIS else compile_kernel(text)
+
+
+class _Axis(NamedTuple):
+    """The matrices (regions, parts, extent) along an axis, and the bands (regions, parts, 2)."""
+
+    matrices: Any
+    bands: Any
+
+    def words(self) -> list[int]:
+        """Return the addresses of both."""
+        return [address(self.matrices), address(self.bands)]
+
+
+def _axis(starts: Any, lengths: Any, bins: int, extent: int, ratio: int) -> _Axis:
+    found = _Axis(
+        np.empty((len(starts), bins, extent), starts.dtype),
+        np.empty((len(starts), bins, 2), np.int64),
+    )
+    words = [address(starts), address(lengths), *found.words(), bins, extent, ratio, MOST_SAMPLES]
+    kernel = _compiled(_AXIS, starts.itemsize)
+    kernel(len(starts), np.array(words, np.int64), max(1, 4096 // (bins * extent)))
+    return found
+
+
+class _Regions:
+    """What regions take from images, and the words of the kernels behind the arrays.
+
+    Args:
+        rois: Rows (image, x1, y1, x2, y2).
+        shape: Of the images.
+        attrs: The operator's.
+    """
+
+    def __init__(self, rois: Any, shape: Shape, attrs: dict[str, Any]) -> None:
+        real = rois.dtype.type
+        shift = real(0.5 if attrs["aligned"] else 0)
+        corners = np.ascontiguousarray(rois[:, 1:].T) * real(attrs["spatial_scale"]) - shift
+        starts, sizes = corners[:2], corners[2:] - corners[:2]
+        if not attrs["aligned"]:
+            sizes = np.maximum(sizes, real(1))
+        numbers = [image_number(roi, shape[0]) for roi in rois]
+        self.images = np.array([-1 if n is None else n for n in numbers], np.int64)
+        self.attrs, self.shape = attrs, shape
+        pooled, ratio = attrs["pooled_size"], attrs["sample_ratio"]
+        self.columns, self.rows = (
+            _axis(starts[i], sizes[i], pooled[1 - i], shape[3 - i], ratio) for i in range(2)
+        )
+
+    def words(self, channels: int) -> Any:
+        """Return the kernels' words, with two zeros for the addresses of arrays."""
+        return np.array(
+            [
+                *(0, 0, *self.rows.words(), *self.columns.words(), address(self.images)),
+                *(len(self.images), channels, *self.shape[2:], *self.attrs["pooled_size"]),
+                *(self.attrs["position_sensitive"], self.shape[1]),
+            ],
+            np.int64,
+        )
+
+
+def _kernel(xp: ModuleType, out: Any, data: Any, rois: Any, **attrs: Any) -> None:
+    data, regions = (
+        np.ascontiguousarray(data),
+        _Regions(widened_on_host(np, rois), data.shape, attrs),
+    )
+    made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+    words = regions.words(out.shape[1])
+    words[:2] = address(data), address(made)
+    _compiled(_ALIGN, data.itemsize)(len(rois), words, 1)
+    if made is not out:
+        out[...] = made
+
+
+def _backward(
+    xp: ModuleType, out: Any, grad: Any, rois: Any, *, data_shape: Shape, **attrs: Any
+) -> None:
+    grad, regions = (
+        np.ascontiguousarray(grad),
+        _Regions(widened_on_host(np, rois), data_shape, attrs),
+    )
+    made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+    made.fill(0)
+    words = regions.words(grad.shape[1])
+    words[:2] = address(grad), address(made)
+    _compiled(_ADJOINT, grad.itemsize)(grad.shape[1], words, 1)
+    if made is not out:
+        out[...] = made
+
+
+def _fits(images: Shape, rois: Spec, dtype: Any, pooled: Shape) -> bool:
+    matrices = rois.shape[0] * (pooled[0] * images[2] + pooled[1] * images[3])
+    return dtype in (FLOAT32, FLOAT64) and min(*images, rois.shape[0]) > 0 and matrices <= _MOST
+
+
+def _takes(data: Spec, rois: Spec, *, pooled_size: Shape, **_: Any) -> bool:
+    return _fits(data.shape, rois, data.dtype, pooled_size)
+
+
+def _takes_backward(
+    grad: Spec, rois: Spec, *, pooled_size: Shape, data_shape: Shape, **_: Any
+) -> bool:
+    return _fits(data_shape, rois, grad.dtype, pooled_size)
+
+
+def hang() -> None:
+    """Hang the kernels on their operators."""
+    name = "numba.roi_align"
+    ROI_ALIGN.hang(FastKernel(name, _takes, _kernel, available))
+    ROI_ALIGN_BACKWARD.hang(FastKernel(name, _takes_backward, _backward, available))
+
+
+hang()
