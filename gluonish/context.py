@@ -14,6 +14,9 @@ def num_gpus() -> int:
 def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
     """Return free and total memory of a GPU, in bytes.
 
+    Args:
+        device_id: Number of the device, from 0.
+
     Raises:
         DeviceError: if CuPy or the device is missing.
     """

@@ -53,6 +53,9 @@ def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
 def get_cuda_compute_capability(ctx: Context) -> int:
     """Return the compute capability of a GPU, as 90 for 9.0.
 
+    Args:
+        ctx: The GPU.
+
     Raises:
         ArgumentError: if ``ctx`` is no GPU.
         DeviceError: if CuPy or the device is missing.

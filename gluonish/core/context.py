@@ -118,22 +118,38 @@ def _context(device_type: str, device_id: int) -> Context:
 
 
 def cpu(device_id: int = 0) -> Context:
-    """Return the CPU device of this number."""
+    """Return the CPU device of this number.
+
+    Args:
+        device_id: Number of the device; all are the same memory.
+    """
     return _context("cpu", device_id)
 
 
 def gpu(device_id: int = 0) -> Context:
-    """Return the CUDA device of this number; whether it is there shows at its first use."""
+    """Return the CUDA device of this number; whether it is there shows at its first use.
+
+    Args:
+        device_id: Number of the device, from 0.
+    """
     return _context("gpu", device_id)
 
 
 def cpu_pinned(device_id: int = 0) -> Context:
-    """Return the page-locked host memory that copies to GPU ``device_id`` start from."""
+    """Return the page-locked host memory that copies to GPU ``device_id`` start from.
+
+    Args:
+        device_id: Number of the GPU, from 0.
+    """
     return _context("cpu_pinned", device_id)
 
 
 def cpu_shared(device_id: int = 0) -> Context:
-    """Return host memory that other processes can map."""
+    """Return host memory that other processes can map.
+
+    Args:
+        device_id: Number of the device; all are the same memory.
+    """
     return _context("cpu_shared", device_id)
 
 

@@ -8,6 +8,8 @@ from gluonish.core.context import Context
 from gluonish.core.device import device_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.engine import current_engine
+from gluonish.kernels import teams
+from gluonish.kernels.numba.moves import copy, is_large
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node
@@ -57,6 +59,8 @@ def copy_into(
         refreshes: The target holds an older value of the source, as a weight does of its copy in a
             kvstore: if the source failed, that value stays, as in an update in place.
     """
+    if source._device.xp_name == "numpy" and is_large(source._data):
+        teams.hand_over()
     current_engine().push(
         partial(transfer, source, target),
         [source._var, target._var] if refreshes else [source._var],
@@ -70,7 +74,9 @@ def copy_into(
 
 def transfer(source: NDArray, target: NDArray) -> None:
     """Copy values at once, in whatever thread the engine chose."""
-    if source._device.xp_name == target._device.xp_name:
+    if source._device.xp_name == target._device.xp_name == "numpy":
+        copy(target._data, source._data)
+    elif source._device.xp_name == target._device.xp_name:
         target._device.from_peer(source._data, target._data)
     elif target._device.xp_name == "numpy":
         target._data[...] = source._device.to_host(source._data)

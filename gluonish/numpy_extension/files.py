@@ -26,6 +26,9 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
 def load(file: str | os.PathLike[str]) -> list[ndarray] | dict[str, ndarray]:
     """Return the arrays of a file: a dict if they have names, else a list.
 
+    Args:
+        file: Path.
+
     Raises:
         FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not
             have.

@@ -54,7 +54,7 @@ def _kernel(
 
 def drops(attrs: Attrs) -> bool:
     """Whether a call with these attributes zeroes anything."""
-    return attrs["p"] != 0 and (attrs["train"] or attrs["mode"] == "always")
+    return bool(attrs["p"] and (attrs["train"] or attrs["mode"] == "always"))
 
 
 def fill_dropout(xp: ModuleType, out: Any, mask: Any, data: Any, drawn: Any, p: float) -> None:

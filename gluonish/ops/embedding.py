@@ -9,6 +9,7 @@ from gluonish.core.schema import Schema, boolean, dtype_attr, integer
 from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
+from gluonish.ops.take import whole_positions
 
 __all__ = ["EMBEDDING", "EMBEDDING_BACKWARD"]
 
@@ -32,7 +33,7 @@ def _infer(
 
 def _rows(xp: ModuleType, data: Any, input_dim: int) -> Any:
     """Return row numbers: whole numbers, and the first or last row for those outside."""
-    return xp.clip(data.astype(xp.int64), 0, input_dim - 1)
+    return whole_positions(xp, "Embedding", data, input_dim)
 
 
 def _kernel(

@@ -177,9 +177,9 @@ LEAKY_RELU = register(
         doc=(
             "data where it is positive, and what act_type says where it is negative.\n\n"
             "That is slope * data (leaky), slope * (e^data - 1) (elu), gamma * data with gamma\n"
-            "along axis 1 (prelu), or data times a random slope between lower_bound and upper_bound, outside training their mean (rrelu,\n"
-            "which also returns the slopes). selu is a scaled elu; gelu is data times the\n"
-            "normal distribution function of data.\n\n"
+            "along axis 1 (prelu), or data times a random slope between lower_bound and\n"
+            "upper_bound, outside training their mean (rrelu, which also returns the slopes).\n"
+            "selu is a scaled elu; gelu is data times the normal distribution function of data.\n\n"
             "Shapes: data (N, C, ...) or any, gamma (C,) or (1,), outputs that of data."
         ),
         inputs=("data", "gamma"),

@@ -32,7 +32,7 @@ def whole_positions(
             f"{operator}: expected positions in [0, {extent}), got some from {int(whole.min())} "
             f"to {int(whole.max())}"
         )
-    return xp.clip(whole, 0, extent - 1)
+    return xp.minimum(xp.maximum(whole, 0), extent - 1)  # at half the price of clip
 
 
 def _infer(a: Spec, indices: Spec, *, axis: int, mode: str) -> tuple[Spec]:

@@ -26,7 +26,26 @@ def adamw_update(
     name: str | None = None,
     **kwargs: Any,
 ) -> Symbol:
-    """Compose a step of AdamW; arguments of `gluonish.nd.contrib.adamw_update`."""
+    """Compose a step of AdamW.
+
+    Args:
+        weight: The weight.
+        grad: Its gradient, of the same shape.
+        mean: Running mean of the gradient, which moves along.
+        var: Running mean of its square, which moves along.
+        rescale_grad: Factor of the gradient, a number or a Symbol (1,); where it is 0, infinite or
+            NaN, nothing moves.
+        lr: Learning rate of the gradient's step.
+        eta: Factor of the whole step.
+        beta1: Decay of ``mean``.
+        beta2: Decay of ``var``.
+        epsilon: Added to the root of ``var``.
+        wd: Weight decay.
+        clip_gradient: Largest magnitude of a scaled gradient; none below 0.
+        out: Accepted; only arrays can be filled.
+        name: Name of the node; made up where it is left out.
+        kwargs: Attributes of the node.
+    """
     del out
     rates = {"lr": lr, "eta": eta, "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "wd": wd}
     arrays = (weight, grad, mean, var, _scale(rescale_grad))
@@ -53,7 +72,27 @@ def mp_adamw_update(
     name: str | None = None,
     **kwargs: Any,
 ) -> Symbol:
-    """Compose a step of AdamW on a 16-bit weight; see `gluonish.nd.contrib.mp_adamw_update`."""
+    """Compose a step of AdamW on a 16-bit weight.
+
+    Args:
+        weight: The weight, of 16 bits.
+        grad: Its gradient, of the same shape.
+        mean: Running mean of the gradient, which moves along.
+        var: Running mean of its square, which moves along.
+        weight32: The weight in float32, which moves along.
+        rescale_grad: Factor of the gradient, a number or a Symbol (1,); where it is 0, infinite or
+            NaN, nothing moves.
+        lr: Learning rate of the gradient's step.
+        eta: Factor of the whole step.
+        beta1: Decay of ``mean``.
+        beta2: Decay of ``var``.
+        epsilon: Added to the root of ``var``.
+        wd: Weight decay.
+        clip_gradient: Largest magnitude of a scaled gradient; none below 0.
+        out: Accepted; only arrays can be filled.
+        name: Name of the node; made up where it is left out.
+        kwargs: Attributes of the node.
+    """
     del out
     rates = {"lr": lr, "eta": eta, "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "wd": wd}
     arrays = (weight, grad, mean, var, weight32, _scale(rescale_grad))

@@ -49,7 +49,7 @@ def test_steps_on_single_elements_become_one() -> None:
 def test_steps_on_smaller_arrays_stay_in_front() -> None:
     found = fuse(rule("max", DATA, outputs=(ROW,), axis=1), "max", 1)
     assert found is not None
-    assert [step.op.name for step in found.steps][:-1] == ["reshape", "reshape"]
+    assert [step.op.name for step in found.steps][:-1] == ["Reshape", "Reshape"]
     assert found.steps[-1] is found.joined
 
 

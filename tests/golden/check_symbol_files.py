@@ -101,11 +101,9 @@ def _differs(path, case, stored):
         mx.npx.set_np()
     try:
         symbol = mx.sym.load_json(path.read_text(encoding="utf-8"))
-        arrays = {f"x{i}": mx.nd.array(x, dtype=x.dtype) for i, x in enumerate(case.arrays())}
-        if as_np:
-            arrays = {
-                name: mx.np.array(x, dtype=x.dtype).as_nd_ndarray() for name, x in arrays.items()
-            }
+        make = mx.np.array if as_np else mx.nd.array
+        arrays = {f"x{i}": make(x, dtype=x.dtype) for i, x in enumerate(case.arrays())}
+        symbol = symbol.as_np_ndarray() if as_np else symbol
         states = {name: arrays.pop(name) for name in symbol.list_auxiliary_states()}
         executor = symbol.bind(mx.cpu(), arrays, aux_states=states)
         outputs = [y.asnumpy() for y in executor.forward(is_train=case.train)]

@@ -86,7 +86,7 @@ MOVERS = (
     "zeros_like",
 )
 
-Key = EllipsisType | tuple[slice | int, ...]
+Key = EllipsisType | slice | tuple[slice | int, ...]
 
 
 class SwiftArray:

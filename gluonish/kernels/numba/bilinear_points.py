@@ -4,6 +4,7 @@ A first kernel finds, for each position, the flat indices of its four pixels and
 first it lies, along rows and along columns. Others go through the channels with that.
 """
 
+from collections.abc import Callable
 from functools import cache, partial
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.onednn.memory import address
 from gluonish.ops.precision import widen
-from gluonish.ops.registry import FastKernel
+from gluonish.ops.registry import FastKernel, Operator
 from gluonish.ops.vision.bilinear_points import (
     BILINEAR_POINTS,
     BILINEAR_POINTS_BACKWARD,
@@ -201,7 +202,8 @@ def _corners(rows: Any, columns: Any, extents: tuple[int, int], border: str) -> 
 
 
 def _tiles(rows: Any) -> int:
-    return len(rows) * -(-rows.shape[1] // _TILE)
+    batch, points = rows.shape
+    return int(batch * -(-points // _TILE))
 
 
 def _fill(out: Any, data: Any, rows: Any, columns: Any, border: str) -> None:
@@ -218,7 +220,7 @@ def _fits(data: Any, rows: Any) -> bool:
     """Whether the kernels can run arrays, or specs, of these shapes."""
     height, width = data.shape[2:]
     enough = min(data.size, rows.size) > 0 and rows.size * data.shape[1] >= _SMALL
-    return enough and height * width < _MOST
+    return bool(enough and height * width < _MOST)
 
 
 def read_points(xp: ModuleType, data: Any, rows: Any, columns: Any, border: str) -> Any:
@@ -274,11 +276,12 @@ def hang() -> None:
     name = "numba.bilinear_points"
     BILINEAR_POINTS.hang(FastKernel(name, _takes, _kernel, available))
     BILINEAR_POINTS_BACKWARD.hang(FastKernel(name, _takes_backward, _backward, available))
-    for op, kernel in (
+    kernels: list[tuple[Operator, Callable[..., None]]] = [
         (BILINEAR_SAMPLER, sampler_kernel),
         (SPATIAL_TRANSFORMER, transformer_kernel),
         *((form.operator, form.kernel) for form in FORMS),
-    ):
+    ]
+    for op, kernel in kernels:
         op.hang(FastKernel(name, _any, partial(kernel, read=read_points), available))
 
 

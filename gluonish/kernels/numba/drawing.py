@@ -5,7 +5,7 @@ NumPy needs some hundred passes for Philox and the transform of Box and Muller. 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from types import ModuleType
 from typing import Any
@@ -98,7 +98,7 @@ def _bounds(low: float, high: float) -> tuple[float, ...]:
     return high - low, low, float(np.nextafter(np.float32(high), np.float32(low)))
 
 
-_SOURCES = {
+_SOURCES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {
     "uniform": (_UNIFORM, _bounds),
     "normal": (_NORMAL, lambda loc, scale: (scale, loc)),
 }

@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.kernels.numba.compiler import compile_kernel
+from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
 from gluonish.kernels.numba.loops import Loops, find_loops
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.onednn.api import RefusedError
 
-__all__ = ["VIEWS", "move"]
+__all__ = ["VIEWS", "copy", "is_large", "move"]
 
 VIEWS = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # by the size of an element
 _GRAIN = 1 << 15  # elements that are worth a thread
+_LARGE = 1 << 18  # elements of a copy that is worth a team
 _TILE = 32  # elements along each side
 _SHORT = 8  # elements of a loop that is written out
 _FEW = 512  # elements of rows, several of which are a step
@@ -113,6 +114,23 @@ def move(target: Any, source: Any) -> None:
     if plan is None or not (target.flags.aligned and source.flags.aligned):
         raise RefusedError("move: expected aligned elements of 1, 2, 4 or 8 bytes, got others")
     plan.run(target, source)
+
+
+def is_large(array: Any) -> bool:
+    """Whether a copy of an array is worth a team of threads."""
+    return array.size >= _LARGE and available()
+
+
+def copy(target: Any, source: Any) -> None:
+    """Copy elements into an array of the same shape and any dtype, on all cores if it is large."""
+    if target.dtype == source.dtype and is_large(target):
+        try:
+            move(target, source)
+        except (RefusedError, KernelError):
+            pass
+        else:
+            return
+    target[...] = source
 
 
 @lru_cache(4096)

@@ -38,6 +38,7 @@ from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["DEFORMABLE_CONVOLUTION", "FORMS", "MODULATED_DEFORMABLE_CONVOLUTION"]
 
+_PER_SAMPLE = ("data", "offset", "mask")
 _GEOMETRY = {"kernel": shape(), "stride": shape(()), "dilate": shape(()), "pad": shape(())}
 
 
@@ -309,7 +310,7 @@ class Form:
         matrices = widen(weight).reshape(groups, weight.shape[0] // groups, -1)
         elements = data.shape[1] * math.prod(weight.shape[2:]) * math.prod(out.shape[2:])
         for part in sample_chunks(len(data), elements):
-            some = {key: given[key][part] for key in ("data", "offset", "mask") if key in given}
+            some = {key: x[part] for key, x in given.items() if key in _PER_SAMPLE}
             columns = _columns(xp, some, geometry, parts, self.border, read)
             rows = data.shape[1] * math.prod(geometry.kernel) // groups
             grouped = columns.reshape(len(columns), groups, rows, columns.shape[2])

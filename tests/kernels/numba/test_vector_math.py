@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.numba.compiler import compile_kernel
+from gluonish.ops.special import apply_special
 
 NAMES = ("exp", "expm1", "log", "log1p", "log2", "log10", "tanh", "sigmoid", "softplus", "erf")
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 1e-40, -1e-40, 0.5, 2.0, 1e30]
@@ -81,3 +82,28 @@ def test_functions_are_right_to_a_few_units_in_the_last_place(name: str, dtype: 
 def test_odd_functions_keep_the_sign_of_zero(name: str, dtype: str) -> None:
     zeros = np.array([0.0, -0.0], dtype)
     np.testing.assert_array_equal(np.signbit(computed(name, zeros)), [False, True])
+
+
+@pytest.mark.parametrize("name", ["gammaln", "digamma"])
+def test_gamma_functions_are_those_of_doubles(name: str) -> None:
+    random = np.random.default_rng(7)
+    parts = [
+        random.standard_normal(2000) * 5,
+        random.uniform(-40, 0, 1000),
+        10.0 ** random.uniform(-37, 37, 2000),
+        np.arange(-5, 5),
+        [math.inf, -math.inf, math.nan, 1.4616321, 1 + 1e-6, 2 - 1e-6, -1e-30],
+    ]
+    x = np.concatenate(parts).astype(np.float32)
+    source = (
+        "def body(begin, end, words):\n"
+        "    x, y = f32(words[0]), f32(words[1])\n"
+        "    for i in range(begin, end):\n"
+        "        independent()\n"
+        f"        y[i] = {name}(x[i])\n"
+    )
+    got, wanted = np.empty_like(x), np.empty_like(x)
+    compile_kernel(source)(x.size, np.array([x.ctypes.data, got.ctypes.data], np.int64))
+    with np.errstate(all="ignore"):
+        apply_special(np, name, wanted, x)
+    np.testing.assert_allclose(got, wanted, rtol=2e-6, atol=1e-12)

@@ -111,7 +111,8 @@ def test_operators_that_read_between_pixels(
         kernel(np, outs[0] if op.single else outs, *inputs, **known)
         found.append(outs[0].astype(np.float32))
     scale = 1e-5 if dtype == np.float32 else 2e-3
-    np.testing.assert_allclose(*found, rtol=scale, atol=scale)
+    got, want = found
+    np.testing.assert_allclose(got, want, rtol=scale, atol=scale)
 
 
 ROIS = [
