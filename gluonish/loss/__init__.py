@@ -7,12 +7,14 @@ from gluonish.loss.cross_entropy import (
     SoftmaxCELoss,
     SoftmaxCrossEntropyLoss,
 )
+from gluonish.loss.ctc import CTCLoss
 from gluonish.loss.embedding import CosineEmbeddingLoss, SDMLLoss, TripletLoss
 from gluonish.loss.likelihood import KLDivLoss, PoissonNLLLoss
 from gluonish.loss.margin import HingeLoss, LogisticLoss, SquaredHingeLoss
 from gluonish.loss.regression import HuberLoss, L1Loss, L2Loss
 
 __all__ = [
+    "CTCLoss",
     "CosineEmbeddingLoss",
     "HingeLoss",
     "HuberLoss",

@@ -6,21 +6,39 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
-from gluonish.core.spec import Spec
+from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcasting import refuse_truth_values
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 
-__all__ = ["ARGMAX", "ARGMAX_CHANNEL", "ARGMIN"]
+__all__ = ["ARGMAX", "ARGMAX_CHANNEL", "ARGMIN", "position_operator"]
 
 _SCHEMA = Schema(axis=optional(integer()), keepdims=boolean(False))
 
 
-def _row(name: str, find: Callable[[Any, int | None], Any], word: str) -> Operator:
+def position_operator(
+    name: str,
+    method: str,
+    check: Callable[[str, Spec], None],
+    result_spec: Callable[[Shape, Spec], Spec],
+    doc: str,
+    shapes: str = "",
+) -> Operator:
+    """Register an operator that gives the position of an extreme value along an axis.
+
+    Args:
+        name: Of the operator.
+        method: ``"argmax"`` or ``"argmin"``.
+        check: Refuses data, by the operator's name and the spec.
+        result_spec: Gives the result's spec from its shape in NumPy and the data.
+        doc: What is to be said of the result's dtype.
+        shapes: What is to be said of its shape.
+    """
+
     def infer(data: Spec, *, axis: int | None, keepdims: bool) -> tuple[Spec]:
-        refuse_truth_values(name, data)
+        check(name, data)
         shape = data.shape
         if axis is None:
             result = (1,) * len(shape) if keepdims else ()
@@ -29,11 +47,11 @@ def _row(name: str, find: Callable[[Any, int | None], Any], word: str) -> Operat
             result = (*shape[:axis], *(1,) * keepdims, *shape[axis + 1 :])
         if (data.size if axis is None else shape[axis]) == 0 and 0 not in result:
             raise OperatorError(f"{name}: expected elements to choose from, got data {shape}")
-        return (Spec(result or (1,), data.dtype),)
+        return (result_spec(result, data),)
 
     def kernel(xp: ModuleType, out: Any, data: Any, *, axis: int | None, keepdims: bool) -> None:
         if out.size:
-            out[...] = find(widen(data), axis).reshape(out.shape)
+            out[...] = getattr(widen(data), method)(axis).reshape(out.shape)
 
     return register(
         Operator(
@@ -42,18 +60,29 @@ def _row(name: str, find: Callable[[Any, int | None], Any], word: str) -> Operat
             kernel,
             zero_gradient,
             doc=(
-                f"Position of the first {word} along axis, or among all elements in row order.\n\n"
-                "The dtype is that of data, in which large positions may not be exact.\n\n"
-                "Shapes: data any, output data's without axis, or with extent 1 there (keepdims);\n"
-                "(1,) where no axis is left."
+                f"Position of the first {method.removeprefix('arg')}imum along axis, or among all "
+                f"elements in row order.\n\n{doc}"
+                "Shapes: data any, output data's without axis, or with extent 1 there "
+                f"(keepdims){shapes}."
             ),
             schema=_SCHEMA,
         )
     )
 
 
-ARGMAX = _row("argmax", lambda data, axis: data.argmax(axis), "maximum")
-ARGMIN = _row("argmin", lambda data, axis: data.argmin(axis), "minimum")
+def _in_dtype_of_data(method: str) -> Operator:
+    return position_operator(
+        method,
+        method,
+        refuse_truth_values,
+        lambda shape, data: Spec(shape or (1,), data.dtype),
+        "The dtype is that of data, in which large positions may not be exact.\n\n",
+        ";\n(1,) where no axis is left",
+    )
+
+
+ARGMAX = _in_dtype_of_data("argmax")
+ARGMIN = _in_dtype_of_data("argmin")
 
 
 def _channel_infer(data: Spec) -> tuple[Spec]:

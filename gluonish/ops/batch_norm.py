@@ -5,6 +5,7 @@ References:
         Internal Covariate Shift, 2015.
 """
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
+from gluonish.ops.axes import normalize_axis
 from gluonish.ops.cast import cast
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.precision import accumulator, widen
@@ -22,15 +24,16 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.unary import RSQRT
 
-__all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD", "batch_statistics", "infer_normalized", "move"]
+__all__ = [
+    "BATCH_NORM",
+    "BATCH_NORM_BACKWARD",
+    "chosen_statistics",
+    "infer_normalized",
+    "move",
+    "moves_at",
+]
 
 _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
-
-
-def _channel_axis(data: Shape, axis: int, operator: str = "BatchNorm") -> int:
-    if not -len(data) <= axis < len(data):
-        raise OperatorError(f"{operator}: expected axis of data {data}, got {axis}")
-    return axis % len(data)
 
 
 def infer_normalized(
@@ -49,7 +52,7 @@ def infer_normalized(
     """
     if not is_floating(data.dtype):
         raise OperatorError(f"{operator}: expected floating data, got {data.dtype.name}")
-    channels = data.shape[_channel_axis(data.shape, axis, operator)]
+    channels = data.shape[normalize_axis(operator, axis, len(data.shape))]
     statistic = Spec((channels,), accumulator(data.dtype))
     for name, spec in zip(_INPUTS[1:], parameters, strict=True):
         if spec != statistic:
@@ -70,7 +73,7 @@ def _layout(data: Any, axis: int) -> tuple[tuple[int, ...], Shape]:
     return axes, tuple(n if i == channel else 1 for i, n in enumerate(data.shape))
 
 
-def batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
+def _batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
     """Return mean and (biased) variance of each channel."""
     axes, shape = _layout(data, axis)
     wide = widen(data)
@@ -93,6 +96,28 @@ def move(moving: Any, new: Any, momentum: float) -> None:
     moving += new * moving.dtype.type(1 - momentum)
 
 
+def chosen_statistics(
+    xp: ModuleType,
+    data: Any,
+    moving_mean: Any,
+    moving_var: Any,
+    attrs: Attrs,
+    axis: int = 1,
+) -> tuple[Any, Any]:
+    """Return the mean and variance that a call normalizes with.
+
+    In training they are the batch's, which the moving ones then follow, in place; else, and with
+    ``use_global_stats``, they are the moving ones.
+    """
+    if not attrs["train"] or attrs["use_global_stats"]:
+        return moving_mean, moving_var
+    mean, variance = _batch_statistics(xp, data, axis)
+    if data.size:
+        move(moving_mean, mean, attrs["momentum"])
+        move(moving_var, variance, attrs["momentum"])
+    return mean, variance
+
+
 def _kernel(
     xp: ModuleType,
     outputs: tuple[Any, Any, Any],
@@ -103,20 +128,12 @@ def _kernel(
     moving_var: Any,
     *,
     eps: float,
-    momentum: float,
     fix_gamma: bool,
-    use_global_stats: bool,
     axis: int,
-    train: bool,
-    **_: object,
+    **attrs: Any,
 ) -> None:
     out, out_mean, out_inverse_std = outputs
-    mean, variance = moving_mean, moving_var
-    if train and not use_global_stats:
-        mean, variance = batch_statistics(xp, data, axis)
-        if data.size:
-            move(moving_mean, mean, momentum)
-            move(moving_var, variance, momentum)
+    mean, variance = chosen_statistics(xp, data, moving_mean, moving_var, attrs, axis)
     out_mean[...] = mean
     out_inverse_std[...] = 1 / xp.sqrt(variance + variance.dtype.type(eps))
     scale = out_inverse_std if fix_gamma else out_inverse_std * gamma
@@ -216,7 +233,9 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     shape = merge_shapes(data.shape, out.shape, "BatchNorm output")
     dtype = data.dtype or out.dtype
     inputs[0] = outputs[0] = PartialSpec(shape, dtype)
-    channels = UNKNOWN if shape is None else shape[_channel_axis(shape, attrs["axis"])]
+    channels = UNKNOWN
+    if shape is not None:
+        channels = shape[normalize_axis("BatchNorm", attrs["axis"], len(shape))]
     wide = None if dtype is None else accumulator(dtype)
     for name, specs, i in (
         *((name, inputs, i) for i, name in enumerate(_INPUTS) if i),
@@ -226,14 +245,21 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
         specs[i] = PartialSpec(known, specs[i].dtype or wide)
 
 
-def _mutates(attrs: Attrs) -> tuple[int, ...]:
-    """Return the moving statistics unless the call is known to leave them alone.
+def moves_at(*positions: int) -> Callable[[Attrs], tuple[int, ...]]:
+    """Return the rule that gives an operator's moving statistics, or none where they stay.
 
     A call that only reads them neither waits for other such calls nor loses them to an error. A
     graph without a mode has no ``train``: there they are the auxiliary states.
+
+    Args:
+        *positions: Of the moving mean and variance among the inputs.
     """
-    reads_only = "train" in attrs and (not attrs["train"] or attrs["use_global_stats"])
-    return () if reads_only else (3, 4)
+
+    def mutates(attrs: Attrs) -> tuple[int, ...]:
+        reads_only = "train" in attrs and (not attrs["train"] or attrs["use_global_stats"])
+        return () if reads_only else positions
+
+    return mutates
 
 
 _OUTPUTS = ("output", "mean", "var")
@@ -273,7 +299,7 @@ BATCH_NORM = register(
         outputs=3,
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=_OUTPUTS,
-        mutates=_mutates,
+        mutates=moves_at(3, 4),
         complete=_complete,
         gradient_uses_output=True,
         train_dependent=True,

@@ -11,8 +11,13 @@ from typing import Any
 
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import Spec
-from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD, batch_statistics, move
-from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.batch_norm import (
+    BATCH_NORM,
+    BATCH_NORM_BACKWARD,
+    chosen_statistics,
+    moves_at,
+)
+from gluonish.ops.registry import Operator, register
 
 __all__ = ["BATCH_NORM_DATA_GRADIENT", "BATCH_NORM_STATISTICS", "BATCH_NORM_SUMS"]
 
@@ -26,17 +31,10 @@ def _statistics(
     moving_var: Any,
     *,
     eps: float,
-    momentum: float,
     fix_gamma: bool,
-    use_global_stats: bool,
-    train: bool,
+    **attrs: Any,
 ) -> None:
-    mean, variance = moving_mean, moving_var
-    if train and not use_global_stats:
-        mean, variance = batch_statistics(xp, data, 1)
-        if data.size:
-            move(moving_mean, mean, momentum)
-            move(moving_var, variance, momentum)
+    mean, variance = chosen_statistics(xp, data, moving_mean, moving_var, attrs)
     finish_statistics(xp, outputs, mean, variance, gamma, eps=eps, fix_gamma=fix_gamma)
 
 
@@ -55,11 +53,6 @@ def finish_statistics(
     out_mean[...] = mean
     inverse_std[...] = 1 / xp.sqrt(variance + variance.dtype.type(eps))
     scale[...] = inverse_std if fix_gamma else inverse_std * gamma
-
-
-def _mutates(attrs: Attrs) -> tuple[int, ...]:
-    reads_only = "train" in attrs and (not attrs["train"] or attrs["use_global_stats"])
-    return () if reads_only else (2, 3)
 
 
 def _channel_shape(data: Any) -> tuple[int, ...]:
@@ -164,7 +157,7 @@ BATCH_NORM_STATISTICS = register(
         ),
         outputs=3,
         output_names=("mean", "var", "scale"),
-        mutates=_mutates,
+        mutates=moves_at(2, 3),
         train_dependent=True,
         heavy=True,
     )

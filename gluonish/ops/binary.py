@@ -17,7 +17,7 @@ from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import complete_same, infer_broadcast, refuse_truth_values
-from gluonish.ops.precision import as_real, in_dtype
+from gluonish.ops.precision import as_real, check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.unary import FLOOR, LOG
 from gluonish.ops.zero_gradient import zero_gradient
@@ -154,6 +154,15 @@ def _pair_operator(
 def _scalar_operator(
     word: str, names: list[str], expression: Expression, partial: Partial | None, *, reverse: bool
 ) -> Operator:
+    name = names[0]
+
+    def infer(data: Spec, *, scalar: float, is_int: bool = True) -> tuple[Spec]:
+        if data.dtype is FLOAT32:
+            return (data,)
+        result = Spec(data.shape, INT64) if data.dtype is BOOL else data
+        check_number(name, result.dtype, scalar)
+        return (result,)
+
     def kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool = True) -> None:
         value = _typed(out.dtype, scalar)
         if data.dtype != out.dtype:
@@ -171,8 +180,8 @@ def _scalar_operator(
     left, right = ("scalar", "data") if reverse else ("data", "scalar")
     return register(
         Operator(
-            names[0],
-            _scalar_infer,
+            name,
+            infer,
             kernel,
             gradient,
             doc=(
@@ -185,10 +194,6 @@ def _scalar_operator(
             elementwise=True,
         )
     )
-
-
-def _scalar_infer(data: Spec, **_attrs: Any) -> tuple[Spec]:
-    return (Spec(data.shape, INT64),) if data.dtype is BOOL else (data,)
 
 
 def _scalar_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:

@@ -4,6 +4,7 @@
 """
 
 import math
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -11,45 +12,77 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, boolean, dtype_attr, integer, number, optional, text
+from gluonish.core.schema import (
+    Attribute,
+    Schema,
+    boolean,
+    dtype_attr,
+    integer,
+    number,
+    optional,
+    text,
+)
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import MOST_ELEMENTS, Shape, Spec, checked_spec
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, register
 
-__all__ = ["ARANGE", "EYE", "FULL", "LINSPACE", "ONES", "ZEROS", "arange_bounds"]
+__all__ = [
+    "ARANGE",
+    "EYE",
+    "EYE_DOC",
+    "FULL",
+    "LINSPACE",
+    "ONES",
+    "ZEROS",
+    "arange_bounds",
+    "evenly_spaced",
+    "filled_operator",
+    "ones_on_diagonal",
+    "progression",
+    "source_operator",
+]
 
 _CTX = text("")
 _DTYPE = dtype_attr(FLOAT32)
 
 
-def _filled(value: int, name: str) -> Operator:
+def source_operator(
+    name: str,
+    infer: Callable[..., tuple[Spec]],
+    kernel: Callable[..., None],
+    doc: str,
+    *aliases: str,
+    **attributes: Attribute,
+) -> Operator:
+    """Register an operator without inputs."""
+    schema = Schema(**attributes)
+    op = Operator(name, infer, kernel, None, doc=doc, inputs=(), schema=schema, aliases=aliases)
+    return register(op)
+
+
+def filled_operator(name: str, value: int, note: str = "") -> Operator:
+    """Register an operator that makes an array of equal values, with a note in its doc."""
+
     def infer(*, shape: Shape, ctx: str, dtype: np.dtype[Any]) -> tuple[Spec]:
         return (checked_spec(name, shape, dtype),)
 
     def kernel(xp: ModuleType, out: Any, *, shape: Shape, ctx: str, dtype: np.dtype[Any]) -> None:
         out.fill(dtype.type(value))
 
-    return register(
-        Operator(
-            name,
-            infer,
-            kernel,
-            None,
-            doc=f"An array of {value}s.\n\nShapes: output shape.",
-            inputs=(),
-            schema=Schema(shape=shape_attr(()), ctx=_CTX, dtype=_DTYPE),
-        )
-    )
+    doc = f"An array of {value}s{note}.\n\nShapes: output shape."
+    attributes = {"shape": shape_attr(()), "ctx": _CTX, "dtype": _DTYPE}
+    return source_operator(name, infer, kernel, doc, **attributes)
 
 
-ZEROS = _filled(0, "_zeros")
-ONES = _filled(1, "_ones")
+ZEROS = filled_operator("_zeros", 0)
+ONES = filled_operator("_ones", 1)
 
 
 def _full_infer(
     *, shape: Shape | None, ctx: str, dtype: np.dtype[Any], value: float
 ) -> tuple[Spec]:
+    check_number("_full", dtype, value)
     return (checked_spec("_full", shape or (), dtype),)
 
 
@@ -59,21 +92,27 @@ def _full_kernel(
     out.fill(in_dtype(dtype, value))
 
 
-FULL = register(
-    Operator(
-        "_full",
-        _full_infer,
-        _full_kernel,
-        None,
-        doc=(
-            "An array of equal values; for integers the value is cut toward zero.\n\n"
-            "Shapes: output shape."
-        ),
-        inputs=(),
-        schema=Schema(shape=optional(shape_attr()), ctx=_CTX, dtype=_DTYPE, value=number()),
-        aliases=("_npi_full",),
-    )
+FULL = source_operator(
+    "_full",
+    _full_infer,
+    _full_kernel,
+    "An array of equal values; for integers the value is cut toward zero.\n\nShapes: output shape.",
+    "_npi_full",
+    shape=optional(shape_attr()),
+    ctx=_CTX,
+    dtype=_DTYPE,
+    value=number(),
 )
+
+
+def progression(xp: ModuleType, first: float, step: float, count: int) -> Any:
+    """Return ``first`` and so many values in all at steps of ``step``, in float64."""
+    return first + xp.arange(count, dtype=xp.float64) * step
+
+
+def evenly_spaced(xp: ModuleType, start: float, stop: float, num: int, endpoint: bool) -> Any:
+    """Return ``num`` values from ``start`` to ``stop``, with it if ``endpoint``, in float64."""
+    return progression(xp, start, (stop - start) / max(1, num - 1 if endpoint else num), num)
 
 
 def arange_bounds(start: float, stop: float | None, step: float) -> tuple[float, int]:
@@ -94,9 +133,8 @@ def _arange_infer(
     stop: float | None,
     step: float,
     repeat: int,
-    infer_range: bool,
-    ctx: str,
     dtype: np.dtype[Any],
+    **_: object,
 ) -> tuple[Spec]:
     _, count = arange_bounds(start, stop, step)
     return (checked_spec("_arange", (count * repeat,), dtype),)
@@ -110,43 +148,32 @@ def _arange_kernel(
     stop: float | None,
     step: float,
     repeat: int,
-    infer_range: bool,
-    ctx: str,
     dtype: np.dtype[Any],
+    **_: object,
 ) -> None:
     first, count = arange_bounds(start, stop, step)
-    values = first + xp.arange(count, dtype=xp.float64) * step
+    values = progression(xp, first, step, count)
     out.reshape(count, repeat)[...] = values.astype(dtype)[:, None]
 
 
-ARANGE = register(
-    Operator(
-        "_arange",
-        _arange_infer,
-        _arange_kernel,
-        None,
-        doc=(
-            "Values from start up to stop in steps of step, each repeat times.\n\n"
-            "Without stop they run from 0 up to start. infer_range is accepted and ignored.\n\n"
-            "Shapes: output (n,), where n is repeat * ceil((stop - start) / step)."
-        ),
-        inputs=(),
-        schema=Schema(
-            start=number(),
-            stop=optional(number()),
-            step=number(1.0),
-            repeat=integer(1, low=1),
-            infer_range=boolean(False),
-            ctx=_CTX,
-            dtype=_DTYPE,
-        ),
-    )
+ARANGE = source_operator(
+    "_arange",
+    _arange_infer,
+    _arange_kernel,
+    "Values from start up to stop in steps of step, each repeat times.\n\n"
+    "Without stop they run from 0 up to start. infer_range is accepted and ignored.\n\n"
+    "Shapes: output (n,), where n is repeat * ceil((stop - start) / step).",
+    start=number(),
+    stop=optional(number()),
+    step=number(1.0),
+    repeat=integer(1, low=1),
+    infer_range=boolean(False),
+    ctx=_CTX,
+    dtype=_DTYPE,
 )
 
 
-def _linspace_infer(
-    *, start: float, stop: float, num: int, endpoint: bool, ctx: str, dtype: np.dtype[Any]
-) -> tuple[Spec]:
+def _linspace_infer(*, num: int, dtype: np.dtype[Any], **_: object) -> tuple[Spec]:
     return (checked_spec("_linspace", (num,), dtype),)
 
 
@@ -158,35 +185,38 @@ def _linspace_kernel(
     stop: float,
     num: int,
     endpoint: bool,
-    ctx: str,
     dtype: np.dtype[Any],
+    **_: object,
 ) -> None:
-    step = (stop - start) / max(1, num - 1 if endpoint else num)
-    out[...] = (start + xp.arange(num, dtype=xp.float64) * step).astype(dtype)
+    out[...] = evenly_spaced(xp, start, stop, num, endpoint).astype(dtype)
 
 
-LINSPACE = register(
-    Operator(
-        "_linspace",
-        _linspace_infer,
-        _linspace_kernel,
-        None,
-        doc=(
-            "num values evenly spaced from start to stop, stop included if endpoint.\n\n"
-            "Shapes: output (num,)."
-        ),
-        inputs=(),
-        schema=Schema(
-            start=number(),
-            stop=number(),
-            num=integer(low=0),
-            endpoint=boolean(True),
-            ctx=_CTX,
-            dtype=_DTYPE,
-        ),
-        aliases=("_npi_linspace",),
-    )
+LINSPACE = source_operator(
+    "_linspace",
+    _linspace_infer,
+    _linspace_kernel,
+    "num values evenly spaced from start to stop, stop included if endpoint.\n\n"
+    "Shapes: output (num,).",
+    "_npi_linspace",
+    start=number(),
+    stop=number(),
+    num=integer(low=0),
+    endpoint=boolean(True),
+    ctx=_CTX,
+    dtype=_DTYPE,
 )
+
+
+def ones_on_diagonal(out: Any, k: int) -> None:
+    """Fill a C-contiguous matrix with ones on diagonal ``k``, zeros elsewhere."""
+    out.fill(out.dtype.type(0))
+    rows, columns = out.shape
+    first = max(0, -k)
+    count = min(rows - first, columns - max(0, k))
+    if count > 0:
+        begin = first * columns + max(0, k)
+        end = begin + (count - 1) * (columns + 1) + 1
+        out.reshape(-1)[begin : end : columns + 1] = out.dtype.type(1)
 
 
 def _eye_infer(*, N: int, M: int, k: int, ctx: str, dtype: np.dtype[Any]) -> tuple[Spec]:
@@ -196,20 +226,21 @@ def _eye_infer(*, N: int, M: int, k: int, ctx: str, dtype: np.dtype[Any]) -> tup
 def _eye_kernel(
     xp: ModuleType, out: Any, *, N: int, M: int, k: int, ctx: str, dtype: np.dtype[Any]
 ) -> None:
-    out[...] = xp.eye(N, M or N, k=k, dtype=xp.float32).astype(dtype)
+    ones_on_diagonal(out, k)
 
 
-EYE = register(
-    Operator(
-        "_eye",
-        _eye_infer,
-        _eye_kernel,
-        None,
-        doc=(
-            "A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere.\n\n"
-            "Shapes: output (N, M)."
-        ),
-        inputs=(),
-        schema=Schema(N=integer(low=0), M=integer(0, low=0), k=integer(0), ctx=_CTX, dtype=_DTYPE),
-    )
+EYE_DOC = (
+    "A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere.\n\n"
+    "Shapes: output (N, M)."
+)
+EYE = source_operator(
+    "_eye",
+    _eye_infer,
+    _eye_kernel,
+    EYE_DOC,
+    N=integer(low=0),
+    M=integer(0, low=0),
+    k=integer(0),
+    ctx=_CTX,
+    dtype=_DTYPE,
 )

@@ -213,6 +213,9 @@ def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -
             for i, name in enumerate(op.inputs)
         ]
     for name, attribute in op.schema.attributes.items():
+        if name == op.variadic:
+            lines.append(f"    {name}: The number of arrays; counted in any case.")
+            continue
         default = (
             "required" if attribute.default is REQUIRED else f"default {_shown(attribute.default)}"
         )

@@ -7,7 +7,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
@@ -112,12 +112,11 @@ def _add(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> 
 
 def _scatter(name: str, kernel: Callable[..., None], doc: str) -> Operator:
     def infer(data: Spec, indices: Spec, *, shape: Shape) -> tuple[Spec]:
-        if min(shape, default=0) < 0:
-            raise OperatorError(f"{name}: expected extents of 0 or more, got shape {shape}")
+        spec = checked_spec(name, shape, data.dtype)
         wanted = _result_shape(name, shape, indices.shape)
         if data.shape != wanted:
             raise OperatorError(f"{name}: expected data of shape {wanted}, got {data.shape}")
-        return (Spec(shape, data.dtype),)
+        return (spec,)
 
     def gradient(g: V, data: V, indices: V, *, shape: Shape) -> tuple[Any, None]:
         return gather_nd(g, indices), None

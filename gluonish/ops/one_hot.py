@@ -7,9 +7,9 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.schema import Schema, dtype_attr, integer, number
-from gluonish.core.spec import Spec
+from gluonish.core.spec import Spec, checked_spec
 from gluonish.ops.dtype_rules import named_dtype
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -19,7 +19,9 @@ __all__ = ["ONE_HOT"]
 def _infer(
     indices: Spec, *, depth: int, on_value: float, off_value: float, dtype: np.dtype[Any]
 ) -> tuple[Spec]:
-    return (Spec((*indices.shape, depth), dtype),)
+    check_number("one_hot", dtype, on_value)
+    check_number("one_hot", dtype, off_value)
+    return (checked_spec("one_hot", (*indices.shape, depth), dtype),)
 
 
 def _kernel(

@@ -185,7 +185,8 @@ def _lamb_phase1(name: str, *, mixed: bool) -> Operator:
         w = widen(arrays[-1] if mixed else arrays[0])
         g = xp.multiply(arrays[1], attrs["rescale_grad"], dtype=w.dtype)
         t = attrs["t"] if attrs["bias_correction"] else math.inf
-        rates = (attrs["wd"], 1 - attrs["beta1"] ** t, 1 - attrs["beta2"] ** t)
+        corrections = np.subtract(1, np.power([attrs["beta1"], attrs["beta2"]], float(t)))
+        rates = (attrs["wd"], *map(float, corrections))
         out[...] = lamb_direction(xp, w, g, arrays[2:4], rates, attrs)
 
     return register(

@@ -5,8 +5,8 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number, shape
-from gluonish.core.spec import Shape, Spec
-from gluonish.ops.precision import in_dtype, widen
+from gluonish.core.spec import Shape, Spec, checked_spec
+from gluonish.ops.precision import check_number, in_dtype, widen
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = ["PAD"]
@@ -31,8 +31,10 @@ def _check(shape: Shape, mode: str, pad_width: Shape) -> None:
 
 def _infer(data: Spec, *, mode: str, pad_width: Shape, constant_value: float) -> tuple[Spec]:
     _check(data.shape, mode, pad_width)
+    if mode == "constant":
+        check_number("Pad", data.dtype, constant_value)
     shape = (n + pad_width[2 * i] + pad_width[2 * i + 1] for i, n in enumerate(data.shape))
-    return (Spec(tuple(shape), data.dtype),)
+    return (checked_spec("Pad", tuple(shape), data.dtype),)
 
 
 def _along(axis: int, begin: int | None, end: int | None, step: int = 1) -> tuple[slice, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 
-__all__ = ["accumulator", "as_real", "in_dtype", "is_narrow", "widen"]
+__all__ = ["accumulator", "as_real", "check_number", "in_dtype", "is_narrow", "widen"]
 
 _ALL_BITS = 2**64 - 1  # what of a whole number is kept before it is cut to its dtype
 
@@ -23,6 +23,19 @@ _ALL_BITS = 2**64 - 1  # what of a whole number is kept before it is cut to its 
 def is_narrow(dtype: np.dtype[Any]) -> bool:
     """Whether this is float16 or bfloat16."""
     return dtype in (FLOAT16, BFLOAT16)
+
+
+def check_number(operator: str, dtype: np.dtype[Any], number: float) -> None:
+    """Check that a number can be had in a dtype.
+
+    Raises:
+        OperatorError: It is infinite or NaN, and the dtype is one of integers.
+    """
+    if dtype.kind in "iu" and not math.isfinite(number):
+        raise OperatorError(
+            f"{operator}: expected a finite number for {dtype.name} data, got {number}; "
+            "cast the data with astype"
+        )
 
 
 def in_dtype(dtype: np.dtype[Any], number: float) -> Any:

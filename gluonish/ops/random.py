@@ -16,7 +16,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT6
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, dtype_attr, integer, number, optional, text
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops import variates
 from gluonish.ops.philox import normal, random_bits, uniform
 from gluonish.ops.precision import in_dtype
@@ -71,11 +71,9 @@ def check_extents(operator: str, shape: Shape) -> Shape:
     """Return the shape of a result as it was asked for.
 
     Raises:
-        OperatorError: An extent is negative.
+        OperatorError: An extent is negative, or they are more than any machine has memory for.
     """
-    if any(extent < 0 for extent in shape):
-        raise OperatorError(f"{operator}: expected extents of at least 0 in the shape, got {shape}")
-    return shape
+    return checked_spec(operator, shape, FLOAT32).shape
 
 
 def work_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

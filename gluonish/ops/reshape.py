@@ -9,7 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
-from gluonish.ops.axes import normalize_axes
+from gluonish.ops.axes import normalize_axes, normalize_axis
 from gluonish.ops.dtype_rules import complete_alike, dtype_rule
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
@@ -315,12 +315,7 @@ def _shape_operator(
 
 
 def _expand_infer(data: Spec, *, axis: int) -> tuple[Spec]:
-    rank = len(data.shape) + 1
-    if not -rank <= axis < rank:
-        raise OperatorError(
-            f"expand_dims: expected axis in [{-rank}, {rank}) for data {data.shape}, got {axis}"
-        )
-    axis %= rank
+    axis = normalize_axis("expand_dims", axis, len(data.shape) + 1)
     return (Spec((*data.shape[:axis], 1, *data.shape[axis:]), data.dtype),)
 
 

@@ -7,7 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.dtype_rules import dtype_rule
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
 __all__ = ["SEQUENCE_LAST", "SEQUENCE_MASK", "SEQUENCE_REVERSE", "reversed_steps"]
@@ -64,6 +64,7 @@ def _mask_infer(
     axis: int,
 ) -> tuple[Spec]:
     _check("SequenceMask", data, length, axis)
+    check_number("SequenceMask", data.dtype, value)
     return (data,)
 
 

@@ -9,7 +9,7 @@ from gluonish.core.schema import Attribute, Schema, integer, number, optional, s
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = [
@@ -234,6 +234,10 @@ def _assign_infer(lhs: Spec, rhs: Spec, *, begin: Ends, end: Ends, step: Ends) -
     wanted = _region_shape(lhs.shape, region)
     if rhs.shape != wanted:
         raise OperatorError(f"_slice_assign: expected rhs of shape {wanted}, got {rhs.shape}")
+    if rhs.dtype != lhs.dtype:
+        raise OperatorError(
+            f"_slice_assign: expected rhs of dtype {lhs.dtype.name}, got {rhs.dtype.name}"
+        )
     return (lhs,)
 
 
@@ -273,6 +277,7 @@ SLICE_ASSIGN = register(
 
 def _scalar_infer(data: Spec, *, scalar: float, begin: Ends, end: Ends, step: Ends) -> tuple[Spec]:
     _region("_slice_assign_scalar", data.shape, begin, end, step)
+    check_number("_slice_assign_scalar", data.dtype, scalar)
     return (data,)
 
 

@@ -8,7 +8,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
-from gluonish.ops.precision import in_dtype, widen
+from gluonish.ops.precision import check_number, in_dtype, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.softmax import SOFTMAX
 
@@ -52,6 +52,7 @@ def _infer(data: Spec, label: Spec, **attrs: Any) -> tuple[Spec]:
             f"{data.shape}, "
             f"got {label.shape}"
         )
+    check_number("SoftmaxOutput", label.dtype, attrs["ignore_label"])
     return (data,)
 
 

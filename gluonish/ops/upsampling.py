@@ -39,7 +39,10 @@ def _infer(*inputs: Spec, sample_type: str, scale: int, **attrs: Any) -> tuple[S
                 f"{len(inputs)} inputs"
             )
         plain = _deconvolution_attrs(data.shape[1], scale)
-        return DECONVOLUTION.infer(*inputs, **plain)
+        try:
+            return DECONVOLUTION.infer(*inputs, **plain)
+        except OperatorError as error:
+            raise OperatorError(f"UpSampling: {error}") from error
     return (Spec(_scaled([spec.shape for spec in inputs], scale, **attrs), _common(inputs)),)
 
 

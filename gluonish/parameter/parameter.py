@@ -506,7 +506,8 @@ class Parameter:
                 f"Parameter {self.name}: {what} expected a Parameter in a Trainer, got one in "
                 "none; the Trainer's store has the rows"
             )
-        self._trainer._row_sparse_pull(self, out, row_id)
+        with pause():  # a pull is no part of the graph, though its array may be
+            self._trainer._row_sparse_pull(self, out, row_id)
 
     def var(self) -> Symbol:
         """Return the symbol variable that stands for this parameter; the same one until `cast`."""

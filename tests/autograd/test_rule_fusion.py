@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 
 from gluonish.autograd.rule_fusion import fuse
@@ -60,7 +62,7 @@ def test_the_sum_of_what_was_stretched_stays_behind() -> None:
 
 
 def test_what_surrounds_a_sum_is_not_fused() -> None:
-    attrs = {"axis": -1, "factor": 1.0, "log": False, "dtype": FLOAT}
+    attrs: Any = {"axis": -1, "factor": 1.0, "log": False, "dtype": FLOAT}
     assert fuse(rule("_softmax_backward", DATA, DATA, **attrs), "_softmax_backward", 1) is None
 
 

@@ -22,7 +22,6 @@ ABSENT = {
     "gluon": "contrib tensor_types",
     "gluon.data": "RecordFileDataset vision",
     "gluon.data.dataset": "RecordFileDataset",
-    "gluon.loss": "CTCLoss",
     "gluon.nn": "activations basic_layers conv_layers",
     "gluon.rnn": (
         "BidirectionalCell DropoutCell GRUCell HybridRecurrentCell HybridSequentialRNNCell "

@@ -19,7 +19,8 @@ def main() -> None:
     flatten = importlib.import_module("tests.programs.flat").flatten
     program_names = importlib.import_module("tests.programs.names").program_names
     golden = {}
-    for name in program_names():
+    # MXNet's threads keep NumPy's semantics after reset_np, and then refuse sparse arrays.
+    for name in sorted(program_names(), key=lambda name: name.startswith("numpy_")):
         program = importlib.import_module(f"tests.programs.{name}")
         for key, value in flatten(program.run(mx)).items():
             if value.dtype.kind == "f":

@@ -1,6 +1,7 @@
 """Arrays whose channels come last in memory, as convolutions leave them."""
 
 import numpy as np
+import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd
@@ -101,3 +102,14 @@ def test_a_hybridized_block_takes_it() -> None:
     net.hybridize(static_alloc=True)
     for given in (nd.array(values), y, nd.array(values), _convolved()[0]):
         np.testing.assert_allclose(net(given).asnumpy(), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kernel", "groups"), [((1, 1), 1), ((3, 3), 16)])
+def test_convolutions_without_windows_or_in_groups_keep_the_layout(
+    kernel: tuple[int, int], groups: int
+) -> None:
+    data = nd.array(np.ones((2, 16, 20, 20), np.float32))
+    weight = nd.array(np.ones((16, 16 // groups, *kernel), np.float32))
+    out = nd.Convolution(data, weight, kernel=kernel, num_filter=16, num_group=groups, no_bias=True)
+    assert out._data.flags.c_contiguous
+    np.testing.assert_allclose(out.asnumpy(), 9.0 if groups > 1 else 16.0)

@@ -78,7 +78,10 @@ def draw(op: Operator, random: np.random.Generator) -> Draw:
     cases = _cases().get(op.name)
     if cases and random.random() < 0.5:
         case = cases[random.integers(len(cases))]
-        return _changed(random, op, Draw(case.arrays(), dict(case.attrs)))
+        call = _changed(random, op, Draw(case.arrays(), dict(case.attrs)))
+        missing = len(op.inputs) - len(call.arrays) if op.variadic is None else 0
+        call.arrays.extend(_arrays(random, max(0, missing)))  # for those that want more now
+        return call
     count = len(op.inputs) if op.variadic is None else int(random.integers(1, 4))
     return Draw(_arrays(random, count), _attributes(random, op))
 

@@ -308,16 +308,9 @@ def _takes_leaky(specs: Sequence[Spec], attrs: Attrs) -> bool:
 
 RULES["LeakyReLU"] = Rule(_leaky, _takes_leaky)
 
-
-def _special(name: str) -> Callable[[Writer], tuple[str, ...]]:
-    return lambda w: (f"{name}({w[0]})",)
-
-
-for _name in ("erf", "gammaln", "_digamma"):
-    RULES[_name] = Rule(
-        _special(_name.removeprefix("_")),
-        lambda s, attrs: _real(s, attrs) and s[0].dtype != FLOAT64,
-    )
+for _name in ("erf", "gammaln", "_digamma"):  # computed in float32
+    _rule = _template(f"{_name.removeprefix('_')}({{a}})", whole=False, exact=False)
+    RULES[_name] = _rule._replace(takes=_one_dtype(FLOAT32, *_NARROW))
 RULES["_leaky_relu_backward"] = Rule(
     lambda w: (f"select({w[1]} > W(0), {w[0]}, {w[0]} * {w.number(w.attrs['slope'])})",), _real
 )

@@ -22,7 +22,8 @@ from gluonish.ops.registry import FastKernel, Operator
 
 __all__ = ["hang"]
 
-_SHORT, _LONG = 48, 1 << 31  # elements of a row: fewer are quicker in NumPy, more have no int32
+# Elements of a row: fewer are quicker in NumPy, to find some or to sort all; more have no int32.
+_SHORT, _SHORT_SORTED, _LONG = 48, 256, 1 << 31
 _SMALL = 1 << 9  # elements below which NumPy is as fast
 _ALONE = 1 << 12  # elements that one thread does
 _FEW = 64  # numbers that are found in one pass
@@ -128,6 +129,7 @@ def _grain(count: int) -> int:
 def _sorted_order(data: Array, ascending: bool) -> Array:
     """Return the positions that sort the rows of contiguous data, int32."""
     count = data.shape[-1]
+    order: Array
     order, places = np.empty((2, *data.shape), np.int32)
     keys, spare = np.empty((2, *data.shape), np.uint32)
     turned = 0 if ascending else 0xFFFFFFFF
@@ -147,7 +149,8 @@ def _first_few(data: Array, most: int, ascending: bool) -> tuple[Array, Array]:
 
 
 def _rows(data: Array, axis: int | None) -> Array:
-    return np.ascontiguousarray(data.reshape(-1) if axis is None else data)
+    rows: Array = np.ascontiguousarray(data.reshape(-1) if axis is None else data)
+    return rows
 
 
 def _sort(
@@ -195,13 +198,14 @@ def _topk(
             outputs[1][...] = order
 
 
-def _takes(data: Spec, *, axis: int | None, **_: Any) -> bool:
+def _takes(data: Spec, *, axis: int | None, k: int = 0, **_: Any) -> bool:
     if data.dtype != FLOAT32 or not MXNET_USE_FUSION.value or data.size < _SMALL:
         return False
     rank = len(data.shape)
     if axis is not None and axis % rank != rank - 1:
         return False
-    return _SHORT <= (data.size if axis is None else data.shape[-1]) < _LONG
+    least = _SHORT if 0 < k <= _FEW else _SHORT_SORTED
+    return least <= (data.size if axis is None else data.shape[-1]) < _LONG
 
 
 def _with_fallback(op: Operator, kernel: Callable[..., None]) -> Callable[..., None]:

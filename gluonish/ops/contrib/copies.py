@@ -4,10 +4,10 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.dtype import FLOAT32, dtype_from_flag
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import ArgumentTypeError, OperatorError
 from gluonish.core.schema import Schema, integer, optional, text
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
 from gluonish.ops.broadcasting import complete_same, infer_same
 from gluonish.ops.registry import Attrs, Operator, V, register
 
@@ -77,10 +77,11 @@ IDENTITY_LIKE_RHS = register(
 
 
 def _zeros_infer(*, shape: Shape | None, ctx: str, dtype: int) -> tuple[Spec]:
-    shape = shape or ()
-    if min(shape, default=0) < 0:
-        raise OperatorError(f"_zeros_without_dtype: expected extents of 0 or more, got {shape}")
-    return (Spec(shape, FLOAT32 if dtype == -1 else dtype_from_flag(dtype)),)
+    try:
+        kind = FLOAT32 if dtype == -1 else dtype_from_flag(dtype)
+    except ArgumentTypeError as error:
+        raise OperatorError(f"_zeros_without_dtype: {error}") from error
+    return (checked_spec("_zeros_without_dtype", shape or (), kind),)
 
 
 def _zeros_kernel(xp: ModuleType, out: Any, **_: object) -> None:

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.schema import Schema, boolean, number
-from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.broadcasting import complete_same, infer_numbers, infer_same
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.unary import ROUND, SIGN, Unary
 
@@ -24,7 +24,7 @@ def _estimator(name: str, function: Unary, word: str) -> Operator:
     return register(
         Operator(
             name,
-            infer_same,
+            infer_numbers(name),
             function.operator.kernel,
             _pass_through,
             doc=f"{word} of data; the gradient passes as if it were data itself.",

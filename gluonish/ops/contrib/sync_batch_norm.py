@@ -3,12 +3,16 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, text
 from gluonish.core.spec import PartialSpec, Spec
-from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD, batch_statistics, move
-from gluonish.ops.precision import accumulator
+from gluonish.ops.batch_norm import (
+    BATCH_NORM,
+    BATCH_NORM_BACKWARD,
+    chosen_statistics,
+    infer_normalized,
+    moves_at,
+)
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.unary import RSQRT
 
@@ -19,13 +23,9 @@ _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
 
 def _infer(data: Spec, *parameters: Spec, **_: object) -> tuple[Spec, Spec, Spec]:
     name = "_contrib_SyncBatchNorm"
-    if not is_floating(data.dtype) or len(data.shape) < 2:
-        raise OperatorError(f"{name}: expected floating data (N, C, ...), got {data}")
-    statistic = Spec(data.shape[1:2], accumulator(data.dtype))
-    for word, spec in zip(_INPUTS[1:], parameters, strict=True):
-        if spec != statistic:
-            raise OperatorError(f"{name}: expected {word} {statistic} for {data}, got {spec}")
-    return data, statistic, statistic
+    if len(data.shape) < 2:
+        raise OperatorError(f"{name}: expected data (N, C, ...), got {data}")
+    return infer_normalized(name, data, *parameters, axis=1)
 
 
 def _kernel(
@@ -38,24 +38,16 @@ def _kernel(
     moving_var: Any,
     *,
     eps: float,
-    momentum: float,
     fix_gamma: bool,
-    use_global_stats: bool,
-    train: bool,
-    **_: object,
+    **attrs: Any,
 ) -> None:
     out, mean, variance = outputs
-    if train and not use_global_stats:
-        mean[...], variance[...] = batch_statistics(xp, data, 1)
-        if data.size:
-            move(moving_mean, mean, momentum)
-            move(moving_var, variance, momentum)
-    else:
-        mean[...], variance[...] = moving_mean, moving_var
+    found = chosen_statistics(xp, data, moving_mean, moving_var, attrs)
+    mean[...], variance[...] = found
     spare = xp.empty_like(mean), xp.empty_like(mean)
-    attrs = {"eps": eps, "momentum": momentum, "fix_gamma": fix_gamma, "axis": 1}
+    plain = {"eps": eps, "fix_gamma": fix_gamma, "axis": 1}
     arrays = (data, gamma, beta, mean, variance)
-    BATCH_NORM.kernel(xp, (out, *spare), *arrays, use_global_stats=True, train=False, **attrs)
+    BATCH_NORM.kernel(xp, (out, *spare), *arrays, use_global_stats=True, train=False, **plain)
 
 
 def _gradient(g: tuple[Any, ...], *values: V, train: bool = True, **attrs: Any) -> Any:
@@ -77,11 +69,6 @@ def _gradient(g: tuple[Any, ...], *values: V, train: bool = True, **attrs: Any) 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     if BATCH_NORM.complete is not None:
         BATCH_NORM.complete(inputs, outputs, {**attrs, "axis": 1})
-
-
-def _mutates(attrs: Attrs) -> tuple[int, ...]:
-    reads_only = "train" in attrs and (not attrs["train"] or attrs["use_global_stats"])
-    return () if reads_only else (3, 4)
 
 
 SYNC_BATCH_NORM = register(
@@ -112,7 +99,7 @@ SYNC_BATCH_NORM = register(
         outputs=3,
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=("output", "mean", "var"),
-        mutates=_mutates,
+        mutates=moves_at(3, 4),
         complete=_complete,
         gradient_uses_output=True,
         train_dependent=True,

@@ -16,8 +16,8 @@ from gluonish.core.spec import Spec
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.cast import cast, convert
-from gluonish.ops.numpy.promotion import back_to, check_number, common_dtype, dtype_of, scalar_dtype
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.numpy.promotion import back_to, common_dtype, dtype_of, scalar_dtype
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.zero_gradient import zero_gradient
 

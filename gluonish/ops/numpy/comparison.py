@@ -11,8 +11,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.numpy.binary_row import SCALAR, converted
-from gluonish.ops.numpy.promotion import check_number, common_dtype
-from gluonish.ops.precision import in_dtype, widen
+from gluonish.ops.numpy.promotion import common_dtype
+from gluonish.ops.precision import check_number, in_dtype, widen
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 

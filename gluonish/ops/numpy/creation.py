@@ -4,7 +4,6 @@
 """
 
 import math
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -24,8 +23,15 @@ from gluonish.core.schema import (
 )
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import MOST_ELEMENTS, Shape, Spec, checked_spec
-from gluonish.ops.numpy.promotion import check_number
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.creation import (
+    EYE_DOC,
+    evenly_spaced,
+    filled_operator,
+    ones_on_diagonal,
+    progression,
+    source_operator,
+)
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -49,33 +55,13 @@ _OPTIONAL_DTYPE = Attribute(
     None,
 )
 
+_NUMBER = "; () is the shape of a number"
+
 Made = tuple[Spec]
 
 
-def _source(
-    name: str,
-    infer: Callable[..., Made],
-    kernel: Callable[..., None],
-    doc: str,
-    **attributes: Attribute,
-) -> Operator:
-    schema = Schema(**attributes)
-    return register(Operator(name, infer, kernel, None, doc=doc, inputs=(), schema=schema))
-
-
-def _filled(name: str, value: int) -> Operator:
-    def infer(*, shape: Shape, ctx: str, dtype: np.dtype[Any]) -> Made:
-        return (checked_spec(name, shape, dtype),)
-
-    def kernel(xp: ModuleType, out: Any, *, shape: Shape, ctx: str, dtype: np.dtype[Any]) -> None:
-        out.fill(dtype.type(value))
-
-    doc = f"An array of {value}s; () is the shape of a number.\n\nShapes: output shape."
-    return _source(name, infer, kernel, doc, shape=shape_attr(()), ctx=_CTX, dtype=_DTYPE)
-
-
-ZEROS = _filled("_npi_zeros", 0)
-ONES = _filled("_npi_ones", 1)
+ZEROS = filled_operator("_npi_zeros", 0, _NUMBER)
+ONES = filled_operator("_npi_ones", 1, _NUMBER)
 
 
 def _arange_bounds(start: float, stop: float | None, step: float, repeat: int) -> tuple[float, int]:
@@ -101,9 +87,8 @@ def _arange_infer(
     stop: float | None,
     step: float,
     repeat: int,
-    infer_range: bool,
-    ctx: str,
     dtype: np.dtype[Any],
+    **_: object,
 ) -> Made:
     _, count = _arange_bounds(start, stop, step, repeat)
     return (Spec((count,), dtype),)
@@ -117,15 +102,14 @@ def _arange_kernel(
     stop: float | None,
     step: float,
     repeat: int,
-    infer_range: bool,
-    ctx: str,
     dtype: np.dtype[Any],
+    **_: object,
 ) -> None:
     first, count = _arange_bounds(start, stop, step, repeat)
-    out[...] = (first + xp.arange(count, dtype=xp.float64) * step).astype(dtype)
+    out[...] = progression(xp, first, step, count).astype(dtype)
 
 
-ARANGE = _source(
+ARANGE = source_operator(
     "_npi_arange",
     _arange_infer,
     _arange_kernel,
@@ -146,32 +130,17 @@ def _eye_infer(*, N: int, M: int | None, k: int, ctx: str, dtype: np.dtype[Any])
     return (checked_spec("_npi_eye", (N, N if M is None else M), dtype),)
 
 
-def _ones_on_diagonal(xp: ModuleType, out: Any, k: int) -> None:
-    """Fill a C-contiguous matrix with ones on diagonal ``k``, zeros elsewhere."""
-    out.fill(out.dtype.type(0))
-    rows, columns = out.shape
-    first = max(0, -k)
-    count = min(rows - first, columns - max(0, k))
-    if count > 0:
-        begin = first * columns + max(0, k)
-        end = begin + (count - 1) * (columns + 1) + 1
-        out.reshape(-1)[begin : end : columns + 1] = out.dtype.type(1)
-
-
 def _eye_kernel(
     xp: ModuleType, out: Any, *, N: int, M: int | None, k: int, ctx: str, dtype: np.dtype[Any]
 ) -> None:
-    _ones_on_diagonal(xp, out, k)
+    ones_on_diagonal(out, k)
 
 
-EYE = _source(
+EYE = source_operator(
     "_npi_eye",
     _eye_infer,
     _eye_kernel,
-    (
-        "A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere.\n\n"
-        "Shapes: output (N, M)."
-    ),
+    EYE_DOC,
     N=integer(),
     M=optional(integer()),
     k=integer(0),
@@ -189,10 +158,10 @@ def _identity_infer(*, shape: Shape, ctx: str, dtype: np.dtype[Any]) -> Made:
 def _identity_kernel(
     xp: ModuleType, out: Any, *, shape: Shape, ctx: str, dtype: np.dtype[Any]
 ) -> None:
-    _ones_on_diagonal(xp, out, 0)
+    ones_on_diagonal(out, 0)
 
 
-IDENTITY = _source(
+IDENTITY = source_operator(
     "_npi_identity",
     _identity_infer,
     _identity_kernel,
@@ -218,7 +187,7 @@ def _indices_kernel(
         out[axis] = xp.arange(extent).astype(dtype).reshape(column)
 
 
-INDICES = _source(
+INDICES = source_operator(
     "_npi_indices",
     _indices_infer,
     _indices_kernel,
@@ -232,16 +201,7 @@ INDICES = _source(
 )
 
 
-def _logspace_infer(
-    *,
-    start: float,
-    stop: float,
-    num: int,
-    endpoint: bool,
-    base: float,
-    ctx: str,
-    dtype: np.dtype[Any],
-) -> Made:
+def _logspace_infer(*, num: int, dtype: np.dtype[Any], **_: object) -> Made:
     return (checked_spec("_npi_logspace", (num,), dtype),)
 
 
@@ -254,15 +214,14 @@ def _logspace_kernel(
     num: int,
     endpoint: bool,
     base: float,
-    ctx: str,
     dtype: np.dtype[Any],
+    **_: object,
 ) -> None:
-    step = (stop - start) / max(1, num - 1 if endpoint else num)
-    powers = start + xp.arange(num, dtype=xp.float64) * step
+    powers = evenly_spaced(xp, start, stop, num, endpoint)
     out[...] = xp.power(FLOAT64.type(base), powers).astype(dtype)
 
 
-LOGSPACE = _source(
+LOGSPACE = source_operator(
     "_npi_logspace",
     _logspace_infer,
     _logspace_kernel,
@@ -298,7 +257,7 @@ def _window(name: str, word: str, *weights: float) -> None:
         out[...] = xp.asarray(values).astype(dtype)
 
     doc = f"The {word} window of M points.\n\nShapes: output (M,)."
-    _source(name, infer, kernel, doc, M=optional(integer()), ctx=_CTX, dtype=_DTYPE)
+    source_operator(name, infer, kernel, doc, M=optional(integer()), ctx=_CTX, dtype=_DTYPE)
 
 
 _window("_npi_hanning", "Hann", 0.5, -0.5)

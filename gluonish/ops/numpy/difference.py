@@ -11,8 +11,8 @@ from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.constant_like import zeros_like
-from gluonish.ops.numpy.promotion import check_number, dtype_of, refuse_bool
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis

@@ -15,9 +15,8 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.cast import convert
-from gluonish.ops.numpy.promotion import check_number
 from gluonish.ops.numpy.rearrangement import moved_gradient
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, register
 
 __all__ = ["INSERT_SCALAR", "INSERT_SLICE", "INSERT_TENSOR"]

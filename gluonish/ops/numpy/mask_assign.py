@@ -14,8 +14,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
-from gluonish.ops.numpy.promotion import check_number
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = ["MASK_ASSIGN_SCALAR", "MASK_ASSIGN_TENSOR"]
@@ -26,7 +25,8 @@ _TENSOR_NAME = "_npi_boolean_mask_assign_tensor"
 
 def _check(name: str, data: Spec, mask: Spec, start_axis: int) -> None:
     end = start_axis + len(mask.shape)
-    if mask.dtype != BOOL or start_axis < 0 or data.shape[start_axis:end] != mask.shape:
+    fits = 0 <= start_axis <= len(data.shape) and data.shape[start_axis:end] == mask.shape
+    if mask.dtype != BOOL or not fits:
         raise OperatorError(
             f"{name}: expected a bool mask of the extents of data {data.shape} from axis "
             f"{start_axis}, got {mask.dtype.name} {mask.shape}"

@@ -10,10 +10,9 @@ from gluonish.core.spec import MOST_ELEMENTS, Spec
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.concat import concat
-from gluonish.ops.numpy.promotion import check_number
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.numpy.reduction import MAX, MIN
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = ["PAD"]

@@ -12,7 +12,6 @@ from gluonish.ops.cast import cast
 
 __all__ = [
     "back_to",
-    "check_number",
     "common_dtype",
     "dtype_of",
     "refuse_bool",
@@ -69,19 +68,6 @@ def refuse_bool(operator: str, *specs: Spec) -> None:
             raise OperatorError(
                 f"{operator}: expected numbers, got bool; cast the array with astype"
             )
-
-
-def check_number(operator: str, dtype: np.dtype[Any], number: float) -> None:
-    """Check that a number can be had in a dtype.
-
-    Raises:
-        OperatorError: It is infinite or NaN, and the dtype is one of integers.
-    """
-    if dtype.kind in "iu" and not math.isfinite(number):
-        raise OperatorError(
-            f"{operator}: expected a finite number for {dtype.name} data, got {number}; "
-            "cast the data with astype"
-        )
 
 
 def back_to(gradient: Any, value: Any) -> Any:

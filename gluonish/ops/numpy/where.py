@@ -10,7 +10,7 @@ from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.dtype_rules import dtype_rule
-from gluonish.ops.precision import in_dtype
+from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -58,6 +58,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 def _with_scalar(name: str, given: str, *, scalar_first: bool) -> Operator:
     def infer(condition: Spec, data: Spec, *, scalar: float) -> tuple[Spec]:
+        check_number(name, data.dtype, scalar)
         return (Spec(broadcast_shapes(name, condition.shape, data.shape), data.dtype),)
 
     def kernel(xp: ModuleType, out: Any, condition: Any, data: Any, *, scalar: float) -> None:

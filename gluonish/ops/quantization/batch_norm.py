@@ -9,6 +9,7 @@ from gluonish.core.dtype import FLOAT32, INT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.spec import Spec
+from gluonish.ops.axes import normalize_axis
 from gluonish.ops.quantization.ranges import (
     RANGE,
     WIDE_STEPS,
@@ -41,14 +42,12 @@ def _infer(
     check_ranges(_NAME, min_data, max_data)
     if calibrated(_NAME, attrs) is None:
         raise OperatorError(f"{_NAME}: expected min_calib_range and max_calib_range, got none")
-    axis, rank = attrs["axis"], len(data.shape)
-    if not -rank <= axis < rank:
-        raise OperatorError(f"{_NAME}: expected axis below {rank} in size, got {axis}")
+    channels = data.shape[normalize_axis(_NAME, attrs["axis"], len(data.shape))]
     for spec in (gamma, beta, moving_mean, moving_var):
-        if spec != Spec((data.shape[axis],), FLOAT32):
+        if spec != Spec((channels,), FLOAT32):
             raise OperatorError(
                 f"{_NAME}: expected float32 gamma, beta, moving_mean and moving_var of shape "
-                f"({data.shape[axis]},), got {spec}"
+                f"({channels},), got {spec}"
             )
     return Spec(data.shape, INT8), RANGE, RANGE
 

@@ -10,12 +10,11 @@ from gluonish.core.dtype import FLOAT64, INT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.dtype_rules import named_dtype
 from gluonish.ops.one_hot import ONE_HOT
 from gluonish.ops.philox import uniform
 from gluonish.ops.precision import widen
-from gluonish.ops.random import check_extents
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -31,9 +30,8 @@ def _infer(data: Spec, *, shape: Shape, get_prob: bool, dtype: np.dtype[Any]) ->
         raise OperatorError(
             f"sample_multinomial: expected probabilities along the last axis, got {data}"
         )
-    check_extents("sample_multinomial", shape)
     result = (*data.shape[:-1], *shape) or (1,)
-    samples = Spec(result, dtype)
+    samples = checked_spec("sample_multinomial", result, dtype)
     return (samples, Spec(result, data.dtype)) if get_prob else (samples,)
 
 

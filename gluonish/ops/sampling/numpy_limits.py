@@ -103,7 +103,7 @@ def result_shape(
         return shape
     asked = check_extents(operator, size)
     if in_front:
-        return asked + shape
+        return check_extents(operator, asked + shape)
     if broadcast_shapes(operator, shape, asked) != asked:
         raise OperatorError(
             f"{operator}: expected a size that parameters of shape {shape} broadcast to, got {size}"

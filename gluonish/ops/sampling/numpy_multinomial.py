@@ -7,9 +7,8 @@ from gluonish.core.dtype import INT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, numbers, optional
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
 from gluonish.ops import variates
-from gluonish.ops.random import check_extents
 from gluonish.ops.registry import Attrs, Operator, register
 
 __all__ = ["NUMPY_MULTINOMIAL"]
@@ -46,7 +45,7 @@ def _infer(
     classes = arrays[0].shape if pvals is None else (len(pvals),)
     if pvals:
         _check_probabilities(min(pvals), sum(pvals))
-    return (Spec((() if size is None else check_extents(_NAME, size)) + classes, INT64),)
+    return (checked_spec(_NAME, (size or ()) + classes, INT64),)
 
 
 def _kernel(

@@ -10,10 +10,10 @@ from gluonish.core.dtype import BOOL, FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, dtype_attr, optional
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops import variates
 from gluonish.ops.philox import normal, uniform
-from gluonish.ops.random import check_extents, fill_uniform, work_dtype
+from gluonish.ops.random import fill_uniform, work_dtype
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.variates import fill
 from gluonish.ops.zero_gradient import zero_gradient
@@ -65,7 +65,7 @@ def _sampler(word: str, doc: str, filled: Fill, *inputs: str) -> Operator:
         result = dtype or FLOAT32
         if not is_floating(result):
             raise OperatorError(f"{name}: expected a floating dtype, got {result.name}")
-        return (Spec(first.shape + check_extents(name, shape), result),)
+        return (checked_spec(name, first.shape + shape, result),)
 
     def kernel(
         xp: ModuleType,

@@ -10,7 +10,7 @@ from gluonish.core.dtype import FLOAT64, INT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, optional
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.philox import uniform
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.variates import substream
@@ -32,7 +32,7 @@ def _infer(*, range_max: int, shape: Shape | None) -> tuple[Spec, Spec]:
             f"{_NAME}: expected a shape (rows, numbers) with at most range_max = {range_max} "
             f"different numbers in a row, got {shape}"
         )
-    return Spec(asked, INT64), Spec(asked[:1], INT64)
+    return checked_spec(_NAME, asked, INT64), checked_spec(_NAME, asked[:1], INT64)
 
 
 def _row(key: Key, range_max: int, count: int) -> tuple[Any, int]:

@@ -3,6 +3,7 @@
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import complete_same
@@ -12,6 +13,12 @@ __all__ = ["CAST_STORAGE", "cast_storage"]
 
 
 def _infer(data: Spec, *, stype: str) -> tuple[Spec]:
+    fits = len(data.shape) == 2 if stype == "csr" else stype == "default" or data.shape
+    if not fits:
+        axes = "2 axes" if stype == "csr" else "1 axis or more"
+        raise OperatorError(
+            f"cast_storage: expected an array of {axes} for {stype}, got shape {data.shape}"
+        )
     return (data,)
 
 

@@ -47,6 +47,12 @@ def _edge_infer(data: Spec, u: Spec, v: Spec) -> tuple[Spec]:
             "_contrib_edge_id: expected a matrix and u and v of one axis and extent, got "
             f"{data.shape}, {u.shape} and {v.shape}"
         )
+    if u.shape[0] and not all(data.shape):
+        raise OperatorError(f"_contrib_edge_id: expected a matrix with elements, got {data.shape}")
+    if data.dtype.kind in "ub":
+        raise OperatorError(
+            f"_contrib_edge_id: expected data of signed numbers, got {data.dtype.name}"
+        )
     return (Spec(u.shape, data.dtype),)
 
 

@@ -29,7 +29,9 @@ def _step(
         slope = xp.clip(slope, -limit, limit)
     d, v, z = map(widen, states)
     square = v * beta2 + slope * slope * (1 - beta2)
-    scale = (xp.sqrt(square / (1 - beta2**t)) + attrs["epsilon"]) * ((1 - beta1**t) / lr)
+    corrections = np.subtract(1, np.power([beta1, beta2], float(t)))
+    rate = float(corrections[0] / np.float64(lr))  # infinite, and no error, for a rate of 0
+    scale = (xp.sqrt(square / float(corrections[1])) + attrs["epsilon"]) * rate
     moved = z * beta1 + slope * (1 - beta1) - (scale - d * beta1) * w
     for state, new in zip(states, (scale, square, moved), strict=True):
         state[...] = new

@@ -94,6 +94,23 @@ CASES = [
     ),
     ("SDMLLoss", {}, [normal(3, 4), normal(3, 4)]),
     ("SDMLLoss", {"smoothing_parameter": 0.1, "weight": 2.0}, [normal(2, 3), normal(2, 3)]),
+    ("CTCLoss", {}, [normal(2, 5, 4), np.float32([[0, 1, 1], [2, -1, -1]])]),
+    (
+        "CTCLoss",
+        {"layout": "TNC", "label_layout": "TN", "weight": 2},
+        [
+            normal(6, 3, 4),
+            np.float32([[0, 1, 2], [2, 0, 1]]),
+            np.float32([6, 4, 5]),
+            np.float32([2, 1, 2]),
+            uniform(3),
+        ],
+    ),
+    (
+        "CTCLoss",
+        {},
+        [normal(2, 5, 3), np.float32([[0, 1], [1, 0]]), None, np.float32([1, 2]), uniform(2)],
+    ),
 ]
 WITH_GRADIENT = {"TripletLoss": 3, "CosineEmbeddingLoss": 2, "SDMLLoss": 2}
 

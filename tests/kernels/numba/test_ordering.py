@@ -7,7 +7,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.numba import ordering  # noqa: F401  # hangs the kernels on
 from gluonish.ops.registry import find_operator
 
-SHAPES = [(600,), (8, 64), (3, 5, 100)]
+SHAPES = [(600,), (4, 256), (2, 3, 300)]
 
 
 def numbers(shape: tuple[int, ...]) -> Any:
@@ -46,7 +46,7 @@ def test_sorting(shape: tuple[int, ...], ascending: bool) -> None:
 @pytest.mark.parametrize("k", [0, 1, 5, 64, 65])
 @pytest.mark.parametrize("kind", ["both", "mask", "indices", "value"])
 def test_topk(kind: str, k: int, ascending: bool) -> None:
-    x = numbers((7, 100))
+    x = numbers((7, 300))
     check("topk", x, k=k, ret_typ=kind, is_ascend=ascending)
     check("topk", np.sort(x)[:, ::-1], k=k, ret_typ=kind, is_ascend=ascending, axis=1)
     check("topk", x, k=k, ret_typ=kind, is_ascend=ascending, axis=None)
@@ -54,10 +54,14 @@ def test_topk(kind: str, k: int, ascending: bool) -> None:
 
 @pytest.mark.parametrize(
     ("shape", "dtype", "axis"),
-    [((64, 64), "float32", 0), ((100, 10), "float32", 1), ((8, 64), "float64", 1)],
+    [((300, 300), "float32", 0), ((100, 100), "float32", 1), ((8, 300), "float64", 1)],
 )
 def test_other_axes_short_rows_and_other_dtypes_are_not_taken(
     shape: tuple[int, ...], dtype: str, axis: int
 ) -> None:
     (fast,) = [k for k in find_operator("sort").fast_kernels if k.name == "numba.sort"]
     assert not fast.takes(Spec(shape, np.dtype(dtype)), axis=axis, is_ascend=True)
+
+
+def test_few_of_a_row_are_taken_of_shorter_ones() -> None:
+    check("topk", numbers((20, 50)), k=3)

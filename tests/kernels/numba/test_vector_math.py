@@ -87,7 +87,7 @@ def test_odd_functions_keep_the_sign_of_zero(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("name", ["gammaln", "digamma"])
 def test_gamma_functions_are_those_of_doubles(name: str) -> None:
     random = np.random.default_rng(7)
-    parts = [
+    parts: list[Any] = [
         random.standard_normal(2000) * 5,
         random.uniform(-40, 0, 1000),
         10.0 ** random.uniform(-37, 37, 2000),

@@ -1,0 +1,81 @@
+"""CTCLoss: how improbable the scores make a label sequence, over all its alignments."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.loss.base import Loss
+from gluonish.nn.tensor import Tensor
+
+__all__ = ["CTCLoss"]
+
+
+class CTCLoss(Loss):
+    """``-log p(label | softmax(pred))`` over all alignments in time; the last class is blank.
+
+    Args:
+        layout: Axes of ``pred``: ``"NTC"`` or ``"TNC"``.
+        label_layout: Axes of ``label``: ``"NT"`` or ``"TN"``.
+        weight: Factor on the loss; None for 1.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: (N, T, C) in the layout, scores before the softmax.
+        label: (N, L) in the layout with L up to T, class numbers below C - 1; behind the end of a
+            sequence -1.
+        pred_lengths: (N,), how many steps of ``pred`` count; all if left out.
+        label_lengths: (N,), how many labels count; those before the first -1 if left out.
+        sample_weight: broadcasts to (N,); may be left out.
+
+    Outputs:
+        loss: (N,).
+
+    Raises:
+        ArgumentError: for another layout.
+
+    References:
+        A. Graves, S. Fernandez, F. Gomez, J. Schmidhuber, "Connectionist temporal classification:
+        labelling unsegmented sequence data with recurrent neural networks", 2006.
+    """
+
+    def __init__(
+        self,
+        layout: str = "NTC",
+        label_layout: str = "NT",
+        weight: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if layout not in ("NTC", "TNC"):
+            raise ArgumentError(f"CTCLoss: expected layout 'NTC' or 'TNC', got {layout!r}")
+        if label_layout not in ("NT", "TN"):
+            raise ArgumentError(
+                f"CTCLoss: expected label_layout 'NT' or 'TN', got {label_layout!r}"
+            )
+        super().__init__(weight, label_layout.find("N"), **kwargs)
+        self._layout = layout
+        self._label_layout = label_layout
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        pred: Tensor,
+        label: Tensor,
+        pred_lengths: Tensor | None = None,
+        label_lengths: Tensor | None = None,
+        sample_weight: Tensor | None = None,
+    ) -> Any:
+        """Compute the loss with the functions of ``F``."""
+        if self._layout == "NTC":
+            pred = F.swapaxes(pred, 0, 1)
+        if self._label_layout == "TN":
+            label = F.swapaxes(label, 0, 1)
+        loss = F.CTCLoss(
+            pred,
+            label,
+            pred_lengths,
+            label_lengths,
+            use_data_lengths=pred_lengths is not None,
+            use_label_lengths=label_lengths is not None,
+            blank_label="last",
+        )
+        return self._weighted(F, loss, sample_weight)
