@@ -59,8 +59,9 @@ def copy_into(
         refreshes: The target holds an older value of the source, as a weight does of its copy in a
             kvstore: if the source failed, that value stays, as in an update in place.
     """
+    inline = source._data.size <= 4096
     if source._device.xp_name == "numpy" and is_large(source._data):
-        teams.hand_over()
+        inline = teams.claim(small=True)
     current_engine().push(
         partial(transfer, source, target),
         [source._var, target._var] if refreshes else [source._var],
@@ -68,7 +69,7 @@ def copy_into(
         target._device.copy_lane if source._device is not target._device else target._device.lane,
         priority,
         "_copyto",
-        source._data.size <= 4096,
+        inline,
     )
 
 

@@ -173,7 +173,7 @@ def run(
     if op.fast_kernels and not (inline and op.large_only):
         kernel, on_team = op.chosen_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
         if on_team:
-            inline = teams.claim(small=inline)
+            inline = teams.claim(small=inline or not inputs)
     if op.single:
         out, writes = first._data, [first._var]
     else:

@@ -344,34 +344,23 @@ def indices(dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None) -
     return create("_npi_indices", given, ctx, what="indices")
 
 
+def _window(name: str, M: int, dtype: Any, ctx: Ctx) -> Any:
+    return create(f"_npi_{name}", {"M": M, "dtype": chosen(dtype)}, ctx, what=name)
+
+
 def blackman(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
     """Return the Blackman window of ``M`` points."""
-    return create(
-        "_npi_blackman",
-        {"M": M, "dtype": chosen(dtype)},
-        ctx,
-        what="blackman",
-    )
+    return _window("blackman", M, dtype, ctx)
 
 
 def hamming(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
     """Return the Hamming window of ``M`` points."""
-    return create(
-        "_npi_hamming",
-        {"M": M, "dtype": chosen(dtype)},
-        ctx,
-        what="hamming",
-    )
+    return _window("hamming", M, dtype, ctx)
 
 
 def hanning(M: int, dtype: Any = np.float32, ctx: Ctx = None) -> Any:
     """Return the Hann window of ``M`` points."""
-    return create(
-        "_npi_hanning",
-        {"M": M, "dtype": chosen(dtype)},
-        ctx,
-        what="hanning",
-    )
+    return _window("hanning", M, dtype, ctx)
 
 
 def tril(m: Any, k: int = 0) -> Any:

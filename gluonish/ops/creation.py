@@ -136,7 +136,7 @@ def _arange_infer(
     dtype: np.dtype[Any],
     **_: object,
 ) -> tuple[Spec]:
-    _, count = arange_bounds(start, stop, step)
+    count = arange_bounds(start, stop, step)[1]
     return (checked_spec("_arange", (count * repeat,), dtype),)
 
 

@@ -89,6 +89,11 @@ def _aimed(window: Geometry, spatial: Shape, target: Shape) -> tuple[Geometry, S
             f"Deconvolution: expected target_shape of {len(full)} extents up to {full}, "
             f"got {target}"
         )
+    if any(n % 2 and stride == 1 for n, stride in zip(cut, window.stride, strict=True)):
+        raise OperatorError(
+            f"Deconvolution: expected target_shape an even number of elements below {full} along "
+            f"axes of stride 1, got {target}"
+        )
     pad = tuple((n + 1) // 2 for n in cut)
     return window._replace(pad=pad), tuple(n % 2 for n in cut)
 

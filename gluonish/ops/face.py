@@ -18,6 +18,7 @@ __all__ = [
     "NUMPY_FACES",
     "Make",
     "bind_arguments",
+    "chosen",
     "docstring_of",
     "make_function",
     "prefixed",
@@ -91,6 +92,34 @@ def prefixed(
         return sorted({*shown, *own})
 
     return find, names
+
+
+def chosen(
+    operators: Mapping[str, str], module: str, make: Make
+) -> Callable[[str], Callable[..., Any]]:
+    """Return ``__getattr__`` of a module that shows some operators, under names of its own.
+
+    Args:
+        operators: The module's names, each with a registry name.
+        module: The module's name.
+        make: Makes a function of an operator and its registry name.
+    """
+    made: dict[str, Callable[..., Any]] = {}
+
+    def find(name: str) -> Callable[..., Any]:
+        found = made.get(name)
+        if found is None:
+            if name not in operators:
+                raise AttributeError(
+                    f"{module}: expected the name of a function or an operator, got {name!r}"
+                )
+            found = make_function(operators[name], {}, make, module)
+            found.__name__ = found.__qualname__ = name
+            found.__module__ = module
+            made[name] = found
+        return found
+
+    return find
 
 
 def _refusing(name: str) -> Callable[..., Any]:

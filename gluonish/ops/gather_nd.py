@@ -106,7 +106,7 @@ def _put(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> 
 
 def _add(xp: ModuleType, out: Any, data: Any, indices: Any, *, shape: Shape) -> None:
     total = xp.zeros(shape, dtype=scatter_accumulator(out.dtype))
-    add_at(xp, total, _points(xp, "scatter_nd", indices, shape), data.astype(total.dtype))
+    add_at(xp, total, _points(xp, "_backward_gather_nd", indices, shape), data.astype(total.dtype))
     out[...] = total.astype(out.dtype)
 
 

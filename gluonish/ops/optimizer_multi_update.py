@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, number, numbers, shape
 from gluonish.core.spec import Spec
@@ -189,7 +191,8 @@ def _bias_share(beta: str) -> Column:
         steps = attrs["step_count"]
         if not attrs["bias_correction"]:
             steps = [math.inf] * len(steps)
-        return [1 - attrs[beta] ** t for t in steps]
+        shares = np.subtract(1, np.power(float(attrs[beta]), np.asarray(steps, np.float64)))
+        return [float(share) for share in shares]
 
     return column
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, number

@@ -18,6 +18,7 @@ from gluonish.ops.fast_kernel import Attrs, FastKernel, Kernel
 __all__ = [
     "Attrs",
     "FastKernel",
+    "Kernel",
     "Operator",
     "V",
     "absent_names",

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, boolean, integer, optional
+from gluonish.core.schema import Attribute, Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
@@ -19,19 +19,67 @@ __all__ = [
     "RESHAPE",
     "RESHAPE_LIKE",
     "SQUEEZE",
+    "copy_kernel",
     "expand_dims",
+    "filled_in",
     "reshape",
+    "reshape_back",
     "resolve_shape",
+    "shape_operator",
+    "split_extent",
+    "squeezed",
 ]
 
 
-def _copy_kernel(xp: ModuleType, out: Any, data: Any, *_others: Any, **_attrs: Any) -> None:
+def copy_kernel(xp: ModuleType, out: Any, data: Any, *_others: Any, **_attrs: Any) -> None:
+    """Copy the elements of ``data`` in their order."""
     # Reading in the shape of data keeps the order of elements for any strides of data.
     out.reshape(data.shape)[...] = data
 
 
-def _reshape_back(g: V, data: V, **_attrs: Any) -> tuple[Any]:
+def reshape_back(g: V, data: V, **_attrs: Any) -> tuple[Any]:
+    """Return the gradient of what keeps elements in order: ``g`` in the shape of ``data``."""
     return (reshape(g, data.shape),)
+
+
+def shape_operator(
+    name: str,
+    infer: Callable[..., tuple[Spec]],
+    doc: str,
+    *aliases: str,
+    given: str = "data",
+    **attributes: Attribute,
+) -> Operator:
+    """Register an operator that keeps all elements of its input, ``given``, in order."""
+    return register(
+        Operator(
+            name,
+            infer,
+            copy_kernel,
+            reshape_back,
+            doc=doc,
+            inputs=(given,),
+            schema=Schema(**attributes),
+            aliases=aliases,
+            identity=True,
+        )
+    )
+
+
+def split_extent(extent: int, first: int, second: int) -> tuple[int, int]:
+    """Return two factors of an extent, one of which may be given as -1: what is left."""
+    if first == -1 and second > 0:
+        return extent // second, second
+    if second == -1 and first > 0:
+        return first, extent // first
+    return first, second
+
+
+def filled_in(size: int, target: Shape) -> Shape:
+    """Return a shape with its -1 replaced by what is left of ``size`` elements."""
+    known = math.prod(extent for extent in target if extent != -1)
+    missing = size // known if known else 0
+    return tuple(missing if extent == -1 else extent for extent in target)
 
 
 class _Codes:
@@ -66,14 +114,10 @@ class _Codes:
     def split(self) -> None:
         """Code -4: one extent becomes the two that follow, one of which may be -1."""
         extent = self.take()
-        first, second = self.code(), self.code()
-        if first == -1 and second > 0:
-            first = extent // second
-        elif second == -1 and first > 0:
-            second = extent // first
-        if first < 0 or first * second != extent:
-            raise self.fail(f"-4 cannot split {extent} into {first} and {second}")
-        self.target += (first, second)
+        parts = split_extent(extent, self.code(), self.code())
+        if parts[0] < 0 or math.prod(parts) != extent:
+            raise self.fail(f"-4 cannot split {extent} into {parts[0]} and {parts[1]}")
+        self.target += parts
 
     def run(self) -> Shape:
         """Return the target shape, in which at most one extent is -1."""
@@ -113,10 +157,7 @@ def resolve_shape(source: Shape, codes: Shape, reverse: bool = False) -> Shape:
     if target.count(-1) > 1:
         raise OperatorError(f"Reshape: expected at most one -1 in shape, got {codes}")
     size = math.prod(source)
-    if -1 in target:
-        known = math.prod(extent for extent in target if extent != -1)
-        missing = size // known if known else 0
-        target = tuple(missing if extent == -1 else extent for extent in target)
+    target = filled_in(size, target)
     if math.prod(target) != size:
         raise OperatorError(
             f"Reshape: expected shape of {size} elements for data {source}, got {codes}, which "
@@ -154,8 +195,8 @@ RESHAPE = register(
     Operator(
         "Reshape",
         _infer,
-        _copy_kernel,
-        _reshape_back,
+        copy_kernel,
+        reshape_back,
         doc=(
             "The same elements in the same order in another shape.\n\n"
             "In shape, 0 copies an extent of data, -1 is what is left, -2 copies all extents\n"
@@ -186,16 +227,11 @@ def _exact_infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
 
 
 # Reshape cannot say an extent of 0 or a shape without axes; gradients of empty arrays need both.
-_RESHAPE_EXACT = register(
-    Operator(
-        "_reshape_exact",
-        _exact_infer,
-        _copy_kernel,
-        _reshape_back,
-        doc="The same elements in the same order in exactly this shape, in which 0 is an extent.",
-        schema=Schema(shape=shape_attr()),
-        identity=True,
-    )
+_RESHAPE_EXACT = shape_operator(
+    "_reshape_exact",
+    _exact_infer,
+    "The same elements in the same order in exactly this shape, in which 0 is an extent.",
+    shape=shape_attr(),
 )
 
 
@@ -217,19 +253,13 @@ def _flatten_infer(data: Spec) -> tuple[Spec]:
     return (Spec((data.shape[0], math.prod(data.shape[1:])), data.dtype),)
 
 
-FLATTEN = register(
-    Operator(
-        "Flatten",
-        _flatten_infer,
-        _copy_kernel,
-        _reshape_back,
-        doc=(
-            "Join all axes behind the first: (N, ...) becomes (N, features).\n\n"
-            "Shapes: data (N, ...), output (N, features)."
-        ),
-        aliases=("flatten", "_npx_batch_flatten"),
-        identity=True,
-    )
+FLATTEN = shape_operator(
+    "Flatten",
+    _flatten_infer,
+    "Join all axes behind the first: (N, ...) becomes (N, features).\n\n"
+    "Shapes: data (N, ...), output (N, features).",
+    "flatten",
+    "_npx_batch_flatten",
 )
 
 
@@ -275,7 +305,7 @@ RESHAPE_LIKE = register(
     Operator(
         "reshape_like",
         _like_infer,
-        _copy_kernel,
+        copy_kernel,
         _like_gradient,
         doc=(
             "lhs in the shape of rhs.\n\n"
@@ -297,52 +327,43 @@ RESHAPE_LIKE = register(
 )
 
 
-def _shape_operator(
-    name: str, infer: Callable[..., tuple[Spec]], doc: str, schema: Schema, *aliases: str
-) -> Operator:
-    return register(
-        Operator(
-            name,
-            infer,
-            _copy_kernel,
-            _reshape_back,
-            doc=doc,
-            schema=schema,
-            aliases=aliases,
-            identity=True,
-        )
-    )
-
-
 def _expand_infer(data: Spec, *, axis: int) -> tuple[Spec]:
     axis = normalize_axis("expand_dims", axis, len(data.shape) + 1)
     return (Spec((*data.shape[:axis], 1, *data.shape[axis:]), data.dtype),)
 
 
-EXPAND_DIMS = _shape_operator(
+EXPAND_DIMS = shape_operator(
     "expand_dims",
     _expand_infer,
     (
         "Insert an axis of extent 1 at position axis.\n\n"
         "Shapes: data any, output the same with one axis more."
     ),
-    Schema(axis=integer()),
     "_npi_expand_dims",
+    axis=integer(),
 )
 
 
-def _squeeze_infer(data: Spec, *, axis: Shape | None) -> tuple[Spec]:
+def squeezed(name: str, shape: Shape, axis: Shape | None) -> Shape:
+    """Return a shape without the axes of extent 1, or without those that ``axis`` names.
+
+    Raises:
+        OperatorError: one of them has another extent.
+    """
     if axis is None:
-        gone = tuple(i for i, extent in enumerate(data.shape) if extent == 1)
-    else:
-        gone = normalize_axes("squeeze", axis, len(data.shape))
-    if any(data.shape[i] != 1 for i in gone):
-        raise OperatorError(f"squeeze: expected axes of extent 1, got axis {axis} of {data.shape}")
-    shape = tuple(extent for i, extent in enumerate(data.shape) if i not in gone)
+        return tuple(extent for extent in shape if extent != 1)
+    gone = normalize_axes(name, axis, len(shape))
+    if any(shape[i] != 1 for i in gone):
+        raise OperatorError(f"{name}: expected axes of extent 1, got axis {axis} of {shape}")
+    return tuple(extent for i, extent in enumerate(shape) if i not in gone)
+
+
+def _squeeze_infer(data: Spec, *, axis: Shape | None) -> tuple[Spec]:
+    shape = squeezed("squeeze", data.shape, axis)
     return (Spec(shape or (1,) * bool(data.shape), data.dtype),)
 
 
-SQUEEZE = _shape_operator(
+SQUEEZE = shape_operator(
     "squeeze",
     _squeeze_infer,
     (
@@ -350,7 +371,7 @@ SQUEEZE = _shape_operator(
         "One is left where all would go.\n\n"
         "Shapes: data any, output the same without axes of extent 1."
     ),
-    Schema(axis=optional(shape_attr())),
+    axis=optional(shape_attr()),
 )
 
 

@@ -30,19 +30,11 @@ ABSENT = {
     ),
     "initializer": "FusedRNN",
     "kvstore": "KVStoreServer kvstore_server",
-    "ndarray.random": (
-        "generalized_negative_binomial generalized_negative_binomial_like negative_binomial "
-        "negative_binomial_like poisson poisson_like"
-    ),
     "optimizer": (
         "AdaDelta Adamax DCASGD FTML Ftrl LARS LBSGD NDabs Nadam SGLD Signum Test contrib"
     ),
-    "random": "generalized_negative_binomial negative_binomial poisson",
     # The environment is read by its flags only; the others concern NumPy's semantics.
-    "util": (
-        "get_cuda_compute_capability getenv np_ufunc_legal_option set_module setenv "
-        "wrap_np_binary_func wrap_np_unary_func"
-    ),
+    "util": ("getenv np_ufunc_legal_option setenv wrap_np_binary_func wrap_np_unary_func"),
 }
 # Callables whose arguments differ, and why.
 DIFFERENT = {

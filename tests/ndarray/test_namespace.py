@@ -55,5 +55,5 @@ def test_variadic_operator_takes_arrays_or_a_list() -> None:
 def test_docstring_tells_what_the_face_adds() -> None:
     doc = nd.FullyConnected.__doc__
     assert doc is not None
-    assert doc.endswith("    name: Accepted; only Symbols have names.")
+    assert "    name: Accepted; only Symbols have names.\n" in doc
     assert "    out: NDArray that receives the result" in doc

@@ -19,7 +19,7 @@ from gluonish.ops import catalog  # noqa: F401  # registers every operator
 from gluonish.ops.registry import Operator, all_operators
 from tests.golden.case import Case, load_cases
 
-__all__ = ["OPERATORS", "Draw", "draw"]
+__all__ = ["OPERATORS", "Draw", "draw", "valid_cases"]
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
 _DTYPES = [
@@ -64,7 +64,8 @@ class Draw(NamedTuple):
 
 
 @cache
-def _cases() -> dict[str, list[Case]]:
+def valid_cases() -> dict[str, list[Case]]:
+    """Return the golden cases that are right, by operator."""
     found: dict[str, list[Case]] = {}
     for path in sorted((_GOLDEN / "cases").glob("*.py")):
         for case in load_cases(path):
@@ -75,7 +76,7 @@ def _cases() -> dict[str, list[Case]]:
 
 def draw(op: Operator, random: np.random.Generator) -> Draw:
     """Return a call of an operator."""
-    cases = _cases().get(op.name)
+    cases = valid_cases().get(op.name)
     if cases and random.random() < 0.5:
         case = cases[random.integers(len(cases))]
         call = _changed(random, op, Draw(case.arrays(), dict(case.attrs)))

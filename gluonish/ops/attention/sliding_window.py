@@ -8,7 +8,7 @@ References:
     I. Beltagy, M. E. Peters, A. Cohan, Longformer: The Long-Document Transformer, 2020.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -45,10 +45,15 @@ def _check(name: str, x: Spec, dilation: Spec, last: int | None = None) -> None:
 
 
 def _windows(
-    xp: ModuleType, length: int, dilation: Any, attrs: Attrs
+    xp: ModuleType, length: int, dilation: Any, attrs: Attrs, *, back: bool = False
 ) -> Iterator[tuple[int, Any, Any]]:
-    """Yield each window entry's number, its positions (length, heads), and which ones exist."""
+    """Yield each window entry's number, its positions (length, heads), and which ones exist.
+
+    With ``back`` the positions are those that have this one as that entry of their windows.
+    """
     step = dilation.astype(xp.int64)[None, :]
+    if back:
+        step = -step
     for j in range(_width(attrs["w"], attrs["symmetric"])):
         position = xp.arange(length)[:, None] + step * (j - attrs["w"])
         inside = (position >= 0) & (position < length)
@@ -107,20 +112,19 @@ SLDWIN_SCORE = register(
 )
 
 
-def _weighted_infer(name: str, score: Spec, value: Spec, dilation: Spec, attrs: Attrs) -> Spec:
-    check_same_dtype(name, score, value)
-    _check(name, value, dilation)
-    _check(name, score, dilation, _width(attrs["w"], attrs["symmetric"]))
-    if score.shape[:3] != value.shape[:3]:
-        raise OperatorError(
-            f"{name}: expected score {value.shape[:3]} and windows for value {value.shape}, "
-            f"got {score.shape}"
-        )
-    return value
+def _weighted_infer(name: str) -> Callable[..., tuple[Spec]]:
+    def infer(score: Spec, value: Spec, dilation: Spec, **attrs: Any) -> tuple[Spec]:
+        check_same_dtype(name, score, value)
+        _check(name, value, dilation)
+        _check(name, score, dilation, _width(attrs["w"], attrs["symmetric"]))
+        if score.shape[:3] != value.shape[:3]:
+            raise OperatorError(
+                f"{name}: expected score {value.shape[:3]} and windows for value {value.shape}, "
+                f"got {score.shape}"
+            )
+        return (value,)
 
-
-def _context_infer(score: Spec, value: Spec, dilation: Spec, **attrs: Any) -> tuple[Spec]:
-    return (_weighted_infer("_contrib_sldwin_atten_context", score, value, dilation, attrs),)
+    return infer
 
 
 def _context_kernel(
@@ -144,7 +148,7 @@ def _context_gradient(g: V, score: V, value: V, dilation: V, **attrs: Any) -> tu
 SLDWIN_CONTEXT = register(
     Operator(
         "_contrib_sldwin_atten_context",
-        _context_infer,
+        _weighted_infer("_contrib_sldwin_atten_context"),
         _context_kernel,
         _context_gradient,
         doc=(
@@ -161,23 +165,14 @@ SLDWIN_CONTEXT = register(
 )
 
 
-def _spread_infer(score: Spec, query: Spec, dilation: Spec, **attrs: Any) -> tuple[Spec]:
-    return (_weighted_infer("_sldwin_spread", score, query, dilation, attrs),)
-
-
 def _spread_kernel(
     xp: ModuleType, out: Any, score: Any, query: Any, dilation: Any, **attrs: Any
 ) -> None:
     s, q = widen(score), widen(query)
     total = xp.zeros(q.shape, dtype=q.dtype)
-    length, heads = q.shape[1:3]
-    step = dilation.astype(xp.int64)[None, :]
-    for j in range(_width(attrs["w"], attrs["symmetric"])):
-        # The one position whose window entry j is this key.
-        source = xp.arange(length)[:, None] - step * (j - attrs["w"])
-        inside = (source >= 0) & (source < length)
-        source = xp.where(inside, source, 0)
-        weight = s[..., j][:, source, xp.arange(heads)[None, :]]
+    heads = xp.arange(q.shape[2])[None, :]
+    for j, source, inside in _windows(xp, q.shape[1], dilation, attrs, back=True):
+        weight = s[..., j][:, source, heads]
         total += weight[..., None] * _read(xp, q, source, inside)
     out[...] = total
 
@@ -193,7 +188,7 @@ def _spread_gradient(g: V, score: V, query: V, dilation: V, **attrs: Any) -> tup
 _SPREAD = register(
     Operator(
         "_sldwin_spread",
-        _spread_infer,
+        _weighted_infer("_sldwin_spread"),
         _spread_kernel,
         _spread_gradient,
         doc="What each position gives to the keys of its window: score times query, added up.",

@@ -11,7 +11,6 @@ from gluonish.ops.control_flow.loop import (
     loop_gradient,
     loop_outputs,
     sorted_arrays,
-    sorted_heads,
 )
 from gluonish.ops.control_flow.subgraph import (
     Subgraph,
@@ -19,6 +18,7 @@ from gluonish.ops.control_flow.subgraph import (
     drop_first,
     inner_key,
     keeps,
+    num_visible,
     slice_spec,
 )
 from gluonish.ops.registry import Attrs, Operator, register
@@ -97,28 +97,14 @@ def _kernel(xp: Any, out: Any, *arrays: Any, **attrs: Any) -> None:
 
 
 def _gradient(g: Any, *values: Any, train: bool, **attrs: Any) -> tuple[Any, ...]:
-    _, states, outs = _counts(attrs)
-    total = _num_outputs(attrs)
-    inputs, results = values[: len(values) - total], values[len(values) - total :]
-    found = loop_gradient(
-        sorted_heads(g, outs, states),
-        _body(attrs),
-        sorted_arrays(inputs, results, _counts(attrs)),
-        None,
-        reverse=False,
-        train=train,
-    )
-    return (*found[0], *found[1], *found[2])
-
-
-def _num_visible(attrs: Attrs) -> int:
-    count: int = attrs["num_outputs"]
-    return count
+    end = len(values) - _num_outputs(attrs)
+    arrays = values[:end], values[end:]
+    return tuple(loop_gradient(g, _body(attrs), *arrays, _counts(attrs), train=train))
 
 
 def _num_outputs(attrs: Attrs) -> int:
     hidden = len(attrs["in_state_locs"]) + _body(attrs).num_kept if keeps(attrs) else 0
-    return _num_visible(attrs) + hidden
+    return num_visible(attrs) + hidden
 
 
 FOREACH = register(
@@ -140,7 +126,7 @@ FOREACH = register(
             remain_locs=shape(),
         ),
         outputs=_num_outputs,
-        visible=_num_visible,
+        visible=num_visible,
         mutates=lambda attrs: _body(attrs).mutated if "subgraphs" in attrs else (),
         complete=_complete,
         gradient_uses_output=True,

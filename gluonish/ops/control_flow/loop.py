@@ -17,7 +17,15 @@ from gluonish.ops.control_flow.subgraph import (
 )
 from gluonish.ops.registry import Attrs, Operator, V, apply, find_operator, register
 
-__all__ = ["SCAN", "Heads", "Loop", "iterate", "loop_gradient", "loop_outputs"]
+__all__ = [
+    "SCAN",
+    "Loop",
+    "check_states",
+    "iterate",
+    "loop_gradient",
+    "loop_outputs",
+    "sorted_arrays",
+]
 
 
 class Loop(NamedTuple):
@@ -42,7 +50,7 @@ class Loop(NamedTuple):
     kept: Sequence[Any]
 
 
-class Heads(NamedTuple):
+class _Heads(NamedTuple):
     """Gradients of a loop's results, None where there are none."""
 
     outs: Sequence[Any]
@@ -75,11 +83,12 @@ def sorted_arrays(
     )
 
 
-def sorted_heads(g: Sequence[Any], num_outs: int, num_states: int) -> Heads:
+def _sorted_heads(g: Sequence[Any], counts: tuple[int, int, int]) -> _Heads:
     """Return the gradients of a loop's results by their parts."""
+    _, num_states, num_outs = counts
     shown = num_outs + num_states
     end = shown + num_states
-    return Heads(g[:num_outs], g[num_outs:shown], g[shown:end], g[end:])
+    return _Heads(g[:num_outs], g[num_outs:shown], g[shown:end], g[end:])
 
 
 def loop_outputs(
@@ -175,8 +184,16 @@ def iterate(
 
 
 def loop_gradient(
-    g: Heads, body: Subgraph, arrays: Loop, count: V | None, *, reverse: bool, train: bool
-) -> tuple[list[Any], list[Any], list[Any]]:
+    g: Sequence[Any],
+    body: Subgraph,
+    inputs: Sequence[Any],
+    results: Sequence[Any],
+    counts: tuple[int, int, int],
+    *,
+    ran: V | None = None,
+    reverse: bool = False,
+    train: bool,
+) -> list[Any]:
     """Return gradients of a loop's data, states and remaining inputs, None where none flows.
 
     The way back is a loop itself, over the iterations in the opposite order. It computes each
@@ -186,16 +203,20 @@ def loop_gradient(
     Args:
         g: Gradients of the results.
         body: The loop's body.
-        arrays: What went in and came out.
-        count: How many iterations ran, if fewer than there are slices: an array of one number.
+        inputs: Data, states, remaining inputs.
+        results: Outputs of the operator.
+        counts: How many data, states, and outputs of each iteration.
+        ran: How many iterations ran, if fewer than there are slices: an array of one number.
         reverse: Whether the loop began at the last slice.
         train: The mode.
     """
+    arrays = sorted_arrays(inputs, results, counts)
+    heads = _sorted_heads(g, counts)
     specs = [
         *[slice_spec(spec_of(x)) for x in arrays.data],
         *[spec_of(x) for x in (*arrays.states, *arrays.remain)],
     ]
-    given = [*g.outs, *g.history, *g.kept]
+    given = [*heads.outs, *heads.history, *heads.kept]
     back = body.loop_gradient(
         specs,
         (len(arrays.data), len(arrays.states)),
@@ -205,7 +226,7 @@ def loop_gradient(
     data = [*arrays.data, *arrays.history, *arrays.kept, *[x for x in given if x is not None]]
     carries = [
         *[
-            _zeros_like(arrays.states[i]) if g.finals[i] is None else g.finals[i]
+            _zeros_like(arrays.states[i]) if heads.finals[i] is None else heads.finals[i]
             for i in back.states
         ],
         *[_zeros_like(arrays.remain[i]) for i in back.remain],
@@ -215,16 +236,16 @@ def loop_gradient(
         "num_states": len(carries),
         "num_outs": len(back.data),
         "reverse": not reverse,
-        "counted": count is not None,
+        "counted": ran is not None,
         "training": train,
         "subgraphs": (back.body,),
     }
-    found = iter(_run(() if count is None else (count,), [*data, *carries, *arrays.remain], attrs))
-    return (
-        _spread(back.data, found, len(arrays.data)),
-        _spread(back.states, found, len(arrays.states)),
-        _spread(back.remain, found, len(arrays.remain)),
-    )
+    found = iter(_run(() if ran is None else (ran,), [*data, *carries, *arrays.remain], attrs))
+    return [
+        *_spread(back.data, found, len(arrays.data)),
+        *_spread(back.states, found, len(arrays.states)),
+        *_spread(back.remain, found, len(arrays.remain)),
+    ]
 
 
 def _run(count: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
@@ -281,18 +302,14 @@ def _empty_slice(xp: Any, x: Any) -> Any:
 
 def _gradient(g: Any, *values: Any, **attrs: Any) -> tuple[Any, ...]:
     counted = int(attrs["counted"])
-    _, states, outs = _counts(attrs)
-    total = _num_outputs(attrs)
-    inputs, results = values[counted : len(values) - total], values[len(values) - total :]
+    end = len(values) - _num_outputs(attrs)
     found = loop_gradient(
-        sorted_heads(g, outs, states),
-        attrs["subgraphs"][0],
-        sorted_arrays(inputs, results, _counts(attrs)),
-        values[0] if counted else None,
+        *(g, attrs["subgraphs"][0], values[counted:end], values[end:], _counts(attrs)),
+        ran=values[0] if counted else None,
         reverse=attrs["reverse"],
         train=attrs["training"],
     )
-    return (*[None] * counted, *found[0], *found[1], *found[2])
+    return (*[None] * counted, *found)
 
 
 def _num_visible(attrs: Attrs) -> int:

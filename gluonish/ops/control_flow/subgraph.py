@@ -21,6 +21,7 @@ __all__ = [
     "drop_first",
     "inner_key",
     "keeps",
+    "num_visible",
     "slice_spec",
     "spec_of",
     "stacked",
@@ -155,6 +156,12 @@ def any_draws(attrs: Attrs) -> bool:
 def keeps(attrs: Attrs) -> bool:
     """Whether a node keeps what its gradient reads."""
     return bool(attrs.get("keep", True)) and "subgraphs" in attrs
+
+
+def num_visible(attrs: Attrs) -> int:
+    """Return how many outputs a caller of control flow sees."""
+    count: int = attrs["num_outputs"]
+    return count
 
 
 def spec_of(value: V) -> Spec:

@@ -13,7 +13,6 @@ from gluonish.ops.control_flow.loop import (
     loop_gradient,
     loop_outputs,
     sorted_arrays,
-    sorted_heads,
 )
 from gluonish.ops.control_flow.subgraph import (
     Key,
@@ -22,6 +21,7 @@ from gluonish.ops.control_flow.subgraph import (
     drop_first,
     inner_key,
     keeps,
+    num_visible,
 )
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -154,35 +154,24 @@ def _spec(x: Any) -> Spec:
 
 
 def _gradient(g: Any, *values: Any, train: bool, **attrs: Any) -> tuple[Any, ...]:
-    _, states, outs = _counts(attrs)
-    total = _num_outputs(attrs)
-    inputs, results = values[: len(values) - total], values[len(values) - total :]
+    end = len(values) - _num_outputs(attrs)
     places = _places(attrs)
+    arrays = [values[i] for i in places], values[end:-1]
     found = loop_gradient(
-        sorted_heads(g[:-1], outs, states),
-        _function(attrs),
-        sorted_arrays([inputs[i] for i in places], results[:-1], _counts(attrs)),
-        results[-1],
-        reverse=False,
-        train=train,
+        *(g[:-1], _function(attrs), *arrays, _counts(attrs)), ran=values[-1], train=train
     )
-    totals: list[Any] = [None] * len(inputs)
-    for place, gradient in zip(places, (*found[0], *found[1], *found[2]), strict=True):
+    totals: list[Any] = [None] * end
+    for place, gradient in zip(places, found, strict=True):
         if gradient is not None:
             present = totals[place]
             totals[place] = gradient if present is None else present + gradient
     return tuple(totals)
 
 
-def _num_visible(attrs: Attrs) -> int:
-    count: int = attrs["num_outputs"]
-    return count
-
-
 def _num_outputs(attrs: Attrs) -> int:
     if not keeps(attrs):
-        return _num_visible(attrs)
-    return _num_visible(attrs) + len(attrs["func_var_locs"]) + _bodies(attrs)[1].num_kept + 1
+        return num_visible(attrs)
+    return num_visible(attrs) + len(attrs["func_var_locs"]) + _bodies(attrs)[1].num_kept + 1
 
 
 def _mutated(attrs: Attrs) -> tuple[int, ...]:
@@ -215,7 +204,7 @@ WHILE_LOOP = register(
             func_var_locs=shape(),
         ),
         outputs=_num_outputs,
-        visible=_num_visible,
+        visible=num_visible,
         mutates=_mutated,
         complete=_complete,
         gradient_uses_output=True,

@@ -90,7 +90,7 @@ def _arange_infer(
     dtype: np.dtype[Any],
     **_: object,
 ) -> Made:
-    _, count = _arange_bounds(start, stop, step, repeat)
+    count = _arange_bounds(start, stop, step, repeat)[1]
     return (Spec((count,), dtype),)
 
 

@@ -18,7 +18,7 @@ from gluonish.core.dtype import INT64
 from gluonish.core.schema import Attribute, Schema, integer, text
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.numpy.promotion import dtype_of
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
 
 __all__ = ["moved_gradient"]
@@ -77,44 +77,22 @@ def _place(
     out: Any,
     data: Any,
     indices: tuple[Any, ...],
-    name: str,
-    position: int,
-    shapes: tuple[Shape, ...],
-    given: tuple[tuple[str, Any], ...],
+    attrs: Attrs,
 ) -> None:
     """Run a kernel with ``data`` as one input and zeros for the others."""
     inputs = [
-        data if i == position else xp.zeros(shape, data.dtype) for i, shape in enumerate(shapes)
+        data if i == attrs["position"] else xp.zeros(shape, data.dtype)
+        for i, shape in enumerate(attrs["shapes"])
     ]
-    _kernels[name](xp, out, *inputs, *indices, **dict(given))
+    _kernels[attrs["name"]](xp, out, *inputs, *indices, **dict(attrs["given"]))
 
 
-def _infer(
-    data: Spec,
-    *indices: Spec,
-    name: str,
-    position: int,
-    shapes: tuple[Shape, ...],
-    shape: Shape,
-    given: tuple[tuple[str, Any], ...],
-    indexed: tuple[Shape, ...],
-) -> tuple[Spec]:
+def _infer(data: Spec, *indices: Spec, shape: Shape, **_: object) -> tuple[Spec]:
     return (Spec(shape, data.dtype),)
 
 
-def _kernel(
-    xp: ModuleType,
-    out: Any,
-    data: Any,
-    *indices: Any,
-    name: str,
-    position: int,
-    shapes: tuple[Shape, ...],
-    shape: Shape,
-    given: tuple[tuple[str, Any], ...],
-    indexed: tuple[Shape, ...],
-) -> None:
-    _place(xp, out, data, indices, name, position, shapes, given)
+def _kernel(xp: ModuleType, out: Any, data: Any, *indices: Any, **attrs: Any) -> None:
+    _place(xp, out, data, indices, attrs)
 
 
 def _gradient(g: V, data: V, *indices: V, **attrs: Any) -> tuple[Any, ...]:
@@ -122,34 +100,17 @@ def _gradient(g: V, data: V, *indices: V, **attrs: Any) -> tuple[Any, ...]:
 
 
 def _back_infer(
-    data: Spec,
-    *indices: Spec,
-    name: str,
-    position: int,
-    shapes: tuple[Shape, ...],
-    shape: Shape,
-    given: tuple[tuple[str, Any], ...],
-    indexed: tuple[Shape, ...],
+    data: Spec, *indices: Spec, position: int, shapes: tuple[Shape, ...], **_: object
 ) -> tuple[Spec]:
     return (Spec(shapes[position], data.dtype),)
 
 
-def _back_kernel(
-    xp: ModuleType,
-    out: Any,
-    data: Any,
-    *indices: Any,
-    name: str,
-    position: int,
-    shapes: tuple[Shape, ...],
-    shape: Shape,
-    given: tuple[tuple[str, Any], ...],
-    indexed: tuple[Shape, ...],
-) -> None:
-    size = math.prod(shapes[position])
-    numbers = xp.arange(1, size + 1, dtype=INT64).reshape(shapes[position])
-    places = xp.zeros(shape, INT64)
-    _place(xp, places, numbers, indices, name, position, shapes, given)
+def _back_kernel(xp: ModuleType, out: Any, data: Any, *indices: Any, **attrs: Any) -> None:
+    shape = attrs["shapes"][attrs["position"]]
+    size = math.prod(shape)
+    numbers = xp.arange(1, size + 1, dtype=INT64).reshape(shape)
+    places = xp.zeros(attrs["shape"], INT64)
+    _place(xp, places, numbers, indices, attrs)
     total = xp.zeros(size + 1, scatter_accumulator(out.dtype))
     add_at(xp, total, places.reshape(-1), data.astype(total.dtype).reshape(-1))
     out[...] = total[1:].astype(out.dtype).reshape(out.shape)
@@ -159,7 +120,7 @@ def _back_gradient(g: V, data: V, *indices: V, **attrs: Any) -> tuple[Any, ...]:
     return apply(_MOVED, (g, *indices), attrs), *(None,) * len(indices)
 
 
-def _input_names(attrs: Mapping[str, Any]) -> tuple[str, ...]:
+def _input_names(attrs: Attrs) -> tuple[str, ...]:
     return ("data", *(f"index{i}" for i in range(len(attrs["indexed"]))))
 
 

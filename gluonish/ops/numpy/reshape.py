@@ -6,52 +6,30 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Attribute, Schema, boolean, integer, optional, text
+from gluonish.core.schema import Schema, boolean, integer, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axes
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.reshape import (
+    filled_in,
+    reshape,
+    shape_operator,
+    split_extent,
+    squeezed,
+)
 
 __all__ = ["COPY", "NPX_RESHAPE", "RESHAPE", "SQUEEZE"]
-
-
-def _copy_kernel(xp: ModuleType, out: Any, data: Any, **_attrs: Any) -> None:
-    out.reshape(data.shape)[...] = data
-
-
-def _reshape_back(g: V, data: V, **_attrs: Any) -> tuple[Any]:
-    return (reshape(g, data.shape),)
-
-
-def _identity(
-    name: str,
-    infer: Callable[..., tuple[Spec]],
-    doc: str,
-    given: str = "a",
-    **attributes: Attribute,
-) -> Operator:
-    return register(
-        Operator(
-            name,
-            infer,
-            _copy_kernel,
-            _reshape_back,
-            doc=doc,
-            inputs=(given,),
-            schema=Schema(**attributes),
-            identity=True,
-        )
-    )
 
 
 def _copy_infer(a: Spec) -> tuple[Spec]:
     return (a,)
 
 
-COPY = _identity("_np_copy", _copy_infer, ("A copy of a.\n\nShapes: a any, output the same."))
+COPY = shape_operator(
+    "_np_copy", _copy_infer, "A copy of a.\n\nShapes: a any, output the same.", given="a"
+)
 
 
 def _fitted(name: str, source: Shape, target: Shape, asked: Shape) -> Shape:
@@ -62,10 +40,10 @@ def _fitted(name: str, source: Shape, target: Shape, asked: Shape) -> Shape:
     """
     if any(extent < -1 for extent in target) or target.count(-1) > 1:
         raise OperatorError(f"{name}: expected extents and at most one -1, got {asked}")
-    size, known = math.prod(source), math.prod(n for n in target if n != -1)
-    if -1 in target and known:
-        target = tuple(size // known if n == -1 else n for n in target)
-    if -1 in target or math.prod(target) != size:
+    size = math.prod(source)
+    lost = -1 in target and 0 in target  # what is left is not known
+    target = filled_in(size, target)
+    if lost or math.prod(target) != size:
         raise OperatorError(
             f"{name}: expected newshape of {size} elements for {source}, got {asked}"
         )
@@ -76,12 +54,13 @@ def _infer(a: Spec, *, newshape: Shape, order: str) -> tuple[Spec]:
     return (Spec(_fitted("_np_reshape", a.shape, newshape, newshape), a.dtype),)
 
 
-RESHAPE = _identity(
+RESHAPE = shape_operator(
     "_np_reshape",
     _infer,
     "The same elements in the same order in another shape; one extent may be -1.\n\n"
     "order is accepted and ignored: elements are read and written in row order.\n\n"
     "Shapes: a any, output newshape, of equally many elements.",
+    given="a",
     newshape=shape_attr(),
     order=text("C"),
 )
@@ -110,11 +89,8 @@ class _Codes:
 
     def split(self) -> tuple[int, int]:
         """Code -6: one extent becomes the two that follow, one of which may be -1."""
-        extent, first, second = self.take(), next(self.rest, 0), next(self.rest, 0)
-        if first == -1 and second > 0:
-            first = extent // second
-        elif second == -1 and first > 0:
-            second = extent // first
+        extent = self.take()
+        first, second = split_extent(extent, next(self.rest, 0), next(self.rest, 0))
         if first < 0 or first * second != extent:
             raise self.fail(f"-6 cannot split {extent} into {first} and {second}")
         return first, second
@@ -148,44 +124,36 @@ def _npx_infer(a: Spec, *, newshape: Shape, reverse: bool, order: str) -> tuple[
     return (Spec(_fitted("_npx_reshape", source, target, newshape)[::turn], a.dtype),)
 
 
-NPX_RESHAPE = register(
-    Operator(
-        "_npx_reshape",
-        _npx_infer,
-        _copy_kernel,
-        _reshape_back,
-        doc=(
-            "The same elements in the same order in another shape.\n\n"
-            "In newshape -1 is what is left, -2 copies an extent, -3 drops one of 1, -4 copies\n"
-            "all that remain, -5 joins two, and -6 splits one into the two numbers behind it;\n"
-            "reverse reads shapes from the right. order is accepted and ignored.\n\n"
-            "Shapes: a any, output newshape, of equally many elements."
-        ),
-        inputs=("a",),
-        schema=Schema(newshape=shape_attr(), reverse=boolean(False), order=text("C")),
-        aliases=("_npi_reshape",),
-        identity=True,
-    )
+NPX_RESHAPE = shape_operator(
+    "_npx_reshape",
+    _npx_infer,
+    (
+        "The same elements in the same order in another shape.\n\n"
+        "In newshape -1 is what is left, -2 copies an extent, -3 drops one of 1, -4 copies\n"
+        "all that remain, -5 joins two, and -6 splits one into the two numbers behind it;\n"
+        "reverse reads shapes from the right. order is accepted and ignored.\n\n"
+        "Shapes: a any, output newshape, of equally many elements."
+    ),
+    "_npi_reshape",
+    given="a",
+    newshape=shape_attr(),
+    reverse=boolean(False),
+    order=text("C"),
 )
 
 
 def _squeeze_infer(a: Spec, *, axis: Shape | None) -> tuple[Spec]:
-    if axis is None:
-        gone = tuple(i for i, extent in enumerate(a.shape) if extent == 1)
-    else:
-        gone = normalize_axes("_np_squeeze", axis, len(a.shape))
-    if any(a.shape[i] != 1 for i in gone):
-        raise OperatorError(f"_np_squeeze: expected axes of extent 1, got axis {axis} of {a.shape}")
-    return (Spec(tuple(n for i, n in enumerate(a.shape) if i not in gone), a.dtype),)
+    return (Spec(squeezed("_np_squeeze", a.shape, axis), a.dtype),)
 
 
-SQUEEZE = _identity(
+SQUEEZE = shape_operator(
     "_np_squeeze",
     _squeeze_infer,
     (
         "Drop the axes of extent 1, or those of them that axis names.\n\n"
         "Shapes: a any, output the same without axes of extent 1."
     ),
+    given="a",
     axis=optional(shape_attr()),
 )
 

@@ -7,16 +7,19 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, INT8
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, boolean, integer, number, optional
+from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.quantization.ranges import (
+    CALIBRATION,
+    OUTPUT_NAMES,
     RANGE,
     WIDE_STEPS,
     calibrated,
     check_quantized,
     check_ranges,
     complete_ranges,
+    divisor,
     largest,
     put,
     put_range,
@@ -67,7 +70,7 @@ def _kernel(
     slope = (1 if attrs["fix_gamma"] else gamma) / xp.sqrt(moving_var + np.float32(attrs["eps"]))
     low, high = attrs["min_calib_range"], attrs["max_calib_range"]
     limit = largest(xp, low, high)
-    steps = np.float32(WIDE_STEPS[INT8]) / xp.where(limit > 0, limit, np.float32(1))
+    steps = np.float32(WIDE_STEPS[INT8]) / divisor(xp, limit)
     step = largest(xp, min_data, max_data) / np.float32(WIDE_STEPS[data.dtype])
     column = [1] * data.ndim
     column[attrs["axis"]] = -1
@@ -99,11 +102,10 @@ QUANTIZED_BATCH_NORM = register(
             output_mean_var=boolean(False),
             axis=integer(1),
             cudnn_off=boolean(False),
-            min_calib_range=optional(number()),
-            max_calib_range=optional(number()),
+            **CALIBRATION,
         ),
         outputs=3,
-        output_names=("output", "min_output", "max_output"),
+        output_names=OUTPUT_NAMES,
         complete=complete_ranges(None),
     )
 )

@@ -7,19 +7,23 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, INT8, INT32
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, choice, number, optional
+from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.quantization.ranges import (
+    CALIBRATION,
     RANGE,
     STEPS,
     WIDE_STEPS,
+    byte_dtype,
     calibrated,
     check_quantized,
     check_ranges,
     complete_ranges,
+    divisor,
     largest,
     put,
     put_range,
+    range_of,
 )
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -70,9 +74,7 @@ def _requantize_infer(
         raise OperatorError(f"{_NAME}: expected int32 data, got {data.dtype.name}")
     check_ranges(_NAME, min_range, max_range)
     found = calibrated(_NAME, attrs)
-    if out_type == "auto":
-        out_type = "uint8" if found is not None and found[0] >= 0 else "int8"
-    return Spec(data.shape, np.dtype(out_type)), RANGE, RANGE
+    return Spec(data.shape, byte_dtype(out_type, found)), RANGE, RANGE
 
 
 def _requantize_kernel(
@@ -88,11 +90,8 @@ def _requantize_kernel(
 ) -> None:
     quantized = out[0]
     real = data * (largest(xp, min_range, max_range).astype(xp.float64) / STEPS[INT32])
-    low, high = min_calib_range, max_calib_range
-    if low is None:
-        low, high = (real.min(), real.max()) if data.size else (0.0, 0.0)
-    limit = largest(xp, low, high)
-    put(xp, quantized, real * (STEPS[quantized.dtype] / xp.where(limit > 0, limit, 1)))
+    limit = largest(xp, *range_of(real, min_calib_range, max_calib_range))
+    put(xp, quantized, real * (STEPS[quantized.dtype] / divisor(xp, limit)))
     if quantized.dtype == INT8:
         put_range(xp, out[1:], -limit, limit)
     else:
@@ -116,8 +115,7 @@ REQUANTIZE = register(
         inputs=("data", "min_range", "max_range"),
         schema=Schema(
             out_type=choice("auto", "int8", "uint8", default="int8"),
-            min_calib_range=optional(number()),
-            max_calib_range=optional(number()),
+            **CALIBRATION,
         ),
         outputs=3,
         complete=complete_ranges(INT32),

@@ -8,11 +8,13 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64, INT8, INT32, UINT8
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, boolean, integer, number, optional
+from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.concat import CONCAT
 from gluonish.ops.quantization.passing import infer_as
 from gluonish.ops.quantization.ranges import (
+    CALIBRATION,
+    OUTPUT_NAMES,
     RANGE,
     STEPS,
     WIDE_STEPS,
@@ -20,6 +22,7 @@ from gluonish.ops.quantization.ranges import (
     check_quantized,
     check_ranges,
     complete_ranges,
+    divisor,
     largest,
     put,
     put_product_range,
@@ -30,8 +33,6 @@ from gluonish.ops.registry import Attrs, Operator, register
 __all__ = ["QUANTIZED_CONCAT", "QUANTIZED_ELEMWISE_ADD", "QUANTIZED_ELEMWISE_MUL"]
 
 _PAIR = ("lhs", "rhs", "lhs_min", "lhs_max", "rhs_min", "rhs_max")
-_NAMES = ("output", "min_output", "max_output")
-_CALIBRATION = {"min_calib_range": optional(number()), "max_calib_range": optional(number())}
 
 
 def _check_pair(name: str, lhs: Spec, rhs: Spec, ranges: Sequence[Spec]) -> None:
@@ -78,7 +79,7 @@ def _add_kernel(
         limit = largest(xp, min_calib_range, max_calib_range)
         put_range(xp, out[1:], min_calib_range, max_calib_range)
     steps = WIDE_STEPS[out[0].dtype]
-    put(xp, out[0], total * (steps / xp.where(limit > 0, limit, 1).astype(FLOAT64)))
+    put(xp, out[0], total * (steps / divisor(xp, limit).astype(FLOAT64)))
 
 
 QUANTIZED_ELEMWISE_ADD = register(
@@ -94,9 +95,9 @@ QUANTIZED_ELEMWISE_ADD = register(
             "(1,)."
         ),
         inputs=_PAIR,
-        schema=Schema(**_CALIBRATION),
+        schema=Schema(**CALIBRATION),
         outputs=3,
-        output_names=_NAMES,
+        output_names=OUTPUT_NAMES,
         complete=complete_ranges(None, None),
     )
 )
@@ -138,7 +139,7 @@ def _mul_kernel(
         put_product_range(xp, out[1:], *factors)
     else:
         limit = largest(xp, min_calib_range, max_calib_range)
-        put(xp, out[0], product * (step * STEPS[INT8] / xp.where(limit > 0, limit, 1)))
+        put(xp, out[0], product * (step * STEPS[INT8] / divisor(xp, limit)))
         put_range(xp, out[1:], min_calib_range, max_calib_range)
 
 
@@ -160,9 +161,9 @@ QUANTIZED_ELEMWISE_MUL = register(
             "(1,)."
         ),
         inputs=_PAIR,
-        schema=Schema(**_CALIBRATION, enable_float_output=boolean(False)),
+        schema=Schema(**CALIBRATION, enable_float_output=boolean(False)),
         outputs=_mul_outputs,
-        output_names=_NAMES,
+        output_names=OUTPUT_NAMES,
         complete=complete_ranges(None, None),
     )
 )
@@ -197,7 +198,7 @@ def _concat_kernel(xp: ModuleType, out: Any, *arrays: Any, num_args: int, dim: i
         start[dim] = slice(position, position + x.shape[dim])
         position += x.shape[dim]
         step = largest(xp, x_low, x_high) / np.float32(STEPS[x.dtype])
-        scaled = x * (step * (np.float32(steps) / xp.where(limit > 0, limit, np.float32(1))))
+        scaled = x * (step * (np.float32(steps) / divisor(xp, limit)))
         put(xp, out[0][tuple(start)], scaled)
     put_range(xp, out[1:], low, high)
 
@@ -228,7 +229,7 @@ QUANTIZED_CONCAT = register(
         ),
         schema=Schema(num_args=integer(low=1), dim=integer(1)),
         outputs=3,
-        output_names=_NAMES,
+        output_names=OUTPUT_NAMES,
         variadic="num_args",
         complete=_concat_complete,
     )

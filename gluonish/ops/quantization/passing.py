@@ -13,6 +13,7 @@ from gluonish.core.schema import Schema, boolean, choice, dtype_attr, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.pooling import POOLING
 from gluonish.ops.quantization.ranges import (
+    OUTPUT_NAMES,
     RANGE,
     check_quantized,
     check_ranges,
@@ -29,8 +30,6 @@ __all__ = [
     "QUANTIZED_POOLING",
     "infer_as",
 ]
-
-_NAMES = ("output", "min_output", "max_output")
 
 
 def infer_as(name: str, op: Operator, *specs: Spec, **attrs: Any) -> Spec:
@@ -89,7 +88,7 @@ def _passing(
             inputs=("data", "min_data", "max_data"),
             schema=schema,
             outputs=3,
-            output_names=_NAMES,
+            output_names=OUTPUT_NAMES,
             complete=complete_ranges(None),
         )
     )
@@ -201,7 +200,7 @@ QUANTIZED_EMBEDDING = register(
             sparse_grad=boolean(False),
         ),
         outputs=3,
-        output_names=_NAMES,
+        output_names=OUTPUT_NAMES,
         complete=complete_ranges(None, None),
     )
 )

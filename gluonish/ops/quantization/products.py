@@ -14,6 +14,7 @@ from gluonish.core.spec import Spec
 from gluonish.ops.convolution import CONVOLUTION
 from gluonish.ops.quantization.passing import infer_as
 from gluonish.ops.quantization.ranges import (
+    OUTPUT_NAMES,
     RANGE,
     WIDE_STEPS,
     check_quantized,
@@ -121,7 +122,7 @@ def _product(
             active_inputs=_active_inputs,
             schema=schema,
             outputs=3,
-            output_names=("output", "min_output", "max_output"),
+            output_names=OUTPUT_NAMES,
             heavy=True,
             complete=_complete,
         )

@@ -7,18 +7,22 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, INT8, UINT8
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import Schema, choice, number, optional
+from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
 from gluonish.ops.quantization.ranges import (
+    CALIBRATION,
     RANGE,
     STEPS,
     WIDE_STEPS,
+    byte_dtype,
     calibrated,
     check_ranges,
     complete_ranges,
+    divisor,
     largest,
     put,
     put_range,
+    range_of,
 )
 from gluonish.ops.registry import Operator, register
 
@@ -45,7 +49,7 @@ def _kernel(
 def _fill(xp: ModuleType, out: Any, data: Any, low: Any, high: Any, steps: Any) -> None:
     quantized = out[0]
     limit = largest(xp, low, high)
-    scale = np.float32(steps[quantized.dtype]) / xp.where(limit > 0, limit, np.float32(1))
+    scale = np.float32(steps[quantized.dtype]) / divisor(xp, limit)
     put(xp, quantized, data * scale)
     if quantized.dtype == INT8:
         put_range(xp, out[1:], -limit, limit)
@@ -73,8 +77,6 @@ QUANTIZE = register(
     )
 )
 
-_CALIBRATION = {"min_calib_range": optional(number()), "max_calib_range": optional(number())}
-
 
 def _v2_infer(data: Spec, *, out_type: str, **attrs: Any) -> tuple[Spec, ...]:
     name = "_contrib_quantize_v2"
@@ -87,9 +89,7 @@ def _v2_infer(data: Spec, *, out_type: str, **attrs: Any) -> tuple[Spec, ...]:
             )
         return data, RANGE, RANGE
     _check_float(name, data)
-    if out_type == "auto":
-        out_type = "uint8" if found is not None and found[0] >= 0 else "int8"
-    return Spec(data.shape, np.dtype(out_type)), RANGE, RANGE
+    return Spec(data.shape, byte_dtype(out_type, found)), RANGE, RANGE
 
 
 def _v2_kernel(
@@ -105,10 +105,7 @@ def _v2_kernel(
         out[0][...] = data
         put_range(xp, out[1:], min_calib_range, max_calib_range)
         return
-    low, high = min_calib_range, max_calib_range
-    if low is None:
-        low, high = (data.min(), data.max()) if data.size else (0.0, 0.0)
-    _fill(xp, out, data, low, high, WIDE_STEPS)
+    _fill(xp, out, data, *range_of(data, min_calib_range, max_calib_range), WIDE_STEPS)
 
 
 QUANTIZE_V2 = register(
@@ -124,7 +121,7 @@ QUANTIZE_V2 = register(
             "Data of bytes stays as it is.\n\n"
             "Shapes: data any, outputs that of data, (1,) and (1,)."
         ),
-        schema=Schema(out_type=choice("auto", "int8", "uint8", default="int8"), **_CALIBRATION),
+        schema=Schema(out_type=choice("auto", "int8", "uint8", default="int8"), **CALIBRATION),
         outputs=3,
         complete=complete_ranges(None),
     )
@@ -168,7 +165,7 @@ QUANTIZE_ASYM = register(
             "The range is min_calib_range to max_calib_range, or without them that of data.\n\n"
             "Shapes: data any, outputs that of data, (1,) and (1,)."
         ),
-        schema=Schema(**_CALIBRATION),
+        schema=Schema(**CALIBRATION),
         outputs=3,
         output_names=("output", "scale", "shift"),
         complete=complete_ranges(FLOAT32),

@@ -13,26 +13,36 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, INT8, INT32, UINT8, is_floating
 from gluonish.core.errors import OperatorError
+from gluonish.core.schema import number, optional
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.registry import Attrs
 
 __all__ = [
+    "CALIBRATION",
+    "OUTPUT_NAMES",
     "RANGE",
     "STEPS",
     "WIDE_STEPS",
+    "byte_dtype",
     "calibrated",
     "check_quantized",
     "check_ranges",
     "complete_ranges",
+    "divisor",
     "largest",
     "put",
     "put_product_range",
     "put_range",
+    "range_of",
 ]
 
 STEPS = {INT8: 127.0, UINT8: 255.0, INT32: 2147483647.0}
 WIDE_STEPS = {INT8: 127.5, UINT8: 255.5, INT32: 2147483647.0}
 RANGE = Spec((1,), FLOAT32)
+
+
+OUTPUT_NAMES = ("output", "min_output", "max_output")
+CALIBRATION = {"min_calib_range": optional(number()), "max_calib_range": optional(number())}
 
 
 def check_quantized(name: str, *specs: Spec) -> None:
@@ -74,10 +84,29 @@ def calibrated(name: str, attrs: Attrs) -> tuple[float, float] | None:
     return low, high
 
 
+def byte_dtype(out_type: str, calibration: tuple[float, float] | None) -> np.dtype[Any]:
+    """Return the dtype that an ``out_type`` names; auto: uint8 for a range not below 0."""
+    if out_type == "auto":
+        return UINT8 if calibration is not None and calibration[0] >= 0 else INT8
+    return np.dtype(out_type)
+
+
+def range_of(real: Any, low: float | None, high: float | None) -> tuple[Any, Any]:
+    """Return a calibrated range, or where there is none that of some numbers."""
+    if low is not None:
+        return low, high
+    return (real.min(), real.max()) if real.size else (0.0, 0.0)
+
+
 def largest(xp: ModuleType, low: Any, high: Any) -> Any:
     """Return the larger size of a range's ends, a float32 of no axes."""
     ends = [xp.abs(xp.asarray(end, dtype=FLOAT32)).reshape(-1)[0] for end in (low, high)]
     return xp.maximum(*ends)
+
+
+def divisor(xp: ModuleType, limit: Any) -> Any:
+    """Return the size of a range to divide by: 1 where it is 0."""
+    return xp.where(limit > 0, limit, np.float32(1))
 
 
 def put(xp: ModuleType, out: Any, values: Any) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.schema import integer, number
 from gluonish.ops.optimizer_rules import Rule
 from gluonish.ops.optimizer_update import single_update

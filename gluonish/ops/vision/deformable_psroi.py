@@ -119,7 +119,7 @@ def _share(xp: ModuleType, rows: Any, columns: Any, extents: Shape, per_part: in
     """Return 1 / count for samples in the image, 0 for the others."""
     kept = (rows >= -0.5) & (rows <= extents[0] - 0.5)
     kept &= (columns >= -0.5) & (columns <= extents[1] - 0.5)
-    parts = kept.reshape(*kept.shape[:2], -1, per_part)
+    parts = kept.reshape(*kept.shape[:2], kept.shape[2] // per_part, per_part)
     share = parts / xp.maximum(parts.sum(axis=3, keepdims=True), 1)
     return share.reshape(kept.shape)
 

@@ -209,6 +209,20 @@ def test_sparse_parameter_tells_how_to_read_it() -> None:
     assert trainer._kvstore is not None
 
 
+def test_rows_may_be_pulled_while_recording() -> None:
+    w = Parameter("w", shape=(5, 2), stype="row_sparse", grad_stype="row_sparse", init="ones")
+    w.initialize()
+    trainer = Trainer([w], "sgd", {"learning_rate": 1.0})
+    matrix = nd.array([[0, 1, 2, 0, 0]]).tostype("csr")
+    for _ in range(2):
+        with autograd.record():
+            y = nd.sparse.dot(matrix, w.row_sparse_data(nd.array([1, 2])))
+        y.backward()
+        trainer.step(1)
+    rows = w.row_sparse_data(nd.array([0, 1, 2])).data.asnumpy()
+    assert rows.tolist() == [[1, 1], [-1, -1], [-3, -3]]
+
+
 @pytest.mark.parametrize("options", [{"kvstore": None}, {"update_on_kvstore": False}])
 def test_sparse_parameter_needs_a_store_that_updates(options: dict[str, Any]) -> None:
     w = Parameter("w", shape=(5, 2), stype="row_sparse", grad_stype="row_sparse")
