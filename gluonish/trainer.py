@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
+from gluonish.autograd import pause
 from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
@@ -178,7 +179,8 @@ class Trainer:
                 "row_sparse_data: expected a Trainer with a kvstore that has row_sparse_pull, got "
                 f"{type(self._kvstore).__name__}"
             )
-        self._kvstore.row_sparse_pull(index, out=out, priority=-index, row_ids=row_ids)
+        with pause():  # a pull is no part of the graph, though the array may be
+            self._kvstore.row_sparse_pull(index, out=out, priority=-index, row_ids=row_ids)
 
     def _parameter_was_set(self, parameter: Parameter) -> None:
         """Take note that values were put into a parameter by hand, and not by an update."""

@@ -1,5 +1,6 @@
 """Spec: the shape and dtype of an array, known or partly known, without its values."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,10 +52,12 @@ def checked_spec(operator: str, shape: Shape, dtype: np.dtype[Any]) -> Spec:
     """Return the spec of an output whose extents follow from attributes.
 
     Raises:
-        OperatorError: An extent is negative, or there would be more than `MOST_ELEMENTS` elements.
+        OperatorError: An extent is negative, or there would be more than `MOST_ELEMENTS` elements,
+            also with one along the axes of extent 0.
     """
     spec = Spec(shape, dtype)
-    if any(extent < 0 for extent in shape) or spec.size > MOST_ELEMENTS:
+    count = math.prod(extent or 1 for extent in shape)
+    if any(extent < 0 for extent in shape) or count > MOST_ELEMENTS:
         raise OperatorError(
             f"{operator}: expected extents of at least 0 and at most {MOST_ELEMENTS} elements in "
             f"all, got shape {shape}"

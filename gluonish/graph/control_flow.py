@@ -13,6 +13,7 @@ from gluonish.graph.body import Body
 from gluonish.graph.body_cut import CutBody, cut_body
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.structure import Constant, flatten, regroup
+from gluonish.ndarray.control_flow import check_pair
 from gluonish.ops.control_flow import COND, FOREACH, WHILE_LOOP
 from gluonish.ops.registry import Attrs, Operator
 
@@ -184,7 +185,7 @@ def foreach(face: Face, body: Callable[..., Any], data: Any, init_states: Any, n
 
     def call(function: Callable[..., Any], made: list[Any]) -> Sequence[Any]:
         slices = regroup(made[: len(given)], data_structure)
-        return _pair("foreach", function(slices, regroup(made[len(given) :], state_structure)))
+        return check_pair("foreach", function(slices, regroup(made[len(given) :], state_structure)))
 
     variables = [*((x, True) for x in given), *((x, False) for x in states)]
     traced = _trace(face, body, variables, name, call)
@@ -208,15 +209,6 @@ def foreach(face: Face, body: Callable[..., Any], data: Any, init_states: Any, n
     free = [traced.cut.free[id(node)] for node in rest]
     results = face.node(FOREACH, [*given, *states, *free], attrs)
     return _regrouped(results, traced)
-
-
-def _pair(what: str, result: Any) -> Sequence[Any]:
-    if not isinstance(result, list | tuple) or len(result) != 2:
-        raise ArgumentError(
-            f"{what}: expected a function that returns a pair of outputs and states, got "
-            f"{type(result).__name__}"
-        )
-    return result
 
 
 def _regrouped(results: list[Any], traced: _Traced) -> tuple[Any, Any]:
@@ -301,7 +293,9 @@ def while_loop(
         function,
         variables,
         f"{name}_func",
-        lambda f, made: [x if x is not None else [] for x in _pair("while_loop", f(*unpack(made)))],
+        lambda f, made: [
+            x if x is not None else [] for x in check_pair("while_loop", f(*unpack(made)))
+        ],
     )
     if traced.counts[1] != len(outer):
         raise ArgumentError(

@@ -25,7 +25,8 @@ from gluonish.kernels.numba import winograd as _winograd  # noqa: F401  # the sa
 from gluonish.kernels.numpy import dense as _dense  # noqa: F401  # the same
 from gluonish.kernels.numpy import dot as _dot  # noqa: F401  # the same
 from gluonish.kernels.onednn import register as _register  # noqa: F401  # the same
-from gluonish.ndarray import contrib, image, linalg, random, sparse
+from gluonish.ndarray import _internal as _internal
+from gluonish.ndarray import contrib, image, linalg, op, random, sparse
 from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class
 from gluonish.ndarray.creation import (
     arange,
@@ -109,6 +110,7 @@ __all__ = [
     "not_equal",
     "onehot_encode",
     "ones",
+    "op",
     "power",
     "random",
     "save",

@@ -80,12 +80,17 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any,
     states = init_states
     steps = []
     for i in range(_leaves(data)[0].shape[0]):
-        outputs, states = _pair("foreach", body(_mapped(itemgetter(i), data), states))
+        outputs, states = check_pair("foreach", body(_mapped(itemgetter(i), data), states))
         steps.append(outputs)
     return _stacked(steps, len(steps)), states
 
 
-def _pair(what: str, result: Any) -> Sequence[Any]:
+def check_pair(what: str, result: Any) -> Sequence[Any]:
+    """Return what a function gave, outputs and states.
+
+    Raises:
+        ArgumentError: It is something else.
+    """
     if not isinstance(result, list | tuple) or len(result) != 2:
         raise ArgumentError(
             f"{what}: expected a function that returns a pair of outputs and states, got "
@@ -148,7 +153,7 @@ def while_loop(
     variables = loop_vars
     steps: list[Any] = []
     while len(steps) < max_iterations and bool(cond(*_unpacked(variables))):
-        outputs, new = _pair("while_loop", func(*_unpacked(variables)))
+        outputs, new = check_pair("while_loop", func(*_unpacked(variables)))
         if len(_leaves(new)) != len(_leaves(loop_vars)):
             raise ArgumentError(
                 f"while_loop: expected {len(_leaves(loop_vars))} loop variables after an "

@@ -37,7 +37,10 @@ __all__ = ["invoke", "record_call", "run", "runtime_attrs", "source"]
 
 # The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as
 # convolutions.
-HEAVY_INLINE_SIZE = 1 << 12
+HEAVY_INLINE_SIZE = 1 << 15
+
+# Elements from which on it pays to lay channels out last.
+_LAID_OUT = 1 << 12
 
 # Bytes of an array that is worth a wait, and how many operators that make such run ahead.
 _BULKY = 1 << 20
@@ -137,7 +140,7 @@ def _new_outputs(
     """Return outputs that may have axes of channels, laid out for the operator."""
     rank = len(specs[0].shape)
     if starts_layout(op, attrs):
-        large = specs[0].size > HEAVY_INLINE_SIZE and not (
+        large = specs[0].size > _LAID_OUT and not (
             inputs[0]._data.flags.c_contiguous and keeps_layout(attrs)
         )
         given = [x._spec for x in inputs]

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 from gluonish.core.context import Context
@@ -69,27 +70,26 @@ def make_operator_function(op: Operator, name: str) -> Callable[..., Any]:
 
 
 def _function(op: Operator) -> Callable[..., Any]:
-    count = -1 if op.variadic is not None else len(op.inputs)
     known: dict[tuple[Any, ...], Attrs] = {}  # attributes of calls whose arrays are all positional
 
     def function(*args: Any, out: Any = None, name: str | None = None, **kwargs: Any) -> Any:
-        if out is None and len(args) == count and hasattr(args[0], "__apply__"):
-            call = (*kwargs.items(), *map(type, kwargs.values())) if kwargs else ()
+        call: tuple[Any, ...] = (len(args),)
+        if kwargs:
+            call = (len(args), *kwargs.items(), *map(type, kwargs.values()))
+        if out is None and args and hasattr(args[0], "__apply__"):
             try:
                 attrs = known.get(call)
             except TypeError:  # a list, say
                 attrs = None
             if attrs is not None:
                 return apply(op, args, attrs)
-            inputs, attrs = bind_arguments(op, args, kwargs)
-            if len(inputs) == count and len(known) < _MOST_CALLS:
-                _remember(known, call, attrs)
-        else:
-            inputs, attrs = bind_arguments(op, args, kwargs)
+        inputs, attrs = bind_arguments(op, args, kwargs)
         if not inputs and op.variadic is None:
             return source(op, attrs, parse_context(attrs.get("ctx")), out)
         require_inputs(op, inputs, attrs)
         if out is None and hasattr(inputs[0], "__apply__"):
+            if len(inputs) == len(args) and all(map(is_, inputs, args)):
+                _remember(known, call, attrs)
             return apply(op, inputs, attrs)
         return invoke(op, inputs, attrs, out)
 
@@ -98,6 +98,8 @@ def _function(op: Operator) -> Callable[..., Any]:
 
 def _remember(known: dict[tuple[Any, ...], Attrs], call: tuple[Any, ...], attrs: Attrs) -> None:
     """Keep the parsed attributes of a call, unless it is of values that cannot be a key."""
+    if len(known) >= _MOST_CALLS:
+        known.clear()
     with contextlib.suppress(TypeError):
         known[call] = attrs
 

@@ -42,8 +42,8 @@ class NDArray(Fluent):
         dtype: NumPy type of the elements.
         context: The device.
         grad: Gradient that the last backward pass left, None without `attach_grad`.
-        stype: Storage type: ``"default"``, that is dense; ``"row_sparse"`` and ``"csr"`` are those of
-            `gluonish.ndarray.sparse`.
+        stype: Storage type: ``"default"``, that is dense; ``"row_sparse"`` and ``"csr"`` are those
+            of `gluonish.ndarray.sparse`.
     """
 
     __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_var")

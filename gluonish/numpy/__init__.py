@@ -1,7 +1,7 @@
 """``mx.np``: arrays with NumPy's semantics and NumPy's functions, under NumPy's names."""
 
+from gluonish.numpy import array_methods as _methods  # noqa: F401  # completes the class
 from gluonish.numpy import fallback, linalg, random
-from gluonish.numpy import methods as _methods  # noqa: F401  # completes the class
 from gluonish.numpy import registration as _registration  # noqa: F401  # NumPy's protocols
 from gluonish.numpy.array import (
     ndarray,

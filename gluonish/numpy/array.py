@@ -1,7 +1,7 @@
 """ndarray: an NDArray with NumPy's semantics; no storage of its own.
 
-Its operators, methods and indexing are attached by `gluonish.numpy.methods`, since they need the
-functions of this package, which need the class.
+Its operators, methods and indexing are attached by `gluonish.numpy.array_methods`, since they need
+the functions of this package, which need the class.
 """
 
 from typing import Any

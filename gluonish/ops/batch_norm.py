@@ -21,6 +21,7 @@ from gluonish.ops.composite import composite_gradient
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
 from gluonish.ops.unary import RSQRT
 
@@ -62,6 +63,7 @@ def infer_normalized(
     return data, statistic, statistic
 
 
+@remembered
 def _infer(data: Spec, *parameters: Spec, axis: int, **_: object) -> tuple[Spec, Spec, Spec]:
     return infer_normalized("BatchNorm", data, *parameters, axis=axis)
 

@@ -18,6 +18,7 @@ from gluonish.ops.extents import limited
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
 from gluonish.ops.windows import (
     Geometry,
@@ -128,6 +129,7 @@ def _check_data(data: Spec, geometry: Geometry, attrs: Attrs) -> None:
         )
 
 
+@remembered
 def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> tuple[Spec]:
     geometry = convolution_geometry(**attrs)
     _check_data(data, geometry, attrs)
@@ -207,9 +209,8 @@ def _backward_data_kernel(
     matrices = _matrices(xp, weight, layout, num_group).transpose(0, 2, 1)
     elements = result.shape[1] * math.prod(geometry.kernel) * math.prod(counts)
     for part in sample_chunks(len(grad), elements):
-        rows = widen(grad[part]).reshape(
-            -1, num_group, grad.shape[1] // num_group, math.prod(counts)
-        )
+        held = widen(grad[part])
+        rows = held.reshape(len(held), num_group, grad.shape[1] // num_group, math.prod(counts))
         columns = xp.matmul(matrices, rows)
         windows = columns.reshape(len(rows), result.shape[1], *geometry.kernel, *counts)
         add_windows(xp, result[part], windows, geometry)

@@ -19,6 +19,7 @@ from gluonish.ops.extents import limited
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.remembered import remembered
 from gluonish.ops.windows import (
     Geometry,
     channels_last,
@@ -69,10 +70,12 @@ def transposed_window(data: Shape, attrs: Attrs) -> tuple[Geometry, Shape]:
     if attrs["target_shape"]:
         return _aimed(window, _first(data, layout)[2:], attrs["target_shape"])
     adj = attrs["adj"] or (0,) * len(kernel)
-    if len(adj) != len(kernel) or any(a >= s for a, s in zip(adj, window.stride, strict=True)):
+    if len(adj) != len(kernel) or any(
+        not 0 <= a < s for a, s in zip(adj, window.stride, strict=True)
+    ):
         raise OperatorError(
-            f"Deconvolution: expected adj of {len(kernel)} ints below stride {window.stride}, "
-            f"got {adj}"
+            f"Deconvolution: expected adj of {len(kernel)} ints from 0 to below stride "
+            f"{window.stride}, got {adj}"
         )
     return window, adj
 
@@ -116,6 +119,7 @@ def _shapes(data: Shape, attrs: Attrs) -> tuple[Shape, Shape]:
     return channels_last(weight, attrs["layout"]), channels_last(out, attrs["layout"])
 
 
+@remembered
 def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> tuple[Spec]:
     expected, out = _shapes(data.shape, attrs)
     groups, filters = attrs["num_group"], attrs["num_filter"]

@@ -15,6 +15,7 @@ from gluonish.ops.binary import EQUAL
 from gluonish.ops.extents import limited
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.remembered import remembered
 from gluonish.ops.windows import (
     Geometry,
     WindowSum,
@@ -128,6 +129,7 @@ def _check_sizes(data: Shape, attrs: Attrs) -> None:
     limited("Pooling", (data[0], channels, *counts))
 
 
+@remembered
 def _infer(data: Spec, **attrs: Any) -> tuple[Spec]:
     kind, p = attrs["pool_type"], attrs["p_value"]
     if kind != "max" and not is_floating(data.dtype):

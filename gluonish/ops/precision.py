@@ -47,6 +47,8 @@ def in_dtype(dtype: np.dtype[Any], number: float) -> Any:
     if is_floating(dtype):
         return dtype.type(number)
     if not math.isfinite(number):
+        if dtype.kind == "b":
+            return np.True_
         raise OperatorError(
             f"number: expected a finite one for {dtype.name} data, got {number}; "
             "cast the data with astype('float32')"

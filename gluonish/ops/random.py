@@ -40,6 +40,8 @@ Draw = Callable[..., Any]  # (xp, out, key, **parameters) fills out
 # How far the number before 1 lies from it.
 _BELOW_ONE = {FLOAT16: 2.0**-11, BFLOAT16: 2.0**-8, FLOAT32: 2.0**-24, FLOAT64: 2.0**-53}
 
+_INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+
 _ABOVE: Limit = ("above 0", lambda value: value > 0)
 _NOT_BELOW: Limit = ("of at least 0", lambda value: value >= 0)
 _SHARE: Limit = ("above 0 and at most 1", lambda value: 0 < value <= 1)
@@ -159,6 +161,11 @@ class _Distribution:
         if self.word == "randint" and given["low"] >= given["high"]:
             raise OperatorError(
                 f"{operator}: expected low below high, got {given['low']} and {given['high']}"
+            )
+        if self.word == "randint" and not _INT64_MIN <= given["low"] < given["high"] <= _INT64_MAX:
+            raise OperatorError(
+                f"{operator}: expected low and high in the range of int64, got {given['low']} and "
+                f"{given['high']}"
             )
 
     def register(self, *aliases: str) -> None:

@@ -138,11 +138,13 @@ def _without_nan(function: Reduce, neutral: int) -> Reduce:
 
 
 def _max(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
-    xp.max(data, axis=axes, out=out)
+    if out.size:
+        xp.max(data, axis=axes, out=out)
 
 
 def _min(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
-    xp.min(data, axis=axes, out=out)
+    if out.size:
+        xp.min(data, axis=axes, out=out)
 
 
 def _spread(g: V, x: V, kept: Shape) -> Any:

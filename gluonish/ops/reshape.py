@@ -174,7 +174,7 @@ def _infer(
     # The older way to say it: 0 is what is left, and keep_highest keeps axis 0.
     codes = tuple(extent or -1 for extent in target_shape)
     if keep_highest:
-        codes = (data.shape[0], *codes[1:])
+        codes = (*data.shape[:1], *codes[1:])
     return (Spec(resolve_shape(data.shape, codes), data.dtype),)
 
 

@@ -15,6 +15,7 @@ from gluonish.ops.composite import composite_gradient
 from gluonish.ops.philox import uniform
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
 from gluonish.ops.rnn_composite import compose
 from gluonish.ops.rnn_layout import Dims, dims_of, parameter_count, reserve_size, segments
@@ -87,6 +88,7 @@ def _expected(dims: Dims) -> dict[str, Shape]:
     }
 
 
+@remembered
 def _infer(data: Spec, *rest: Spec, **attrs: Any) -> tuple[Spec, ...]:
     _check_attributes(attrs)
     if len(data.shape) != 3 or not is_floating(data.dtype):

@@ -80,6 +80,8 @@ def _targets(xp: ModuleType, rows: Shape, label: Any, alpha: float, dtype: Any) 
 def _backward_kernel(
     xp: ModuleType, result: Any, out: Any, label: Any, head: Any = None, **attrs: Any
 ) -> None:
+    if not out.size:
+        return
     rows = _matrix_shape(out.shape, attrs)
     grad = widen(out.reshape(rows))
     dtype = grad.dtype

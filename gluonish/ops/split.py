@@ -14,7 +14,15 @@ from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
 
-__all__ = ["SLICE_CHANNEL", "SPLIT_V2", "Bounds", "fill_pieces", "infer_pieces", "join_gradients"]
+__all__ = [
+    "SLICE_CHANNEL",
+    "SPLIT_V2",
+    "Bounds",
+    "bounds_from",
+    "fill_pieces",
+    "infer_pieces",
+    "join_gradients",
+]
 
 Bounds = Sequence[tuple[int, int]]
 
@@ -73,6 +81,20 @@ def _equal_bounds(name: str, extent: int, count: int) -> Bounds:
     return [(i * length, (i + 1) * length) for i in range(count)]
 
 
+def bounds_from(name: str, extent: int, begins: Sequence[int]) -> Bounds:
+    """Return the pieces of an axis that begin at these indices.
+
+    Raises:
+        OperatorError: They do not ascend from 0, or leave the axis.
+    """
+    bounds = list(zip(begins, (*begins[1:], extent), strict=False))
+    if not begins or begins[0] or any(not 0 <= a <= b <= extent for a, b in bounds):
+        raise OperatorError(
+            f"{name}: expected ascending indices from 0 within {extent}, got {tuple(begins)}"
+        )
+    return bounds
+
+
 def _channel_bounds(shape: Shape, num_outputs: int, axis: int) -> tuple[int, Bounds]:
     axis = normalize_axis("SliceChannel", axis, len(shape))
     return axis, _equal_bounds("SliceChannel", shape[axis], num_outputs)
@@ -126,12 +148,7 @@ def _v2_bounds(shape: Shape, indices: Shape, axis: int, sections: int) -> tuple[
     axis = normalize_axis("_split_v2", axis, len(shape))
     if sections > 0:
         return axis, _equal_bounds("_split_v2", shape[axis], sections)
-    bounds = list(zip(indices, (*indices[1:], shape[axis]), strict=False))
-    if indices[:1] != (0,) or any(not 0 <= first <= last <= shape[axis] for first, last in bounds):
-        raise OperatorError(
-            f"_split_v2: expected ascending indices from 0 within {shape[axis]}, got {indices}"
-        )
-    return axis, bounds
+    return axis, bounds_from("_split_v2", shape[axis], indices)
 
 
 def _v2_infer(

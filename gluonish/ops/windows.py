@@ -6,6 +6,7 @@ from other layouts.
 
 import itertools
 from collections.abc import Iterator
+from functools import lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ class Geometry(NamedTuple):
     pad: Shape
 
 
+@lru_cache(maxsize=512)
 def normalize_geometry(
     operator: str, kernel: Shape, stride: Shape, dilate: Shape, pad: Shape
 ) -> Geometry:

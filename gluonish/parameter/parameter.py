@@ -7,13 +7,13 @@ device). The NDArrays stay the same until `cast`, `reset_ctx`, a new ``grad_req`
 """
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
+from collections.abc import Sequence
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from gluonish.autograd import mark_variables, pause
-from gluonish.core.context import Context, cpu, current_context
+from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     ArgumentError,
@@ -22,40 +22,28 @@ from gluonish.core.errors import (
 )
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.spec import Shape
-from gluonish.initializer import InitDesc, Initializer, Uniform, create
-from gluonish.ndarray import NDArray, arange, array, recording, zeros
+from gluonish.initializer import Uniform
+from gluonish.ndarray import NDArray, array, recording, zeros
 from gluonish.numpy.array import gluon_array
-from gluonish.parameter.placement import ContextList, as_contexts, check_stype, loaded_dtype
-from gluonish.parameter.shapes import join_shapes, shape_is_known
+from gluonish.parameter.deferred import Deferred, Init
+from gluonish.parameter.placement import (
+    ContextList,
+    array_on,
+    as_contexts,
+    check_loaded_contexts,
+    check_stype,
+    loaded_dtype,
+    mean_on_cpu,
+)
+from gluonish.parameter.shapes import check_fits, join_shapes, shape_is_known
+from gluonish.parameter.sparse_rows import TrainerLink, check_dense, pull_rows, whole_rows
 from gluonish.symbol import Symbol, var
 
 __all__ = ["Init", "Parameter", "tensor_types"]
 
 tensor_types = (Symbol, NDArray)
 
-# An initializer, its name or JSON, or any function of a name and an array, as `mx.init.Mixed` is.
-Init = Initializer | str | Callable[[str, NDArray], None]
-
 _UNIFORM = Uniform()
-
-
-class _Trainer(Protocol):
-    """What a Parameter needs of its Trainer."""
-
-    def _parameter_was_set(self, parameter: "Parameter") -> None:
-        """Take note that values were put into the parameter by hand."""
-
-    def _row_sparse_pull(self, parameter: "Parameter", out: Any, row_ids: Any) -> None:
-        """Bring rows of a sparse parameter from where all of them are."""
-
-
-class _Deferred(NamedTuple):
-    """An initialization that waits for the shape."""
-
-    init: Init
-    contexts: list[Context]
-    default_init: Init
-    data: NDArray | None
 
 
 class Parameter:
@@ -105,8 +93,8 @@ class Parameter:
         self.init = init
         self._data: dict[Context, NDArray] | None = None
         self._grad: dict[Context, NDArray] | None = None
-        self._deferred_init: _Deferred | None = None
-        self._trainer: _Trainer | None = None
+        self._deferred_init: Deferred | None = None
+        self._trainer: TrainerLink | None = None
         self._var: Symbol | None = None
         extents = (shape,) if isinstance(shape, int) else shape
         self._shape: Shape | None = None if extents is None else tuple(extents)
@@ -166,13 +154,7 @@ class Parameter:
     def shape(self, new_shape: Sequence[int]) -> None:
         shape = tuple(new_shape)
         if self._shape is not None:
-            fits = len(shape) == len(self._shape) and all(
-                stored in (given, 0, -1) for stored, given in zip(self._shape, shape, strict=True)
-            )
-            if not fits:
-                raise ParameterError(
-                    f"Parameter {self.name}: expected a shape that fits {self._shape}, got {shape}"
-                )
+            check_fits(self.name, self._shape, shape)
         self._shape = shape
 
     def initialize(
@@ -211,7 +193,7 @@ class Parameter:
                 f"Parameter {self.name}: expected a known shape, got {self._shape}; "
                 "give all extents, or allow_deferred_init=True"
             )
-        self._deferred_init = _Deferred(init, contexts, default_init, None)
+        self._deferred_init = Deferred(init, contexts, default_init, None)
         if shape_is_known(self._shape):
             self._finish_deferred_init()
 
@@ -230,11 +212,8 @@ class Parameter:
                 f"Parameter {self.name}: expected a known shape, got {shape}; "
                 "give in_units, in_channels and the like to the layer"
             )
-        data = deferred.data
         with pause():
-            if data is None:
-                data = gluon_array(zeros(shape, cpu(), self._dtype))
-                _fill(data, self.name, deferred)
+            data = deferred.values(self.name, shape, self._dtype)
             self._allocate(data, deferred.contexts)
         self._deferred_init = None
 
@@ -291,11 +270,7 @@ class Parameter:
         dtype = loaded_dtype(self._dtype, data.dtype, what, cast_dtype, dtype_source)
         contexts = None if ctx is None else as_contexts(ctx, what)
         present = self._waiting_contexts()
-        if contexts and present and set(contexts) != set(present):
-            raise ParameterError(
-                f"{what} expected ctx {present}, where it was initialized, got {contexts}; "
-                "call reset_ctx first, or leave ctx out"
-            )
+        check_loaded_contexts(what, present, contexts)
         self._shape = shape
         if dtype is not self._dtype:
             self.cast(dtype)
@@ -334,19 +309,9 @@ class Parameter:
         """Return the array of a device; of the only one, or the current one, for None."""
         if arrays is None:
             self._refuse()
-        if ctx is None:
-            if len(arrays) == 1:
-                return next(iter(arrays.values()))
-            ctx = current_context()
-        found = arrays.get(ctx)
-        if found is None and ctx.is_host_buffer:
-            found = arrays.get(cpu(ctx.device_id))
-        if found is None:
-            raise ParameterError(
-                f"Parameter {self.name}: expected a context of {list(arrays)}, where it was "
-                f"initialized, got {ctx}"
-            )
-        return found
+        if ctx is None and len(arrays) == 1:
+            return next(iter(arrays.values()))
+        return array_on(arrays, ctx, self.name)
 
     def _refuse(self) -> NoReturn:
         what = f"Parameter {self.name}: expected an initialized parameter, got one that"
@@ -379,7 +344,7 @@ class Parameter:
             DeferredInitializationError: if the shape is not known yet.
             ParameterError: if the parameter is not initialized, not on this device, or sparse.
         """
-        self._check_dense("data")
+        check_dense(self, "data")
         array = self._on(self._data, ctx)
         tracer = recording.tracer.get()
         traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
@@ -391,7 +356,7 @@ class Parameter:
         Raises:
             ParameterError: if the parameter is not initialized, or sparse.
         """
-        self._check_dense("list_data")
+        check_dense(self, "list_data")
         return self._held()
 
     def _held(self) -> list[NDArray]:
@@ -399,13 +364,6 @@ class Parameter:
         if self._data is None:
             self._refuse()
         return list(self._data.values())
-
-    def _check_dense(self, what: str) -> None:
-        if self._stype != "default":
-            raise ParameterError(
-                f"Parameter {self.name}: {what} expected stype 'default', got {self._stype!r}; "
-                "use row_sparse_data, which takes the rows that you need"
-            )
 
     def grad(self, ctx: Context | None = None) -> NDArray:
         """Return the gradient on a device, like `data`.
@@ -486,28 +444,14 @@ class Parameter:
             ParameterError: if the parameter is dense, not initialized, or in no Trainer.
         """
         found = self._on(self._data, row_id.context)
-        self._pull_rows("row_sparse_data", found, row_id)
+        pull_rows(self, "row_sparse_data", found, row_id)
         return found
 
     def list_row_sparse_data(self, row_id: NDArray) -> list[NDArray]:
         """Return the row-sparse arrays on all devices, with some rows; see `row_sparse_data`."""
         found = self._held()
-        self._pull_rows("list_row_sparse_data", found, row_id)
+        pull_rows(self, "list_row_sparse_data", found, row_id)
         return found
-
-    def _pull_rows(self, what: str, out: Any, row_id: NDArray) -> None:
-        if self._stype != "row_sparse":
-            raise ParameterError(
-                f"Parameter {self.name}: {what} expected stype 'row_sparse', got "
-                f"{self._stype!r}; use data() or list_data()"
-            )
-        if self._trainer is None:
-            raise ParameterError(
-                f"Parameter {self.name}: {what} expected a Parameter in a Trainer, got one in "
-                "none; the Trainer's store has the rows"
-            )
-        with pause():  # a pull is no part of the graph, though its array may be
-            self._trainer._row_sparse_pull(self, out, row_id)
 
     def var(self) -> Symbol:
         """Return the symbol variable that stands for this parameter; the same one until `cast`."""
@@ -526,36 +470,12 @@ class Parameter:
             )
         return self._var.as_np_ndarray() if is_np_array() else self._var
 
-    def _set_trainer(self, trainer: _Trainer | None) -> None:
+    def _set_trainer(self, trainer: TrainerLink | None) -> None:
         self._trainer = trainer
 
     def _reduce(self) -> NDArray:
         """Return a copy of the values on the CPU, the mean over the devices."""
         with pause():
             if self._stype != "default":
-                return self._reduce_sparse()
-            first, *others = [value.copyto(cpu()) for value in self.list_data()]
-            for other in others:
-                first += other
-            mean: NDArray = first / (1 + len(others)) if others else first
-            return mean
-
-    def _reduce_sparse(self) -> NDArray:
-        """Return a sparse copy of all values on the CPU, as the Trainer's store has them."""
-        first = self._held()[0]
-        if self._trainer is None or self._stype != "row_sparse":
-            copied: NDArray = first.copyto(cpu())
-            return copied
-        whole = zeros(first.shape, cpu(), first.dtype, self._stype)
-        self._trainer._row_sparse_pull(self, whole, arange(0, first.shape[0], dtype="int64"))
-        return whole
-
-
-def _fill(data: NDArray, name: str, deferred: _Deferred) -> None:
-    """Run a parameter's initializer on its array."""
-    init, outer = deferred.init, deferred.default_init
-    if not isinstance(init, str | Initializer):
-        init(InitDesc(name), data)
-        return
-    caller = create(outer if isinstance(outer, str | Initializer) else init)
-    caller(InitDesc(name, {"__init__": init}), data)
+                return whole_rows(self)
+            return mean_on_cpu(self.list_data())

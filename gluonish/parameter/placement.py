@@ -1,13 +1,22 @@
 """Where a parameter goes, in which storage and dtype: checks of its arguments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gluonish.core.context import Context, current_context
+from gluonish.core.context import Context, cpu, current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
+from gluonish.ndarray import NDArray
 
-__all__ = ["ContextList", "as_contexts", "check_stype", "loaded_dtype"]
+__all__ = [
+    "ContextList",
+    "array_on",
+    "as_contexts",
+    "check_loaded_contexts",
+    "check_stype",
+    "loaded_dtype",
+    "mean_on_cpu",
+]
 
 ContextList = Context | Sequence[Context]
 _STYPES = ("default", "row_sparse", "csr")
@@ -57,3 +66,46 @@ def loaded_dtype(current: Any, saved: Any, what: str, cast_dtype: bool, dtype_so
             f"{what} expected dtype {own}, got {other}; set cast_dtype=True to convert"
         )
     return current if dtype_source == "current" else saved
+
+
+def check_loaded_contexts(
+    what: str, present: Sequence[Context] | None, contexts: Sequence[Context] | None
+) -> None:
+    """Refuse to load onto other devices than those that a parameter is on.
+
+    Raises:
+        ParameterError: if both are given and differ.
+    """
+    if contexts and present and set(contexts) != set(present):
+        raise ParameterError(
+            f"{what} expected ctx {present}, where it was initialized, got {contexts}; "
+            "call reset_ctx first, or leave ctx out"
+        )
+
+
+def array_on(arrays: Mapping[Context, NDArray], ctx: Context | None, name: str) -> NDArray:
+    """Return the array of a device, of the current one for None; pinned memory is the CPU's.
+
+    Raises:
+        ParameterError: if there is none.
+    """
+    if ctx is None:
+        ctx = current_context()
+    found = arrays.get(ctx)
+    if found is None and ctx.is_host_buffer:
+        found = arrays.get(cpu(ctx.device_id))
+    if found is None:
+        raise ParameterError(
+            f"Parameter {name}: expected a context of {list(arrays)}, where it was initialized, "
+            f"got {ctx}"
+        )
+    return found
+
+
+def mean_on_cpu(values: Sequence[NDArray]) -> NDArray:
+    """Return a new array on the CPU, the mean of a parameter's arrays."""
+    first, *others = [value.copyto(cpu()) for value in values]
+    for other in others:
+        first += other
+    mean: NDArray = first / (1 + len(others)) if others else first
+    return mean

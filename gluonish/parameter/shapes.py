@@ -1,8 +1,21 @@
 """Shapes of parameters, in which an extent that is not known yet is 0 or -1."""
 
+from gluonish.core.errors import ParameterError
 from gluonish.core.spec import Shape
 
-__all__ = ["join_shapes", "shape_is_known"]
+__all__ = ["check_fits", "join_shapes", "shape_is_known"]
+
+
+def check_fits(name: str, stored: Shape, given: Shape) -> None:
+    """Refuse a shape that changes a parameter's known extents.
+
+    Raises:
+        ParameterError: if it has other extents, or another number of them.
+    """
+    if len(given) != len(stored) or any(
+        old not in (new, 0, -1) for old, new in zip(stored, given, strict=True)
+    ):
+        raise ParameterError(f"Parameter {name}: expected a shape that fits {stored}, got {given}")
 
 
 def shape_is_known(shape: Shape | None) -> bool:

@@ -1,6 +1,7 @@
 """Symbol and the ``sym`` namespace: variables, groups, files, and a function for every operator."""
 
-from gluonish.symbol import contrib, image, linalg, random, sparse
+from gluonish.symbol import _internal as _internal
+from gluonish.symbol import contrib, image, linalg, op, random, sparse
 from gluonish.symbol import methods as _methods  # noqa: F401  # completes the class
 from gluonish.symbol import recorded as _recorded  # noqa: F401  # completes autograd
 from gluonish.symbol.composition import Group
@@ -22,6 +23,7 @@ from gluonish.symbol.creation import (
 from gluonish.symbol.files import load, load_json
 from gluonish.symbol.name import AttrScope, NameManager, Prefix
 from gluonish.symbol.namespace import Variable, var
+from gluonish.symbol.namespace import names as __dir__  # noqa: F401  # PEP 562
 from gluonish.symbol.namespace import operator_function as __getattr__  # noqa: F401
 from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.symbol import Symbol
@@ -48,6 +50,7 @@ __all__ = [
     "maximum",
     "minimum",
     "ones",
+    "op",
     "pow",
     "power",
     "random",

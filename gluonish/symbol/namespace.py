@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,11 +11,11 @@ from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.schema import format_attribute
 from gluonish.graph.ir import Node, Value
 from gluonish.ops.face import NUMPY_FACES, bind_arguments, docstring_of, make_function, signature_of
-from gluonish.ops.registry import Operator
+from gluonish.ops.registry import Operator, all_names
 from gluonish.symbol.name import current_attributes
 from gluonish.symbol.symbol import Symbol, new_node
 
-__all__ = ["Variable", "make_operator_function", "operator_function", "var"]
+__all__ = ["Variable", "make_operator_function", "names", "operator_function", "var"]
 
 _TAIL = (
     inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),
@@ -99,6 +100,11 @@ def operator_function(name: str) -> Any:
     if name in NUMPY_FACES:  # they stand above this namespace
         return importlib.import_module(f"gluonish.symbol.{NUMPY_FACES[name]}")
     return make_function(name, _made, make_operator_function, "symbol")
+
+
+def names() -> list[str]:
+    """Return what the namespace holds, operators included; this is its ``__dir__``."""
+    return sorted({*vars(sys.modules["gluonish.symbol"]), *all_names()})
 
 
 def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:

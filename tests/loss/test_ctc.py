@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ LABEL = np.array([[0, 1, 1], [2, -1, -1]], np.float32)
         ({"label_layout": "N"}, r"CTCLoss: expected label_layout 'NT' or 'TN', got 'N'"),
     ],
 )
-def test_other_layout_is_refused(arguments: dict[str, str], message: str) -> None:
+def test_other_layout_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         CTCLoss(**arguments)
 

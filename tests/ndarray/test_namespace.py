@@ -57,3 +57,11 @@ def test_docstring_tells_what_the_face_adds() -> None:
     assert doc is not None
     assert "    name: Accepted; only Symbols have names.\n" in doc
     assert "    out: NDArray that receives the result" in doc
+
+
+def test_operators_have_modules_of_their_own() -> None:
+    assert nd.op.relu is nd.relu
+    assert "relu" in dir(nd.op)
+    assert nd._internal._plus_scalar(nd.ones((2,)), scalar=1).tolist() == [2, 2]
+    with pytest.raises(AttributeError, match="no_such_operator"):
+        _ = nd.op.no_such_operator

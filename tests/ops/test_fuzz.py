@@ -231,7 +231,6 @@ def _check(op: Operator, call: Draw) -> None:
         _intended(failure)
 
 
-@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # infinities, as asked for
 @pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.name)
 def test_every_call_gives_a_result_or_an_error_of_ours(op: Operator) -> None:
     failures = []

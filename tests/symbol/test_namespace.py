@@ -80,3 +80,10 @@ def test_variadic_operators_take_inputs_one_by_one_or_as_a_list() -> None:
     x, y = sym.var("x"), sym.var("y")
     assert sym.Concat(x, y, dim=1).list_arguments() == ["x", "y"]
     assert sym.Concat(*[x, y], dim=1).list_attr() == {"dim": "1", "num_args": "2"}
+
+
+def test_operators_have_modules_of_their_own() -> None:
+    assert sym.op.relu is sym.relu
+    assert "relu" in dir(sym)
+    assert "relu" in dir(sym.op)
+    assert sym._internal._plus_scalar(sym.var("x"), scalar=1).list_arguments() == ["x"]

@@ -7,7 +7,7 @@ from typing import Any
 from gluonish.core.dtype import INT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, numbers, optional
-from gluonish.core.spec import PartialSpec, Spec
+from gluonish.core.spec import PartialSpec, Spec, checked_spec
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Attrs, Operator, register
@@ -37,7 +37,8 @@ def _infer(
             )
         if not all(map(math.isfinite, range)):
             raise OperatorError(f"_histogram: expected a finite range, got {range}")
-        return Spec((bin_cnt,), INT64), Spec((bin_cnt + 1,), data.dtype)
+        counts = checked_spec("_histogram", (bin_cnt,), INT64)
+        return counts, Spec((bin_cnt + 1,), data.dtype)
     check_same_dtype("_histogram", data, bins)
     if len(bins.shape) != 1 or bins.shape[0] < 2 or range is not None:
         raise OperatorError(

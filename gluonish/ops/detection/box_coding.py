@@ -52,7 +52,8 @@ def _encode_kernel(
     if not targets.size:
         return
     positive = widen(samples)[..., None] > 0.5
-    places = xp.clip(widen(matches), 0, refs.shape[1] - 1).astype(xp.int64)
+    given = widen(matches)
+    places = xp.where(given > 0, xp.minimum(given, refs.shape[1] - 1), 0).astype(xp.int64)
     matched = xp.take_along_axis(widen(refs), places[..., None], axis=1)
     own, other = to_centers(xp, widen(anchors)), to_centers(xp, matched)
     offsets = xp.concatenate(

@@ -3,12 +3,10 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.linalg.matrices import (
     adjoint,
-    check_matrices,
-    check_real,
+    check_wide,
     lapack,
     product,
     triangle,
@@ -20,13 +18,8 @@ __all__ = ["LINALG_GELQF"]
 
 
 def _infer(a: Spec) -> tuple[Spec, ...]:
-    check_matrices("_linalg_gelqf", a)
-    check_real("_linalg_gelqf", a)
-    rows, columns = a.shape[-2:]
-    if rows > columns:
-        raise OperatorError(
-            f"_linalg_gelqf: expected matrices with no more rows than columns, got {a.shape}"
-        )
+    check_wide("_linalg_gelqf", a)
+    rows = a.shape[-2]
     return a, Spec((*a.shape[:-2], rows, rows), a.dtype)
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "check_matrices",
     "check_real",
     "check_square",
+    "check_wide",
     "complete_real",
     "iterative",
     "lapack",
@@ -96,6 +97,21 @@ def check_square(name: str, a: Spec, what: str = "A") -> None:
     check_matrices(name, a, what)
     if a.shape[-1] != a.shape[-2]:
         raise OperatorError(f"{name}: expected {what} of square matrices, got {a.shape}")
+
+
+def check_wide(name: str, a: Spec) -> None:
+    """Check that an array holds real matrices with no more rows than columns.
+
+    Raises:
+        OperatorError: It does not.
+    """
+    check_matrices(name, a)
+    check_real(name, a)
+    if a.shape[-2] > a.shape[-1]:
+        raise OperatorError(
+            f"{name}: expected matrices with no more rows than columns, got {a.shape}; "
+            "transpose them"
+        )
 
 
 def _errors(xp: ModuleType) -> AbstractContextManager[Any]:

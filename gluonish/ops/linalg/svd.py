@@ -3,13 +3,11 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.linalg.diagonals import make_diagonal
 from gluonish.ops.linalg.matrices import (
     adjoint,
-    check_matrices,
-    check_real,
+    check_wide,
     iterative,
     product,
     reciprocal_gaps,
@@ -22,15 +20,8 @@ __all__ = ["NPI_SVD", "largest_sign", "svd"]
 
 
 def _infer(a: Spec) -> tuple[Spec, ...]:
-    check_matrices("_npi_svd", a)
-    check_real("_npi_svd", a)
-    rows, columns = a.shape[-2:]
-    if rows > columns:
-        raise OperatorError(
-            f"_npi_svd: expected matrices with no more rows than columns, got {a.shape}; "
-            "transpose them"
-        )
-    lead = a.shape[:-2]
+    check_wide("_npi_svd", a)
+    *lead, rows, _ = a.shape
     return Spec((*lead, rows, rows), a.dtype), Spec((*lead, rows), a.dtype), a
 
 

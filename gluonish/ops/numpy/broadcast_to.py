@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import MOST_ELEMENTS, Shape, Spec
+from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.registry import Operator, V, register
 
@@ -19,12 +19,11 @@ def _infer(array: Spec, *, shape: Shape) -> tuple[Spec]:
     fits = lead >= 0 and -2 not in shape[:lead]
     target = tuple(s if t == -2 else t for s, t in zip(source, shape, strict=False))
     fits = fits and all(t >= 0 and s in (1, t) for s, t in zip(source, target, strict=True))
-    spec = Spec(target, array.dtype)
-    if not fits or spec.size > MOST_ELEMENTS:
+    if not fits:
         raise OperatorError(
             f"_npi_broadcast_to: expected shape to stretch {array.shape} where it is 1, got {shape}"
         )
-    return (spec,)
+    return (checked_spec("_npi_broadcast_to", target, array.dtype),)
 
 
 def _kernel(xp: ModuleType, out: Any, array: Any, *, shape: Shape) -> None:

@@ -4,7 +4,7 @@ The positions count in the array as it was. Several insertions before one positi
 order in which they are given.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -248,55 +248,56 @@ def _with_positions(attrs: Attrs) -> tuple[str, ...]:
 
 _NO_VALUE = {"val": 0.0}
 
-INSERT_SCALAR = register(
-    Operator(
-        "_npi_insert_scalar",
-        _scalar_infer,
-        _scalar_kernel,
-        moved_gradient("_npi_insert_scalar", _scalar_kernel, 2, _NO_VALUE),
-        doc=(
-            "values, or the number val, before position int_ind along axis.\n\n"
-            "Without axis arr is flattened. The first axis of values is the one they are\n"
-            "inserted along. start, stop and step are ignored.\n\n"
-            "Shapes: arr any, values broadcasts to what goes in, output arr's with more along\n"
-            "axis."
-        ),
-        inputs=("arr", "values"),
-        active_inputs=_with_values,
-        schema=_SCHEMA,
+
+def _insertion(
+    word: str,
+    infer: Callable[..., tuple[Spec]],
+    kernel: Callable[..., None],
+    doc: str,
+    *,
+    obj: bool = False,
+) -> Operator:
+    """Register a form of insert, with the places as a third input ``obj`` or in attributes."""
+    name = f"_npi_insert_{word}"
+    places = ", obj (count,) or ()" if obj else ""
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            moved_gradient(name, kernel, -1 if obj else 2, _NO_VALUE),
+            doc=(
+                f"values, or the number val, before {doc}\n\n"
+                f"Shapes: arr any{places}, values broadcasts to what goes in, output arr's with\n"
+                "more along axis."
+            ),
+            inputs=("arr", "values", "obj") if obj else ("arr", "values"),
+            active_inputs=_with_positions if obj else _with_values,
+            schema=_SCHEMA,
+        )
     )
+
+
+INSERT_SCALAR = _insertion(
+    "scalar",
+    _scalar_infer,
+    _scalar_kernel,
+    "position int_ind along axis.\n\n"
+    "Without axis arr is flattened. The first axis of values is the one they are\n"
+    "inserted along. start, stop and step are ignored.",
 )
-INSERT_SLICE = register(
-    Operator(
-        "_npi_insert_slice",
-        _slice_infer,
-        _slice_kernel,
-        moved_gradient("_npi_insert_slice", _slice_kernel, 2, _NO_VALUE),
-        doc=(
-            "values, or the number val, before the positions of a slice along axis, one each.\n\n"
-            "Without axis arr is flattened. int_ind is ignored.\n\n"
-            "Shapes: arr any, values broadcasts to what goes in, output arr's with more along\n"
-            "axis."
-        ),
-        inputs=("arr", "values"),
-        active_inputs=_with_values,
-        schema=_SCHEMA,
-    )
+INSERT_SLICE = _insertion(
+    "slice",
+    _slice_infer,
+    _slice_kernel,
+    "the positions of a slice along axis, one each.\n\n"
+    "Without axis arr is flattened. int_ind is ignored.",
 )
-INSERT_TENSOR = register(
-    Operator(
-        "_npi_insert_tensor",
-        _tensor_infer,
-        _tensor_kernel,
-        moved_gradient("_npi_insert_tensor", _tensor_kernel, -1, _NO_VALUE),
-        doc=(
-            "values, or the number val, before the positions in obj along axis, one each.\n\n"
-            "Without axis arr is flattened. start, stop, step and int_ind are ignored.\n\n"
-            "Shapes: arr any, obj (count,) or (), values broadcasts to what goes in, output\n"
-            "arr's with more along axis."
-        ),
-        inputs=("arr", "values", "obj"),
-        active_inputs=_with_positions,
-        schema=_SCHEMA,
-    )
+INSERT_TENSOR = _insertion(
+    "tensor",
+    _tensor_infer,
+    _tensor_kernel,
+    "the positions in obj along axis, one each.\n\n"
+    "Without axis arr is flattened. start, stop, step and int_ind are ignored.",
+    obj=True,
 )

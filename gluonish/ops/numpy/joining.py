@@ -15,7 +15,7 @@ from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
-from gluonish.ops.split import Bounds, fill_pieces, infer_pieces, join_gradients
+from gluonish.ops.split import Bounds, bounds_from, fill_pieces, infer_pieces, join_gradients
 
 __all__ = ["CONCATENATE"]
 
@@ -188,18 +188,11 @@ def _split(name: str, least: int, axis_of: Callable[[int], int], word: str) -> O
         extent = shape[axis]
         if sections > _MOST_PIECES:
             raise OperatorError(f"{name}: expected at most {_MOST_PIECES} sections, got {sections}")
+        begins: Sequence[int] = indices
         if sections > 0:
             length, longer = divmod(extent, sections)
             begins = [i * length + min(i, longer) for i in range(sections)]
-        else:
-            begins = list(indices)
-        bounds = list(zip(begins, (*begins[1:], extent), strict=False))
-        if begins[:1] != [0] or any(not 0 <= first <= last <= extent for first, last in bounds):
-            raise OperatorError(
-                f"{name}: expected sections, or ascending indices from 0 within {extent}, got "
-                f"{sections} and {indices}"
-            )
-        return axis, bounds
+        return axis, bounds_from(name, extent, begins)
 
     def infer(
         data: Spec, *, indices: Shape, axis: int, squeeze_axis: bool, sections: int

@@ -1,6 +1,5 @@
 """Which dtype the NumPy operators compute in, and how operands get there."""
 
-import math
 from typing import Any
 
 import numpy as np

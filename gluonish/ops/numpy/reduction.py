@@ -203,6 +203,8 @@ def _extreme(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
         keepdims: bool,
         initial: float | None,
     ) -> None:
+        if not out.size:
+            return
         axes = all_axes(name, a.ndim, axis)
         found = getattr(xp, ufunc)(widen(a), axis=axes)
         out.reshape(found.shape)[...] = found.astype(out.dtype)

@@ -55,7 +55,7 @@ def _functions(xp: ModuleType) -> Functions:
         apply_special(xp, "gammaln", out, x)
         return out
 
-    return Functions(xp.log, xp.exp, gammaln, lambda x: x.sum(axis=-1))
+    return Functions(xp.log, xp.exp, gammaln, lambda x: xp.add.reduce(x, axis=-1))
 
 
 def _uniform(f: Functions, x: Any, low: Any, high: Any) -> Any:
@@ -153,6 +153,7 @@ def _density(
         rank = len(sample.shape)
         columns = [reshape(p, _aligned(p.shape, rank, vector=vector)) for p in given]
         found = formula(_OPERATORS, stop_gradient(sample) if whole else sample, *columns)
+        found = reshape(found, sample.shape[:-1] if vector else sample.shape)
         return found if is_log else EXP(found)
 
     def complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:

@@ -7,6 +7,7 @@ References:
     M. Jaderberg, K. Simonyan, A. Zisserman, K. Kavukcuoglu, Spatial Transformer Networks, 2015.
 """
 
+import math
 from types import ModuleType
 from typing import Any
 
@@ -171,7 +172,7 @@ def _sampler_infer(data: Spec, grid: Spec, *, cudnn_off: bool | None) -> tuple[S
 
 def _sample(xp: ModuleType, out: Any, data: Any, grid: Any, read: Read) -> None:
     """Fill ``out`` with images read at a grid in the accumulator's dtype."""
-    points = grid.reshape(len(grid), 2, -1)
+    points = grid.reshape(len(grid), 2, math.prod(grid.shape[2:]))
     height, width = data.shape[2:]
     rows = (points[:, 1] + 1) * ((height - 1) / 2)
     columns = (points[:, 0] + 1) * ((width - 1) / 2)

@@ -1,0 +1,125 @@
+"""The methods of `ndarray`: those of every value of the ``np`` face, and its own.
+
+They are attached here, as the class stands below the functions that they call.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, OutOfBoundsError
+from gluonish.ndarray.copying import as_in_context
+from gluonish.ndarray.indexing import set_item
+from gluonish.ndarray.methods import reshape as reshape_view
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.numpy import binary, products
+from gluonish.numpy.array import ndarray
+from gluonish.numpy.binary import Row, combine
+from gluonish.numpy.indexing import get_item
+from gluonish.numpy.methods import NumpyMethods
+from gluonish.numpy.signatures import name_function
+
+__all__ = ["attach"]
+
+# Methods that arrays of ``np`` have from those of ``nd``: operators of the same name.
+_OPERATOR_METHODS = (
+    *("abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "argmax_channel"),
+    *("broadcast_axes", "cbrt", "ceil", "cos", "cosh", "degrees", "depth_to_space", "exp"),
+    *("expand_dims", "expm1", "fix", "flip", "floor", "log", "log10", "log1p", "log2"),
+    *("log_softmax", "nanprod", "nansum", "norm", "one_hot", "ones_like", "pad", "pick"),
+    *("radians", "rcbrt", "reciprocal", "relu", "reshape_like", "rint", "rsqrt", "shape_array"),
+    *("sigmoid", "sign", "sin", "sinh", "size_array", "slice", "slice_axis", "slice_like"),
+    *("softmax", "softmin", "space_to_depth", "split", "split_v2", "sqrt", "square", "tan"),
+    *("tanh", "tile", "topk", "trunc", "zeros_like"),
+)
+
+
+def _of_operator(name: str) -> Callable[..., Any]:
+    plain = getattr(NDArray, name)
+
+    def method(self: NDArray, *args: Any, **kwargs: Any) -> Any:
+        return plain(self, *args, **kwargs)
+
+    doc = f"Do what the method of an NDArray does, which MXNet's arrays of ``np`` refuse: `{name}`."
+    return name_function(method, name, doc)
+
+
+def as_in_ctx(self: NDArray, ctx: Context) -> NDArray:
+    """Return the array itself if it lies on ``ctx``, else a copy there."""
+    if not isinstance(ctx, Context):
+        raise ArgumentTypeError(f"as_in_ctx: expected a Context, got {type(ctx).__name__}")
+    return as_in_context(self, ctx)
+
+
+def item(self: NDArray, *args: Any) -> Any:
+    """Return an element as a Python number.
+
+    Args:
+        self: The array.
+        *args: None for the only element; a position in the flattened array; or an index for each
+            axis, as ints or as a tuple.
+
+    Raises:
+        ArgumentError: without arguments, if there is not exactly one element.
+        ArgumentTypeError: if the arguments are no index.
+        OutOfBoundsError: if there is no such element.
+    """
+    if not args and self.size != 1:
+        raise ArgumentError(f"item: expected an array of size 1, got shape {self.shape}")
+    try:
+        return self.asnumpy().item(*args)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(f"item: expected an index, got {args} ({error})") from error
+    except IndexError as error:
+        raise OutOfBoundsError(
+            f"item: expected an index within {self.shape}, got {args}"
+        ) from error
+
+
+def _inplace(row: Row, symbol: str) -> Callable[[Any, Any], Any]:
+    def method(self: ndarray, other: Any) -> ndarray:
+        self._check_writable(symbol)
+        self[...] = combine(row, self, other)
+        return self
+
+    method.__doc__ = f"Return the array itself, after ``x {symbol} other``."
+    return method
+
+
+def _inplace_matmul(self: ndarray, other: Any) -> ndarray:
+    """Return the array itself, after ``x @= other``."""
+    self._check_writable("@=")
+    self[...] = products.matmul(self, other)
+    return self
+
+
+def attach() -> None:
+    """Give `ndarray` its methods."""
+    own = {
+        name: member
+        for name, member in vars(NumpyMethods).items()
+        if name not in ("__slots__", "__module__", "__doc__", "__dict__", "__weakref__")
+    }
+    methods: dict[str, Any] = {
+        **{name: _of_operator(name) for name in _OPERATOR_METHODS},
+        **own,
+        "as_in_ctx": as_in_ctx,
+        "__getitem__": get_item,
+        "__setitem__": set_item,
+        "__iadd__": _inplace(binary.ADD, "+="),
+        "__isub__": _inplace(binary.SUBTRACT, "-="),
+        "__imul__": _inplace(binary.MULTIPLY, "*="),
+        "__itruediv__": _inplace(binary.TRUE_DIVIDE, "/="),
+        "__imod__": _inplace(binary.MOD, "%="),
+        "__iand__": _inplace(binary.BITWISE_AND, "&="),
+        "__ior__": _inplace(binary.BITWISE_OR, "|="),
+        "__ixor__": _inplace(binary.BITWISE_XOR, "^="),
+        "__imatmul__": _inplace_matmul,
+        "item": item,
+        "reshape_view": reshape_view,
+    }
+    for name, method in methods.items():
+        setattr(ndarray, name, method)
+
+
+attach()
