@@ -65,7 +65,8 @@ class _Trace:
 
     def append(self, op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
         """Note a call, and return its visible outputs."""
-        if not op.plain or op.mutated_inputs(attrs):
+        unknown = op.train_dependent or op.random or op.measure is not None
+        if unknown or op.mutated_inputs(attrs):
             raise _UnlistedError(f"{op.name}: expected a plain operator, got another")
         if any(type(x) is not _Value for x in inputs):
             raise _UnlistedError(f"{op.name}: expected values of the rule, got others")

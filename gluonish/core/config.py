@@ -372,7 +372,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "fuse_rnn",
         "simplify",
         "split_batch_norm",
-    "use_classic_operators",
+        "use_classic_operators",
     ),
     (),
     "Passes that graphs of hybridized blocks do not go through, by name: to see what one does.",

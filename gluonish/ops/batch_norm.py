@@ -80,10 +80,10 @@ def _batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
     axes, shape = _layout(data, axis)
     wide = widen(data)
     count = max(1, data.size // max(1, data.shape[axis]))
-    mean = wide.sum(axis=axes) / wide.dtype.type(count)
+    mean = xp.add.reduce(wide, axis=axes) / wide.dtype.type(count)
     centred = wide - mean.reshape(shape)
     xp.multiply(centred, centred, out=centred)
-    return mean, centred.sum(axis=axes) / wide.dtype.type(count)
+    return mean, xp.add.reduce(centred, axis=axes) / wide.dtype.type(count)
 
 
 def move(moving: Any, new: Any, momentum: float) -> None:
@@ -170,8 +170,8 @@ def _backward_kernel(
     grad = widen(grad)
     normalized = widen(data) - mean.reshape(shape)
     normalized *= inverse_std.reshape(shape)
-    d_beta[...] = grad.sum(axis=axes)
-    projection = (grad * normalized).sum(axis=axes)
+    d_beta[...] = xp.add.reduce(grad, axis=axes)
+    projection = xp.add.reduce(grad * normalized, axis=axes)
     d_gamma[...] = 0 if fix_gamma else projection
     scale = (inverse_std if fix_gamma else inverse_std * gamma).reshape(shape)
     if use_global_stats:

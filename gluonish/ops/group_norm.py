@@ -99,10 +99,10 @@ def _backward_kernel(
     rows, std = widen(grad).reshape(shape), widen(std)[..., None]
     normalized = widen(data).reshape(shape) - widen(mean)[..., None]
     normalized /= std
-    d_gamma[...] = (rows * normalized).sum(axis=(0, 2))
-    d_beta[...] = rows.sum(axis=(0, 2))
+    d_gamma[...] = xp.add.reduce(rows * normalized, axis=(0, 2))
+    d_beta[...] = xp.add.reduce(rows, axis=(0, 2))
     scaled = rows * widen(gamma)[:, None]
-    d_data[...] = standardize_back(scaled, normalized, std, 2).reshape(d_data.shape)
+    d_data[...] = standardize_back(xp, scaled, normalized, std, 2).reshape(d_data.shape)
 
 
 def _backward(

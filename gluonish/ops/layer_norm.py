@@ -94,10 +94,10 @@ def _backward_kernel(
     grad, std = widen(grad), widen(std)
     normalized = widen(data) - widen(mean)
     normalized /= std
-    d_gamma[...] = (grad * normalized).sum(axis=others)
-    d_beta[...] = grad.sum(axis=others)
+    d_gamma[...] = xp.add.reduce(grad * normalized, axis=others)
+    d_beta[...] = xp.add.reduce(grad, axis=others)
     scaled = grad * widen(gamma).reshape(_along(data.shape, axis))
-    d_data[...] = standardize_back(scaled, normalized, std, axis)
+    d_data[...] = standardize_back(xp, scaled, normalized, std, axis)
 
 
 def _backward(

@@ -30,18 +30,19 @@ def standardize(xp: ModuleType, x: Any, axis: int, eps: float) -> tuple[Any, Any
     return standardized, mean, std
 
 
-def standardize_back(grad: Any, standardized: Any, std: Any, axis: int) -> Any:
+def standardize_back(xp: ModuleType, grad: Any, standardized: Any, std: Any, axis: int) -> Any:
     """Return the gradient of what `standardize` was given; it overwrites ``standardized``.
 
     Args:
+        xp: NumPy or CuPy.
         grad: Gradient of ``standardized``.
         standardized: As `standardize` returns it.
         std: The same.
         axis: Along which.
     """
     count = grad.dtype.type(max(1, grad.shape[axis]))
-    standardized *= (grad * standardized).sum(axis=axis, keepdims=True) / count
-    standardized += grad.sum(axis=axis, keepdims=True) / count
+    standardized *= xp.add.reduce(grad * standardized, axis=axis, keepdims=True) / count
+    standardized += xp.add.reduce(grad, axis=axis, keepdims=True) / count
     result = grad - standardized
     result /= std
     return result

@@ -250,6 +250,10 @@ def _distributions(rng: np.random.Generator, n: int) -> list[Any]:
     return [np.log(rng.dirichlet(np.ones(4), n)), rng.dirichlet(np.ones(4), n)]
 
 
+def _sequences(rng: np.random.Generator, n: int) -> list[Any]:
+    return [rng.standard_normal((n, 6, 5)), rng.integers(0, 4, (n, 3))]
+
+
 def _triples(rng: np.random.Generator, n: int) -> list[Any]:
     return [rng.standard_normal((n, 4)) for _ in range(3)]
 
@@ -285,6 +289,7 @@ _SOFTMAX = [
 
 # SDMLLoss needs the batch size and cannot be hybridized, as in MXNet.
 LOSSES: dict[str, list[Row]] = {
+    "CTCLoss": _loss(_sequences, loss.CTCLoss, {"weight": 2}),
     "CosineEmbeddingLoss": _loss(
         _pairs, loss.CosineEmbeddingLoss, {"margin": 0.2}, differentiable=2
     ),

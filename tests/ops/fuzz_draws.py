@@ -155,12 +155,12 @@ def _changed(random: np.random.Generator, op: Operator, call: Draw) -> Draw:
     elif which < 0.55:
         dtype = _DTYPES[random.integers(len(_DTYPES))]
         floating = random.random() < 0.5  # all that are floating, or one
-        one = random.integers(max(1, len(call.arrays)))
+        one = int(random.integers(max(1, len(call.arrays))))
         for i, x in enumerate(call.arrays):
             if is_floating(x.dtype) if floating else i == one:
                 call.arrays[i] = _cast(x, dtype)
     elif which < 0.95 and call.arrays:
-        i = random.integers(len(call.arrays))
+        i = int(random.integers(len(call.arrays)))
         x = call.arrays[i]
         if which < 0.75:
             call.arrays[i] = _array(random, _other_shape(random, x.shape), x.dtype)

@@ -112,7 +112,7 @@ def _escaped(name: str) -> str:
     return name.replace(".", r"\.")
 
 
-def _with_ids(calls: list[tuple[Operator, Case]]) -> Any:
+def _with_ids(calls: list[tuple[Operator, Case]]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("op", "case"), calls, ids=[op.name for op, _ in calls])
 
 

@@ -18,7 +18,7 @@ def test_gradient_is_that_of_a_small_step() -> None:
     rng = np.random.default_rng(4)
     head, step = rng.standard_normal((2, *X.shape))
     standardized, _, std = standardize(np, X, 1, 0.1)
-    gradient = standardize_back(head, standardized, std, 1)
+    gradient = standardize_back(np, head, standardized, std, 1)
     after, before = (standardize(np, X + sign * 1e-5 * step, 1, 0.1)[0] for sign in (1, -1))
     slope = (head * (after - before)).sum() / 2e-5
     assert (gradient * step).sum() == pytest.approx(slope, rel=1e-6)

@@ -235,8 +235,18 @@ def _sigmoid(x: Number) -> Number:
     return 1.0 / (_exp(-x) + 1.0)
 
 
+# Of 2 atanh(s) / s in the square of s, for s up to 1/3: the terms that float32 sees.
+_ATANH = tuple(2.0 / n for n in range(1, 15, 2))
+
+
 def _softplus(x: Number) -> Number:
-    return x.unless(x.compare("<", 0.0), 0.0) + _log1p(_exp(-x.intrinsic("fabs")))
+    grown = _exp(-x.intrinsic("fabs"))
+    if x.format.bits == 32:  # log1p(u) is 2 atanh(u / (2 + u)), and u is at most 1
+        part = grown / (grown + 2.0)
+        logarithm = part * _polynomial(part * part, _ATANH)
+    else:
+        logarithm = _log1p(grown)
+    return x.unless(x.compare("<", 0.0), 0.0) + logarithm
 
 
 # The error function for float32: x times a polynomial of x squared up to 1, fitted to 1e-9; then

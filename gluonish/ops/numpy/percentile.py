@@ -3,6 +3,8 @@
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number, optional
@@ -64,7 +66,8 @@ def _kernel(
     axes = all_axes("_npi_percentile", a.ndim, axis)
     real = a.astype(FLOAT64)
     if axes:
-        found = xp.percentile(real, shares, axis=axes, method=interpolation, keepdims=keepdims)
+        with np.errstate(all="ignore"):  # infinities and NaN pass without a word
+            found = xp.percentile(real, shares, axis=axes, method=interpolation, keepdims=keepdims)
         out[...] = found.astype(out.dtype)
     else:  # nothing to reduce: each element is all percentiles of itself
         out[...] = real.astype(out.dtype)

@@ -30,7 +30,8 @@ def _around_kernel(xp: ModuleType, out: Any, x: Any, *, decimals: int) -> None:
         out[...] = x
         return
     decimals = max(-_MOST_DECIMALS, min(decimals, _MOST_DECIMALS))
-    out[...] = xp.around(as_real(xp, x), decimals).astype(out.dtype)
+    with np.errstate(all="ignore"):  # infinities and NaN pass without a word
+        out[...] = xp.around(as_real(xp, x), decimals).astype(out.dtype)
 
 
 AROUND = register(

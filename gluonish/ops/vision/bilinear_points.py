@@ -142,7 +142,7 @@ def _backward_kernel(
     corners = _corners(xp, rows, columns, data.shape[2:], border)
     for index, weight, along_rows, along_columns in corners:
         add_points(xp, images, index, (grad * weight[:, None]).astype(images.dtype))
-        projected = (grad * read_points(xp, flat, index)).sum(axis=1)
+        projected = xp.add.reduce(grad * read_points(xp, flat, index), axis=1)
         row_slopes += projected * along_rows
         column_slopes += projected * along_columns
     out[0][...] = images.reshape(data.shape)

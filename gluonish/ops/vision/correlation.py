@@ -128,7 +128,8 @@ def _kernel(
     still = first[_span(plan)]
     for channel, shift in enumerate(plan.displacements()):
         moved = second[_span(plan, shift)]
-        pixels = (still * moved if is_multiply else xp.abs(still - moved)).sum(axis=1)
+        found = still * moved if is_multiply else xp.abs(still - moved)
+        pixels = xp.add.reduce(found, axis=1)
         total = xp.zeros((len(pixels), *plan.counts), pixels.dtype)
         for rows, columns in plan.elements():
             total += pixels[:, rows, columns]
