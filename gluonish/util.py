@@ -124,10 +124,11 @@ def use_np(func: _Decorated) -> _Decorated:
 
 
 def _decorated(what: str, func: _Decorated, settings: dict[str, bool]) -> _Decorated:
-    if isinstance(func, type):
-        for name, member in list(vars(func).items()):
+    whole: Any = func
+    if isinstance(whole, type):
+        for name, member in list(vars(whole).items()):
             if inspect.isfunction(member):
-                setattr(func, name, _scoped(member, settings))
+                setattr(whole, name, _scoped(member, settings))
         return func
     if not callable(func):
         raise ArgumentTypeError(

@@ -87,15 +87,17 @@ def store(leaf: Leaf, gradient: NDArray | None) -> None:
 def _store_sparse(leaf: Leaf, gradient: NDArray | None) -> None:
     """Write or add a gradient into a buffer of another storage type, which it takes on."""
     grad = leaf.grad
-    if gradient is None:
-        gradient = zeros(grad.shape, grad.context, grad.dtype, grad.stype)
-        if leaf.req == "add":
-            return
-    elif leaf.req == "add":
-        gradient = grad.detach() + gradient
-    if gradient.stype not in ("default", grad.stype):
-        gradient = gradient.tostype("default")
-    gradient.detach().copyto(grad)
+    added = leaf.req == "add"
+    if gradient is None and added:
+        return
+    found: NDArray = (
+        zeros(grad.shape, grad.context, grad.dtype, grad.stype) if gradient is None else gradient
+    )
+    if added:
+        found = grad.detach() + found
+    if found.stype not in ("default", grad.stype):
+        found = found.tostype("default")
+    found.detach().copyto(grad)
 
 
 def _accumulate(out: Any, value: Any) -> None:

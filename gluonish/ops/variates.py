@@ -49,6 +49,11 @@ def substream(key: Key, number: int) -> Key:
     return (key[0] + number * 0x9E3779B97F4A7C15) & (2**64 - 1), key[1]
 
 
+def _piece(xp: ModuleType, parameter: Any, part: slice) -> Any:
+    """Return a part of an array of parameters, in float64."""
+    return parameter[part].astype(xp.float64)
+
+
 def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[Any]) -> None:
     """Fill an array with variates.
 
@@ -69,8 +74,7 @@ def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[An
         index = xp.arange(start, min(start + size, flat.size))
         part = slice(start, start + size)
         given = [
-            xp.full(index.size, p) if isinstance(p, float) else p[part].astype(xp.float64)
-            for p in columns
+            xp.full(index.size, p) if isinstance(p, float) else _piece(xp, p, part) for p in columns
         ]
         flat[part] = draw(xp, key, index, *given).astype(out.dtype)
 

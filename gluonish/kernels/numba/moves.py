@@ -141,10 +141,10 @@ def _plan(
         return None
     steps = [tuple(step // size for step in strides) for strides in (target, source)]
     loops = find_loops(shape, steps)
-    by = loops.strides[1][-1]
-    if loops.extents[-1] <= _SHORT and len(loops.extents) > 1:
+    by, length = loops.strides[1][-1], loops.extents[-1]
+    if length <= _SHORT and len(loops.extents) > 1:
         return _short_plan(size, loops)
-    if abs(by) > 1 and loops.extents[-1] > _SHORT:
+    if abs(by) > 1 and length > _SHORT:
         inward = [
             abs(step) if step and extent > _SHORT else abs(by)
             for step, extent in zip(loops.strides[1][:-1], loops.extents, strict=False)

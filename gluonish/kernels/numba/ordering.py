@@ -129,9 +129,8 @@ def _grain(count: int) -> int:
 def _sorted_order(data: Array, ascending: bool) -> Array:
     """Return the positions that sort the rows of contiguous data, int32."""
     count = data.shape[-1]
-    order: Array
-    order, places = np.empty((2, *data.shape), np.int32)
-    keys, spare = np.empty((2, *data.shape), np.uint32)
+    order, places = (np.empty(data.shape, np.int32) for _ in "ab")
+    keys, spare = (np.empty(data.shape, np.uint32) for _ in "ab")
     turned = 0 if ascending else 0xFFFFFFFF
     words = _words(order, data, keys, spare, places, count, turned)
     compile_kernel(_SORT)(data.size // count, words, _grain(count))
@@ -179,7 +178,7 @@ def _topk(
     is_ascend: bool,
     dtype: Any,
 ) -> None:
-    outputs: Sequence[Array] = (out,) if isinstance(out, np.ndarray) else out
+    outputs: list[Array] = [out] if isinstance(out, np.ndarray) else list(out)
     rows = _rows(data, axis)
     if 0 < k <= _FEW:
         order, values = _first_few(rows, k, is_ascend)

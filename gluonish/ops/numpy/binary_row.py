@@ -45,6 +45,11 @@ def _same(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype
 
 
+def _back(partial: Partial, g: V, a: Any, b: Any, operand: Any) -> Any:
+    """Return the gradient of an operand in its own shape and dtype, made when it is wanted."""
+    return back_to(lambda: unbroadcast(partial(g, a, b), operand.shape), operand)
+
+
 def pair_operator(
     name: str,
     word: str,
@@ -84,8 +89,8 @@ def pair_operator(
             return None, None
         a, b = cast(lhs, dtype), cast(rhs, dtype)
         return (
-            left and back_to(lambda: unbroadcast(left(g, a, b), lhs.shape), lhs),
-            right and back_to(lambda: unbroadcast(right(g, a, b), rhs.shape), rhs),
+            None if left is None else _back(left, g, a, b, lhs),
+            None if right is None else _back(right, g, a, b, rhs),
         )
 
     return register(

@@ -185,8 +185,8 @@ def _unique_measure(
     count = int(first.shape[0])
     shape: Shape = (count,)
     if axis is not None and data.ndim:
-        axis %= data.ndim
-        shape = (*data.shape[:axis], count, *data.shape[axis + 1 :])
+        at = axis % data.ndim
+        shape = (*data.shape[:at], count, *data.shape[at + 1 :])
     shapes = [shape, *[(count,)] * return_index, *[inverse.shape] * return_inverse]
     return (*shapes, *[(count,)] * return_counts)
 

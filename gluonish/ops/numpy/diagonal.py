@@ -129,11 +129,13 @@ DIAGONAL = register(
 
 def _tril_infer(data: Spec, *, k: int) -> tuple[Spec]:
     refuse_bool("_npi_tril", data)
-    if not data.shape:
+    rank = len(data.shape)
+    if rank == 0:
         raise OperatorError("_npi_tril: expected data of at least one axis, got ()")
-    if len(data.shape) > 1:
+    if rank > 1:
         return (data,)
-    _square_shape("_npi_tril", data.shape[0], 0)
+    extent = data.shape[0]
+    _square_shape("_npi_tril", extent, 0)
     return (Spec(data.shape * 2, data.dtype),)
 
 

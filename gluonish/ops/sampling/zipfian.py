@@ -38,6 +38,7 @@ def _infer(*, range_max: int, shape: Shape | None) -> tuple[Spec, Spec]:
 def _row(key: Key, range_max: int, count: int) -> tuple[Any, int]:
     """Return the first ``count`` different numbers of a stream, and how many were drawn."""
     drawn = np.empty(0, np.int64)
+    first = np.empty(0, np.int64)
     length = 2 * count
     for batch in range(1 << 16):
         u = uniform(np, substream(key, batch), (length,), FLOAT64)

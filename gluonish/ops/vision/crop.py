@@ -24,12 +24,13 @@ def _begin(data: Shape, size: Shape, offset: Shape, center_crop: bool) -> Shape:
 def _infer(
     *inputs: Spec, num_args: int, offset: Shape, h_w: Shape, center_crop: bool
 ) -> tuple[Spec]:
-    if len(inputs) > 2:
-        raise OperatorError(f"Crop: expected 1 or 2 arrays, got {len(inputs)}")
+    count = len(inputs)
+    if count not in (1, 2):
+        raise OperatorError(f"Crop: expected 1 or 2 arrays, got {count}")
     data = inputs[0]
     for name, spec in zip(("data", "crop_like"), inputs, strict=False):
         check_rank("Crop", name, spec, "N C H W")
-    size = h_w if len(inputs) == 1 else inputs[1].shape[2:]
+    size = h_w if count == 1 else inputs[1].shape[2:]
     if len(size) != 2 or min(size) < 1:
         raise OperatorError(
             f"Crop: expected h_w, or a second image, of at least 1 row and column, got {size}"
