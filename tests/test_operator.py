@@ -220,3 +220,35 @@ def test_operators_and_their_arguments_are_listed() -> None:
     assert found.names[:3] == ["data", "mode", "pad_width"]
     with pytest.raises(OperatorError, match="Nope"):
         mx.operator.get_operator_arguments("Nope")
+
+
+class _Greedy(mx.operator.CustomOp):
+    """Overwrites the gradient that it is given."""
+
+    def forward(self, is_train: Any, req: Any, in_data: Any, out_data: Any, aux: Any) -> None:
+        self.assign(out_data[0], req[0], in_data[0])
+
+    def backward(
+        self, req: Any, out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any
+    ) -> None:
+        self.assign(in_grad[0], req[0], out_grad[0] * 1)
+        out_grad[0][:] = 9
+
+
+class _GreedyProp(mx.operator.CustomOpProp):
+    def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> _Greedy:
+        return _Greedy()
+
+
+def test_gradient_that_an_operator_overwrites_is_not_given_to_others() -> None:
+    mx.operator.register("greedy")(_GreedyProp)
+    x = mx.nd.ones((3,))
+    x.attach_grad()
+    for _ in range(2):
+        with mx.autograd.record():
+            y = mx.nd.Custom(x, op_type="greedy")
+        y.backward()
+        with mx.autograd.record():
+            y = x * 3
+        y.backward()
+        np.testing.assert_array_equal(x.grad.asnumpy(), [3, 3, 3])

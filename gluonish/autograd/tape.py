@@ -4,18 +4,19 @@ from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from typing import Any, cast
 
+import numpy as np
+
 from gluonish.autograd.gradient_plan import planned_gradients
 from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
 from gluonish.ndarray import recording, zeros
-from gluonish.ndarray.ndarray import NDArray, assign, empty_like_spec
+from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, assign, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode
 from gluonish_engine import Var
 
 __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
 
 Heads = Sequence[NDArray]
-_MOST_KEPT = 1 << 24  # bytes
 Grads = dict[tuple[int, int], NDArray]  # (id of node or leaf, output) -> gradient so far
 
 
@@ -106,32 +107,13 @@ def _accumulate(out: Any, value: Any) -> None:
 
 def filled_like(array: NDArray, value: float) -> NDArray:
     """Return a new array like another, with one value everywhere."""
-    filled = empty_like_spec(array._spec, device_of(array.context))
+    device = device_of(array.context)
+    spec = array._spec
+    if device.xp_name == "numpy" and spec.size <= LIGHT_INLINE_SIZE:  # no engine sees a new array
+        return NDArray(np.full(spec.shape, value, spec.dtype), spec, device, Var())
+    filled = empty_like_spec(spec, device)
     filled._write(lambda out: out.fill(value), name="_fill")
     return filled
-
-
-# The last array of ones that a head got for a gradient, and how often it was written by then. It is
-# given out again as long as nobody has written it, which only a user's own backward could.
-_ones: list[tuple[NDArray, int]] = []
-
-
-def _ones_like(head: NDArray) -> NDArray:
-    """Return an array of ones like a head, which nobody may write."""
-    if head.stype != "default":
-        return filled_like(head, 1)
-    if _ones:
-        ones, version = _ones[0]
-        if (
-            ones._spec == head._spec
-            and ones._device is head._device
-            and ones._var.version == version
-        ):
-            return ones
-    ones = filled_like(head, 1)
-    if ones._spec.nbytes <= _MOST_KEPT:
-        _ones[:] = [(ones, ones._var.version)]
-    return ones
 
 
 def _walk(
@@ -155,7 +137,7 @@ def _walk(
                 "with attach_grad"
             )
         node, index = head._link
-        _add(grads, (id(node), index), _ones_like(head) if given is None else given)
+        _add(grads, (id(node), index), filled_like(head, 1) if given is None else given)
         starts.append(node)
     order, leaves = topological(starts)
     read = _constants(order) if in_place else set()

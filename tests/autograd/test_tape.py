@@ -106,3 +106,15 @@ def test_head_gradient_that_a_user_overwrites_is_not_used_again() -> None:
             y = x * 3
         y.backward()
         np.testing.assert_array_equal(x.grad.asnumpy(), [3, 3, 3])
+
+
+def test_gradients_of_two_calls_share_no_memory() -> None:
+    x = nd.ones((3,))
+    x.attach_grad()
+    found = []
+    for _ in range(2):
+        with autograd.record():
+            y = x + 1  # its rule hands the head's gradient on
+        found.append(autograd.grad(y, x)[0])
+    found[0][:] = 7
+    np.testing.assert_array_equal(found[1].asnumpy(), [1, 1, 1])
