@@ -9,8 +9,8 @@ import numpy as np
 from gluonish.autograd.gradient_plan import planned_gradients
 from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
-from gluonish.ndarray import recording, zeros
-from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, assign, empty_like_spec
+from gluonish.ndarray import full, recording, zeros
+from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, assign
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode
 from gluonish_engine import Var
 
@@ -111,9 +111,7 @@ def filled_like(array: NDArray, value: float) -> NDArray:
     spec = array._spec
     if device.xp_name == "numpy" and spec.size <= LIGHT_INLINE_SIZE:  # no engine sees a new array
         return NDArray(np.full(spec.shape, value, spec.dtype), spec, device, Var())
-    filled = empty_like_spec(spec, device)
-    filled._write(lambda out: out.fill(value), name="_fill")
-    return filled
+    return full(spec.shape, value, array.context, spec.dtype)
 
 
 def _walk(

@@ -32,7 +32,9 @@ from gluonish.ops.registry import FastKernel, Operator
 __all__ = ["LARGE", "SLOW", "LargeKernel", "WideReduction", "pays"]
 
 LARGE = 1 << 16  # elements
-_COSTLY = 1 << 8  # the same of special functions, which NumPy does not have
+_COSTLY = 1 << 8  # the same of special functions, which NumPy lacks or computes slowly
+_SPECIAL = ("Activation", "LeakyReLU", "_digamma", "_softplus", "erf", "gammaln")
+_SPECIAL_ACTIVATIONS = ("gelu", "softrelu")  # of the two that have several
 _ALONE = 1 << 12  # elements up to which no generated kernel wakes a team
 _ALWAYS = partial(bool, True)  # costs small arrays less than a function
 # Seconds that the reference kernel takes before another is compiled: about what that takes, in a
@@ -61,7 +63,7 @@ class LargeKernel:
 
     def __init__(self, op: Operator) -> None:
         self._op = op
-        self._least = _COSTLY if op.name in ("erf", "gammaln", "_digamma", "LeakyReLU") else LARGE
+        self._least = _COSTLY if op.name in _SPECIAL else LARGE
         self._programs: dict[str, Program] = {}  # by number of inputs and attributes
         self._spent_s = 0.0
 
@@ -78,7 +80,7 @@ class LargeKernel:
     def takes(self, *specs: Spec, **attrs: Any) -> bool:
         """Whether it can run these inputs."""
         # What costs least first: small arrays come this way, too, and are to lose no time here.
-        least = self._least if attrs.get("act_type", "gelu") == "gelu" else LARGE
+        least = self._least if attrs.get("act_type", "gelu") in _SPECIAL_ACTIVATIONS else LARGE
         return (
             (specs[0].size >= least or specs[-1].size >= least)
             and MXNET_USE_FUSION.value

@@ -72,6 +72,9 @@ def test_special_functions_are_taken_of_small_arrays() -> None:
     attrs = find_operator("LeakyReLU").schema.parse("LeakyReLU", {"act_type": "gelu"})
     assert gelu.takes(small, **attrs, train=False)
     assert not gelu.takes(small, **{**attrs, "act_type": "elu"}, train=False)
+    activation = LargeKernel(find_operator("Activation"))
+    assert activation.takes(small, act_type="softrelu")
+    assert not activation.takes(small, act_type="relu")
 
 
 @pytest.mark.parametrize("dtype", [FLOAT, np.dtype(ml_dtypes.bfloat16)])
