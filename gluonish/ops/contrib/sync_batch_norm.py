@@ -41,6 +41,11 @@ def _kernel(
     fix_gamma: bool,
     **attrs: Any,
 ) -> None:
+    if attrs["train"] and attrs["ndev"] > 1 and not attrs["use_global_stats"]:
+        raise OperatorError(
+            f"_contrib_SyncBatchNorm: expected ndev 1 in training, got {attrs['ndev']}; statistics "
+            "are not shared between devices: train on one, or use BatchNorm"
+        )
     out, mean, variance = outputs
     found = chosen_statistics(xp, data, moving_mean, moving_var, attrs)
     mean[...], variance[...] = found
@@ -84,7 +89,7 @@ SYNC_BATCH_NORM = register(
             "times themselves plus (1 - momentum) times these; else, and with\n"
             "use_global_stats, they are the moving ones. fix_gamma takes gamma as 1.\n"
             "output_mean_var also returns mean and variance. Statistics are not shared\n"
-            "between devices: each call has those of its own data, whatever ndev and key say."
+            "between devices, and training with ndev above 1 is refused; key changes nothing."
         ),
         inputs=_INPUTS,
         schema=Schema(
