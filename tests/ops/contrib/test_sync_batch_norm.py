@@ -14,7 +14,7 @@ def normalized(*, train: bool, **attrs: Any) -> Any:
 
 
 def test_statistics_of_several_devices_are_refused_in_training() -> None:
-    with pytest.raises(ValueError, match="SyncBatchNorm: .*expected ndev 1 in training, got 2"):
+    with pytest.raises(ValueError, match=r"SyncBatchNorm: .*expected ndev 1 in training, got 2"):
         normalized(train=True, ndev=2)
 
 
