@@ -1,11 +1,12 @@
 """Gluon, imperative and hybrid, in plain Python: ``import gluonish as mx``."""
 
+from typing import TYPE_CHECKING
+
 from gluonish import (
     attribute,
     autograd,
     base,
     context,
-    contrib,
     engine,
     executor,
     gluon,
@@ -13,7 +14,6 @@ from gluonish import (
     kvstore,
     lr_scheduler,
     metric,
-    model_zoo,
     name,
     ndarray,
     nn,
@@ -43,6 +43,8 @@ from gluonish.context import (
     gpu_memory_info,
     num_gpus,
 )
+from gluonish.core.module_names import lists as _lists
+from gluonish.core.module_names import loads as _loads
 from gluonish.symbol import AttrScope
 from gluonish.util import (
     is_np_array,
@@ -54,6 +56,11 @@ from gluonish.util import (
     use_np_array,
     use_np_shape,
 )
+
+if TYPE_CHECKING:
+    from gluonish import contrib, data, model_zoo
+else:
+    __getattr__ = _loads(__name__, ("contrib", "data", "model_zoo"))
 
 __version__ = "0.1.0"
 
@@ -69,6 +76,7 @@ __all__ = [
     "cpu",
     "cpu_pinned",
     "current_context",
+    "data",
     "engine",
     "executor",
     "gluon",
@@ -107,3 +115,4 @@ __all__ = [
     "use_np_shape",
     "util",
 ]
+__dir__ = _lists(__all__)

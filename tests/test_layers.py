@@ -208,9 +208,15 @@ def environment(module: str, tree: ast.AST) -> Iterator[str]:
 
 
 def is_reexport(node: ast.stmt) -> bool:
-    """Whether an ``__init__.py`` may hold it: docstring, import, or assignment to a dunder name."""
+    """Whether an ``__init__.py`` may hold it: docstring, import, or assignment to a dunder name.
+
+    Imports for the type checker alone are those of modules that load at their first use.
+    """
     if isinstance(node, ast.Import | ast.ImportFrom):
         return True
+    if isinstance(node, ast.If):
+        only_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return only_types and all(map(is_reexport, [*node.body, *node.orelse]))
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     if isinstance(node, ast.Assign):

@@ -1,9 +1,30 @@
-"""`mx.contrib`: the experimental operators of both faces under the names that programs import."""
+"""`mx.contrib`: experimental operators, layers and tools; each module loads at its first use."""
 
-import gluonish.ndarray.contrib as nd
-import gluonish.ndarray.contrib as ndarray
-import gluonish.symbol.contrib as sym
-import gluonish.symbol.contrib as symbol
-from gluonish.contrib import names as _names  # noqa: F401  # it registers the modules
+from typing import TYPE_CHECKING
 
-__all__ = ["nd", "ndarray", "sym", "symbol"]
+from gluonish.contrib import names as _names  # noqa: F401  # it names the operators' modules
+from gluonish.core.module_names import lists as _lists
+from gluonish.core.module_names import loads as _loads
+
+__all__ = [
+    "cnn",
+    "data",
+    "estimator",
+    "nd",
+    "ndarray",
+    "nn",
+    "rnn",
+    "sym",
+    "symbol",
+    "text",
+]
+__dir__ = _lists(__all__)
+
+if TYPE_CHECKING:
+    import gluonish.ndarray.contrib as nd
+    import gluonish.ndarray.contrib as ndarray
+    import gluonish.symbol.contrib as sym
+    import gluonish.symbol.contrib as symbol
+    from gluonish.contrib import cnn, data, estimator, nn, rnn, text
+else:
+    __getattr__ = _loads(__name__, __all__)

@@ -1,11 +1,14 @@
 """Makes ``nd.contrib`` importable as ``gluonish.contrib.ndarray``, and so on: the same modules."""
 
-import sys
-
-import gluonish.ndarray.contrib as ndarray
-import gluonish.symbol.contrib as symbol
+from gluonish.core.module_names import alias_modules
 
 __all__: list[str] = []
 
-for _name, _module in (("nd", ndarray), ("ndarray", ndarray), ("sym", symbol), ("symbol", symbol)):
-    sys.modules[f"gluonish.contrib.{_name}"] = _module
+alias_modules(
+    {
+        "gluonish.contrib.nd": "gluonish.ndarray.contrib",
+        "gluonish.contrib.ndarray": "gluonish.ndarray.contrib",
+        "gluonish.contrib.sym": "gluonish.symbol.contrib",
+        "gluonish.contrib.symbol": "gluonish.symbol.contrib",
+    }
+)

@@ -1,19 +1,28 @@
 """Gluon, under the names that programs import: Blocks, layers, losses, data, Trainer, model zoo."""
 
-import gluonish.data as data
+from typing import TYPE_CHECKING
+
 import gluonish.loss as loss
-import gluonish.model_zoo as model_zoo
 import gluonish.nn as nn
 import gluonish.parameter as parameter
 import gluonish.rnn as rnn
 import gluonish.trainer as trainer
 from gluonish.block import Block
-from gluonish.gluon import block, utils
-from gluonish.gluon import names as _names  # noqa: F401  # it registers the modules
+from gluonish.core.module_names import lists as _lists
+from gluonish.core.module_names import loads as _loads
+from gluonish.gluon import block
+from gluonish.gluon import names as _names  # noqa: F401  # it names the modules
 from gluonish.hybrid_block import HybridBlock
 from gluonish.parameter import Constant, DeferredInitializationError, Parameter, ParameterDict
 from gluonish.symbol_block import SymbolBlock
 from gluonish.trainer import Trainer
+
+if TYPE_CHECKING:
+    import gluonish.data as data
+    import gluonish.model_zoo as model_zoo
+    from gluonish.gluon import contrib, utils
+else:
+    __getattr__ = _loads(__name__, ("contrib", "data", "model_zoo", "utils"))
 
 __all__ = [
     "Block",
@@ -25,6 +34,7 @@ __all__ = [
     "SymbolBlock",
     "Trainer",
     "block",
+    "contrib",
     "data",
     "loss",
     "model_zoo",
@@ -34,3 +44,4 @@ __all__ = [
     "trainer",
     "utils",
 ]
+__dir__ = _lists(__all__)

@@ -1,39 +1,14 @@
 """Makes `gluonish.nn` importable as ``gluonish.gluon.nn``, and so on: the same module objects."""
 
-import sys
-from types import ModuleType
+from gluonish.core.module_names import alias_modules
 
-import gluonish.data as data
-import gluonish.loss as loss
-import gluonish.metric as metric
-import gluonish.model_zoo as model_zoo
-import gluonish.nn as nn
-import gluonish.parameter as parameter
-import gluonish.rnn as rnn
-import gluonish.trainer as trainer
+__all__: list[str] = []
 
-__all__ = ["GLUON_MODULES"]
+GLUON_MODULES = ("data", "loss", "metric", "model_zoo", "nn", "parameter", "rnn", "trainer")
+# Modules of `gluonish.gluon.contrib`, which live in `gluonish.contrib`.
+CONTRIB_MODULES = ("cnn", "data", "estimator", "nn", "rnn")
 
-GLUON_MODULES: dict[str, ModuleType] = {
-    "data": data,
-    "loss": loss,
-    "metric": metric,
-    "model_zoo": model_zoo,
-    "nn": nn,
-    "parameter": parameter,
-    "rnn": rnn,
-    "trainer": trainer,
-}
-
-
-def _register(name: str, module: ModuleType) -> None:
-    """Enter a module, and the modules inside it that are loaded, under another dotted name."""
-    sys.modules[name] = module
-    inside = f"{module.__name__}."
-    for loaded, submodule in tuple(sys.modules.items()):
-        if loaded.startswith(inside):
-            sys.modules[f"{name}.{loaded.removeprefix(inside)}"] = submodule
-
-
-for _name, _module in GLUON_MODULES.items():
-    _register(f"gluonish.gluon.{_name}", _module)
+alias_modules({f"gluonish.gluon.{name}": f"gluonish.{name}" for name in GLUON_MODULES})
+alias_modules(
+    {f"gluonish.gluon.contrib.{name}": f"gluonish.contrib.{name}" for name in CONTRIB_MODULES}
+)

@@ -1,0 +1,92 @@
+"""Modules under a second name, and modules that load at their first use.
+
+Gluon's programs import one module under several dotted names (``gluonish.nn`` is also
+``gluonish.gluon.nn``). `alias_modules` makes each a name of the same module object, so that no
+module is ever loaded twice. `loads` gives a package attributes that are modules nobody pays for
+before asking for them.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from types import ModuleType
+
+__all__ = ["alias_modules", "lists", "loads"]
+
+
+class _RealModule(Loader):
+    """Gives the module of another name to the import statement, as it is."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self.name)
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """The import system has entered the alias's spec: the module keeps its own."""
+        module.__spec__ = self.spec
+
+
+class _Aliases(MetaPathFinder):
+    """Finds ``alias`` and everything below it as ``real`` and what is below that."""
+
+    def __init__(self) -> None:
+        self.real: dict[str, str] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not fullname.startswith("gluonish."):
+            return None
+        parts = fullname.split(".")
+        for length in range(len(parts), 1, -1):
+            real = self.real.get(".".join(parts[:length]))
+            if real is not None:
+                name = ".".join([real, *parts[length:]])
+                return spec_from_loader(fullname, _RealModule(name))
+        return None
+
+
+_ALIASES = _Aliases()
+# Before the finder of files: below an alias it would find the real module's files, and load them
+# a second time.
+sys.meta_path.insert(0, _ALIASES)
+
+
+def alias_modules(names: dict[str, str]) -> None:
+    """Make modules, and all below them, importable under further names.
+
+    Args:
+        names: The dotted name of the real module by each further name; nothing is imported yet.
+    """
+    _ALIASES.real.update(names)
+
+
+def loads(package: str, names: Iterable[str]) -> Callable[[str], ModuleType]:
+    """A package's ``__getattr__`` (PEP 562) that imports its modules when they are asked for.
+
+    Args:
+        package: The package's dotted name.
+        names: Modules of the package, each the last part of its name.
+    """
+    lazy = frozenset(names)
+
+    def load(name: str) -> ModuleType:
+        if name in lazy:
+            return importlib.import_module(f"{package}.{name}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load
+
+
+def lists(names: Iterable[str]) -> Callable[[], list[str]]:
+    """A package's ``__dir__``: its public names, loaded yet or not."""
+    public = sorted(names)
+    return lambda: list(public)
