@@ -2,7 +2,7 @@
 
     python benchmarks/lstm_language_model.py --oracle PYTHON --torch PYTHON [--dropout 0.2] [--clip]
 
-It learns the words of a text (``tutorials/moby_dick.txt``: 36,017 words and marks, 5,570 different),
+It learns the words of a text (``tutorials/moby_dick.txt``: 36,017 words and marks, 5,570 distinct),
 one window after the other. Each round starts a process of every package in turn (A B C A B C);
 printed are medians over rounds of the median tokens per second of each process, and the ratio to
 each peer. Float32, all cores: Embedding, LSTM of some layers, Dense over the vocabulary, softmax
