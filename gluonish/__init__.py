@@ -28,6 +28,7 @@ from gluonish import (
 )
 from gluonish import initializer as init
 from gluonish import kvstore as kv
+from gluonish import names as _names  # noqa: F401  # it gives modules short names
 from gluonish import ndarray as nd
 from gluonish import numpy as np
 from gluonish import numpy_extension as npx
@@ -58,9 +59,27 @@ from gluonish.util import (
 )
 
 if TYPE_CHECKING:
-    from gluonish import contrib, data, model_zoo
+    import gluonish.monitor as mon
+    import gluonish.visualization as viz
+    from gluonish import (
+        callback,
+        contrib,
+        data,
+        model,
+        model_zoo,
+        monitor,
+        profiler,
+        test_utils,
+        visualization,
+    )
 else:
-    __getattr__ = _loads(__name__, ("contrib", "data", "model_zoo"))
+    __getattr__ = _loads(
+        __name__,
+        (
+            *("callback", "contrib", "data", "model", "model_zoo", "mon", "monitor", "profiler"),
+            *("test_utils", "visualization", "viz"),
+        ),
+    )
 
 __version__ = "0.1.0"
 
@@ -71,6 +90,7 @@ __all__ = [
     "attribute",
     "autograd",
     "base",
+    "callback",
     "context",
     "contrib",
     "cpu",
@@ -90,7 +110,10 @@ __all__ = [
     "kvstore",
     "lr_scheduler",
     "metric",
+    "model",
     "model_zoo",
+    "mon",
+    "monitor",
     "name",
     "nd",
     "ndarray",
@@ -104,15 +127,19 @@ __all__ = [
     "numpy_extension",
     "operator",
     "optimizer",
+    "profiler",
     "random",
     "registry",
     "rnd",
     "set_np_shape",
     "sym",
     "symbol",
+    "test_utils",
     "use_np",
     "use_np_array",
     "use_np_shape",
     "util",
+    "visualization",
+    "viz",
 ]
 __dir__ = _lists(__all__)

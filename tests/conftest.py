@@ -22,6 +22,8 @@ import hypothesis
 import numpy as np
 import pytest
 
+from tests.gluon_repository import repository, zip_of_fixture  # noqa: F401  # fixtures
+
 hypothesis.settings.register_profile(
     "quick", derandomize=True, deadline=None, max_examples=25, database=None
 )

@@ -5,7 +5,7 @@ import os
 from gluonish.block.hooks import HookHandle
 from gluonish.clipping import clip_global_norm
 from gluonish.core.errors import DownloadError
-from gluonish.model_zoo.download import check_sha1, download
+from gluonish.download import check_sha1, download
 from gluonish.parameter import shape_is_known
 from gluonish.split import split_and_load, split_data
 

@@ -18,9 +18,7 @@ from urllib.parse import urlsplit
 from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.errors import ArgumentError, DownloadError
 from gluonish.core.files import atomic_write
-from gluonish.model_zoo.download import check_sha1, obtain
-from gluonish.model_zoo.http_fetch import disk_full_error
-from gluonish.model_zoo.target_lock import exclusive
+from gluonish.download import check_sha1, disk_full_error, exclusive, obtain
 from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 
 __all__ = ["get_model_file", "purge", "short_hash"]

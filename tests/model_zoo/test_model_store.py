@@ -15,7 +15,8 @@ import pytest
 
 from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.errors import ArgumentError, DownloadError
-from gluonish.model_zoo import http_fetch, model_store
+from gluonish.download import http_fetch
+from gluonish.model_zoo import model_store
 from gluonish.model_zoo.model_store import get_model_file, purge, short_hash
 from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 

@@ -11,7 +11,8 @@ from gluonish import nn
 from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.context import cpu
 from gluonish.core.errors import DownloadError, ParameterError
-from gluonish.model_zoo import get_model, http_fetch
+from gluonish.download import http_fetch
+from gluonish.model_zoo import get_model
 from gluonish.model_zoo.vision import resnet
 from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 from gluonish.ndarray import array, zeros

@@ -11,8 +11,8 @@ import pytest
 from filelock import FileLock
 
 from gluonish.core.errors import ArgumentError, DownloadError
-from gluonish.model_zoo import http_fetch, target_lock
-from gluonish.model_zoo.download import check_sha1, download
+from gluonish.download import http_fetch, target_lock
+from gluonish.download.checked_file import check_sha1, download
 
 DATA = random.Random(7).randbytes(300_000)
 SHA1 = hashlib.sha1(DATA).hexdigest()

@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from gluonish.core.errors import ArgumentError, DownloadError
-from gluonish.model_zoo.http_fetch import disk_full_error, fetch
-from gluonish.model_zoo.target_lock import exclusive
+from gluonish.download.http_fetch import disk_full_error, fetch
+from gluonish.download.target_lock import exclusive
 
 __all__ = ["check_sha1", "download", "obtain"]
 

@@ -1,0 +1,194 @@
+"""Callbacks of training loops: speed, progress and metrics to the log, checkpoints to files.
+
+They log with the root logger, as programs for MXNet expect: ``logging.basicConfig`` makes them
+seen.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from gluonish.core.errors import ArgumentError
+from gluonish.model import BatchEndParams, save_checkpoint
+from gluonish.ndarray import NDArray
+from gluonish.symbol import Symbol
+
+__all__ = [
+    "LogValidationMetricsCallback",
+    "ProgressBar",
+    "Speedometer",
+    "do_checkpoint",
+    "log_train_metric",
+    "module_checkpoint",
+]
+
+Arrays = Mapping[str, NDArray]
+
+
+class _SavesCheckpoints(Protocol):
+    def save_checkpoint(
+        self, prefix: str, epoch: int, save_optimizer_states: bool = False, /
+    ) -> object: ...
+
+
+def _check_positive(who: str, name: str, value: float) -> None:
+    if not value > 0:
+        raise ArgumentError(f"{who}: expected a positive {name}, got {value}")
+
+
+def module_checkpoint(
+    mod: _SavesCheckpoints, prefix: str, period: int = 1, save_optimizer_states: bool = False
+) -> Callable[..., None]:
+    """Return a callback for the end of an epoch, which has a module write its checkpoint.
+
+    Args:
+        mod: The module; its ``save_checkpoint`` is called.
+        prefix: What the files' names begin with.
+        period: Every how many epochs; below 1 means 1.
+        save_optimizer_states: Whether the optimizer's states are written as well.
+    """
+    every = int(max(1, period))
+
+    def callback(iter_no: int, sym: object = None, arg: object = None, aux: object = None) -> None:
+        if (iter_no + 1) % every == 0:
+            mod.save_checkpoint(prefix, iter_no + 1, save_optimizer_states)
+
+    return callback
+
+
+def do_checkpoint(prefix: str, period: int = 1) -> Callable[[int, Symbol, Arrays, Arrays], None]:
+    """Return a callback for the end of an epoch, which writes a checkpoint.
+
+    Args:
+        prefix: Files are ``prefix-symbol.json`` and, after the first epoch, ``prefix-0001.params``.
+        period: Every how many epochs; below 1 means 1.
+    """
+    every = int(max(1, period))
+
+    def callback(iter_no: int, sym: Symbol, arg: Arrays, aux: Arrays) -> None:
+        if (iter_no + 1) % every == 0:
+            save_checkpoint(prefix, iter_no + 1, sym, arg, aux)
+
+    return callback
+
+
+def log_train_metric(period: int, auto_reset: bool = False) -> Callable[[BatchEndParams], None]:
+    """Return a callback for the end of a batch, which logs the training metric.
+
+    Args:
+        period: Every how many batches.
+        auto_reset: Whether the metric starts anew then; its sums over the epoch go on.
+
+    Raises:
+        ArgumentError: ``period`` is not positive.
+    """
+    _check_positive("log_train_metric", "period", period)
+
+    def callback(param: BatchEndParams) -> None:
+        if param.nbatch % period != 0 or param.eval_metric is None:
+            return
+        for name, value in param.eval_metric.get_name_value():
+            logging.info("Iter[%d] Batch[%d] Train-%s=%f", param.epoch, param.nbatch, name, value)
+        if auto_reset:
+            param.eval_metric.reset_local()
+
+    return callback
+
+
+class Speedometer:
+    """Callback for the end of a batch: logs the speed in samples per second, and the metrics.
+
+    The time begins with the first batch that it sees of an epoch.
+
+    Args:
+        batch_size: Samples in a batch.
+        frequent: Every how many batches it logs.
+        auto_reset: Whether metrics start anew then; their sums over the epoch go on.
+
+    Attributes:
+        init: Whether the time runs.
+        tic: When it began, in seconds.
+        last_count: Number of the last batch.
+
+    Raises:
+        ArgumentError: ``frequent`` is not positive.
+    """
+
+    def __init__(self, batch_size: int, frequent: int = 50, auto_reset: bool = True) -> None:
+        _check_positive("Speedometer", "frequent", frequent)
+        self.batch_size = batch_size
+        self.frequent = frequent
+        self.init = False
+        self.tic: float = 0
+        self.last_count = 0
+        self.auto_reset = auto_reset
+
+    def __call__(self, param: BatchEndParams) -> None:
+        """Note the batch, and log where it is one of those to log at."""
+        count = param.nbatch
+        if self.last_count > count:
+            self.init = False  # a new epoch
+        self.last_count = count
+        if not self.init:
+            self.init = True
+            self.tic = time.time()
+        elif count % self.frequent == 0:
+            self._log(param, self._speed(time.time() - self.tic))
+            self.tic = time.time()
+
+    def _speed(self, elapsed_s: float) -> float:
+        # A clock may stand still, or be set back.
+        return self.frequent * self.batch_size / elapsed_s if elapsed_s else math.inf
+
+    def _log(self, param: BatchEndParams, speed: float) -> None:
+        epoch, count = param.epoch, param.nbatch
+        if param.eval_metric is None:
+            logging.info("Iter[%d] Batch [%d]\tSpeed: %.2f samples/sec", epoch, count, speed)
+            return
+        pairs = param.eval_metric.get_name_value()
+        start = 0
+        if self.auto_reset:
+            param.eval_metric.reset_local()
+            start = count - self.frequent
+        logging.info(
+            "Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec" + "\t%s=%f" * len(pairs),
+            *(epoch, start, count, speed),
+            *(part for pair in pairs for part in pair),
+        )
+
+
+class ProgressBar:
+    """Callback for the end of a batch: logs a bar of what part of the batches is done.
+
+    Args:
+        total: How many batches there are.
+        length: Characters of the bar.
+
+    Raises:
+        ArgumentError: ``total`` is not positive.
+    """
+
+    def __init__(self, total: int, length: int = 80) -> None:
+        _check_positive("ProgressBar", "total", total)
+        self.bar_len = length
+        self.total = total
+
+    def __call__(self, param: BatchEndParams) -> None:
+        """Log the bar."""
+        done = param.nbatch / float(self.total)
+        filled = round(self.bar_len * done)
+        bar = "=" * filled + "-" * (self.bar_len - filled)
+        logging.info("[%s] %s%%\r", bar, math.ceil(100.0 * done))
+
+
+class LogValidationMetricsCallback:
+    """Callback for the end of an evaluation: logs its metrics."""
+
+    def __call__(self, param: BatchEndParams) -> None:
+        """Log each metric in a line."""
+        if param.eval_metric is None:
+            return
+        for name, value in param.eval_metric.get_name_value():
+            logging.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)

@@ -1,0 +1,228 @@
+"""Embeddings of tokens: GloVe and fastText, those of files of one's own, several as one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from gluonish.contrib.text.token_embedding import InitVector, TokenEmbedding, published_hashes
+from gluonish.contrib.text.vocab import Vocabulary
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
+from gluonish.core.registry import get_create_func, get_register_func, get_registry
+from gluonish.ndarray import zeros
+
+__all__ = [
+    "CompositeEmbedding",
+    "CustomEmbedding",
+    "FastText",
+    "GloVe",
+    "create",
+    "get_pretrained_file_names",
+    "register",
+]
+
+_TokenEmbedding = TokenEmbedding  # as embeddings of one's own derive from it
+_register = get_register_func(TokenEmbedding, "token embedding")
+_create = get_create_func(TokenEmbedding, "token embedding")
+
+
+def register(embedding_cls: type[TokenEmbedding]) -> type[TokenEmbedding]:
+    """Let `create` know an embedding by its class name, in any case; a class decorator.
+
+    Raises:
+        ArgumentTypeError: It is no subclass of `TokenEmbedding`.
+    """
+    registered: type[TokenEmbedding] = _register(embedding_cls)
+    return registered
+
+
+def create(embedding_name: str, **kwargs: Any) -> TokenEmbedding:
+    """Return a new embedding.
+
+    Args:
+        embedding_name: Name of a registered class, such as ``"glove"`` or ``"fasttext"``.
+        **kwargs: Arguments of the class.
+
+    Raises:
+        ArgumentError: No such embedding is registered.
+    """
+    return _create(embedding_name, **kwargs)
+
+
+def get_pretrained_file_names(embedding_name: str | None = None) -> Any:
+    """Return the names of published files.
+
+    Args:
+        embedding_name: Name of an embedding in lower case; None for all.
+
+    Returns:
+        A list of names; for all embeddings a dict of such lists.
+
+    Raises:
+        ArgumentError: No such embedding is registered.
+    """
+    names = {
+        name: list(found.pretrained_file_name_sha1)
+        for name, found in get_registry(TokenEmbedding).items()
+        if issubclass(found, TokenEmbedding)
+    }
+    if embedding_name is None:
+        return names
+    if embedding_name not in names:
+        raise ArgumentError(
+            f"get_pretrained_file_names: expected an embedding among {', '.join(names)}, got "
+            f"{embedding_name!r}{nearest(str(embedding_name), names)}"
+        )
+    return names[embedding_name]
+
+
+@register
+class GloVe(TokenEmbedding):
+    """The vectors of GloVe.
+
+    A file that is not there is fetched from the repository that ``MXNET_GLUON_REPO`` names.
+
+    References:
+        Pennington, Socher and Manning, GloVe: Global Vectors for Word Representation, 2014.
+
+    Args:
+        pretrained_file_name: One of ``get_pretrained_file_names("glove")``.
+        embedding_root: Folder of the files; ``$MXNET_HOME/embeddings`` by default.
+        init_unknown_vec: Makes the vector of unknown tokens; called with ``shape``, a length.
+        vocabulary: Tokens to keep the vectors of; None for all of the file.
+        **kwargs: As of `Vocabulary`.
+
+    Raises:
+        ArgumentError: There is no such file.
+        DownloadError: It cannot be fetched.
+    """
+
+    pretrained_archive_name_sha1: ClassVar[Mapping[str, str]] = published_hashes("glove")[
+        "archives"
+    ]
+    pretrained_file_name_sha1: ClassVar[Mapping[str, str]] = published_hashes("glove")["files"]
+
+    def __init__(
+        self,
+        pretrained_file_name: str = "glove.840B.300d.txt",
+        embedding_root: str | None = None,
+        init_unknown_vec: InitVector | None = zeros,
+        vocabulary: Vocabulary | None = None,
+        **kwargs: Any,
+    ) -> None:
+        path = self._get_pretrained_file(embedding_root, pretrained_file_name)
+        super().__init__(**kwargs)
+        self._load_embedding(path, " ", init_unknown_vec)
+        self._build_embedding_for_vocabulary(vocabulary)
+
+    @classmethod
+    def _get_download_file_name(cls, pretrained_file_name: str) -> str:
+        stem = pretrained_file_name.removesuffix(".txt")
+        whole = f"{stem}.zip"  # an archive of one file, or of several lengths
+        if whole in cls.pretrained_archive_name_sha1:
+            return whole
+        return f"{stem.rpartition('.')[0]}.zip"
+
+
+@register
+class FastText(TokenEmbedding):
+    """The vectors of fastText.
+
+    A file that is not there is fetched from the repository that ``MXNET_GLUON_REPO`` names.
+
+    References:
+        Bojanowski, Grave, Joulin and Mikolov, Enriching Word Vectors with Subword Information,
+        2017.
+
+    Args:
+        pretrained_file_name: One of ``get_pretrained_file_names("fasttext")``.
+        embedding_root: Folder of the files; ``$MXNET_HOME/embeddings`` by default.
+        init_unknown_vec: Makes the vector of unknown tokens; called with ``shape``, a length.
+        vocabulary: Tokens to keep the vectors of; None for all of the file.
+        **kwargs: As of `Vocabulary`.
+
+    Raises:
+        ArgumentError: There is no such file.
+        DownloadError: It cannot be fetched.
+    """
+
+    pretrained_archive_name_sha1: ClassVar[Mapping[str, str]] = published_hashes("fasttext")[
+        "archives"
+    ]
+    pretrained_file_name_sha1: ClassVar[Mapping[str, str]] = published_hashes("fasttext")["files"]
+
+    def __init__(
+        self,
+        pretrained_file_name: str = "wiki.simple.vec",
+        embedding_root: str | None = None,
+        init_unknown_vec: InitVector | None = zeros,
+        vocabulary: Vocabulary | None = None,
+        **kwargs: Any,
+    ) -> None:
+        path = self._get_pretrained_file(embedding_root, pretrained_file_name)
+        super().__init__(**kwargs)
+        self._load_embedding(path, " ", init_unknown_vec)
+        self._build_embedding_for_vocabulary(vocabulary)
+
+    @classmethod
+    def _get_download_file_name(cls, pretrained_file_name: str) -> str:
+        return f"{pretrained_file_name.removesuffix('.vec')}.zip"
+
+
+class CustomEmbedding(TokenEmbedding):
+    """The vectors of a file of one's own: in each line a token and its elements.
+
+    Args:
+        pretrained_file_path: The file.
+        elem_delim: What stands between a token and the elements.
+        encoding: How characters are written.
+        init_unknown_vec: Makes the vector of unknown tokens, where the file has none; called with
+            ``shape``, a length.
+        vocabulary: Tokens to keep the vectors of; None for all of the file.
+        **kwargs: As of `Vocabulary`.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FileFormatError: It has another form.
+    """
+
+    def __init__(
+        self,
+        pretrained_file_path: str,
+        elem_delim: str = " ",
+        encoding: str = "utf8",
+        init_unknown_vec: InitVector | None = zeros,
+        vocabulary: Vocabulary | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._load_embedding(pretrained_file_path, elem_delim, init_unknown_vec, encoding)
+        self._build_embedding_for_vocabulary(vocabulary)
+
+
+class CompositeEmbedding(TokenEmbedding):
+    """Several embeddings as one: a token's vector is theirs one after another.
+
+    Args:
+        vocabulary: The tokens.
+        token_embeddings: An embedding, or a list of them; they stay as they are.
+
+    Raises:
+        ArgumentTypeError: One of them is no embedding, or ``vocabulary`` no Vocabulary.
+        ArgumentError: There is none.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, token_embeddings: TokenEmbedding | Sequence[TokenEmbedding]
+    ) -> None:
+        super().__init__()
+        parts = (
+            [token_embeddings] if isinstance(token_embeddings, TokenEmbedding) else token_embeddings
+        )
+        for part in parts:
+            if not isinstance(part, TokenEmbedding):
+                raise ArgumentTypeError(
+                    "CompositeEmbedding: expected token embeddings, got a "
+                    f"{type(part).__name__} among them"
+                )
+        if not parts:
+            raise ArgumentError("CompositeEmbedding: expected at least one embedding, got none")
+        self._combine(vocabulary, parts)

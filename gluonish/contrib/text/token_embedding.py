@@ -1,0 +1,229 @@
+"""TokenEmbedding: a vocabulary with a vector for each of its tokens."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gluonish.contrib.text.archive import get_published_file
+from gluonish.contrib.text.vector_file import read_vectors
+from gluonish.contrib.text.vocab import Vocabulary
+from gluonish.core.config import MXNET_HOME
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
+from gluonish.core.numpy_mode import is_np_array
+from gluonish.ndarray import NDArray, array, concat
+
+__all__ = ["TokenEmbedding", "published_hashes"]
+
+InitVector = Callable[..., Any]
+
+
+def _in_face(x: NDArray) -> NDArray:
+    """Return an array as an ``mx.np`` one where the program uses those."""
+    found: NDArray = x.as_np_ndarray() if is_np_array() else x
+    return found
+
+
+def published_hashes(name: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the SHA-1 of an embedding's published ``archives`` and of the ``files`` in them."""
+    text = Path(__file__).with_name("embedding_hashes.json").read_text("utf-8")
+    hashes: Mapping[str, Mapping[str, str]] = json.loads(text)[name]
+    return hashes
+
+
+class TokenEmbedding(Vocabulary):
+    """A vocabulary whose tokens have vectors; base of those that load them.
+
+    The unknown token has the number 0. A subclass with published files names them in
+    ``pretrained_file_name_sha1``.
+
+    Args:
+        **kwargs: As of `Vocabulary`.
+
+    Attributes:
+        vec_len: Length of the vectors.
+        idx_to_vec: The vectors, shape (tokens, vec_len).
+        pretrained_file_name_sha1: SHA-1 of each published file, by its name.
+        pretrained_archive_name_sha1: SHA-1 of the archives that hold them.
+    """
+
+    pretrained_file_name_sha1: ClassVar[Mapping[str, str]] = {}
+    pretrained_archive_name_sha1: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._idx_to_vec: NDArray | None = None
+
+    @property
+    def vec_len(self) -> int:
+        """Length of the vectors.
+
+        Raises:
+            ArgumentError: No vectors were loaded.
+        """
+        return int(self._table().shape[1])
+
+    @property
+    def idx_to_vec(self) -> NDArray:
+        """The vectors; each stands at its token's number. Shape (tokens, vec_len).
+
+        Raises:
+            ArgumentError: No vectors were loaded.
+        """
+        return _in_face(self._table())
+
+    def _table(self) -> NDArray:
+        if self._idx_to_vec is None:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected loaded vectors, got none; use GloVe, FastText or "
+                "CustomEmbedding"
+            )
+        return self._idx_to_vec
+
+    def get_vecs_by_tokens(self, tokens: str | list[str], lower_case_backup: bool = False) -> Any:
+        """Return vectors of tokens; those of the unknown token for unknown ones.
+
+        Args:
+            tokens: A token, or a list of tokens.
+            lower_case_backup: Whether a token that is unknown is looked up in lower case.
+
+        Returns:
+            Shape (vec_len,) for a token, (tokens, vec_len) for a list.
+
+        Raises:
+            ArgumentError: The list is empty.
+        """
+        wanted: list[Any] = tokens if isinstance(tokens, list) else [tokens]
+        if not wanted:
+            raise ArgumentError(
+                f"{type(self).__name__}.get_vecs_by_tokens: expected at least one token, got []"
+            )
+        if lower_case_backup:
+            known = self._token_to_idx
+            wanted = [token if token in known else token.lower() for token in wanted]
+        vectors = self._table().take(array(self.to_indices(wanted), dtype="int32"))
+        return _in_face(vectors if isinstance(tokens, list) else vectors[0])
+
+    def update_token_vectors(self, tokens: str | list[str], new_vectors: NDArray) -> None:
+        """Give tokens other vectors.
+
+        Args:
+            tokens: A token, or a list of tokens; the unknown token must be named as itself.
+            new_vectors: Shape (tokens, vec_len), or (vec_len,) for a single token.
+
+        Raises:
+            ArgumentTypeError: ``new_vectors`` is no NDArray.
+            ArgumentError: A token is unknown, or the shape is another.
+        """
+        who = f"{type(self).__name__}.update_token_vectors"
+        names: list[Any] = tokens if isinstance(tokens, list) else [tokens]
+        if not isinstance(new_vectors, NDArray):
+            raise ArgumentTypeError(
+                f"{who}: expected an NDArray as new_vectors, got {type(new_vectors).__name__}"
+            )
+        for token in names:
+            if token not in self._token_to_idx:
+                raise ArgumentError(
+                    f"{who}: expected tokens of the vocabulary, got {token!r}; to change the "
+                    f"vector of unknown tokens name {self.unknown_token!r}"
+                )
+        shape = (len(names), self.vec_len)
+        if new_vectors.shape != shape and (len(names) != 1 or new_vectors.shape != shape[1:]):
+            raise ArgumentError(f"{who}: expected new_vectors {shape}, got {new_vectors.shape}")
+        rows = array(self.to_indices(names), dtype="int32")
+        self._table()[rows] = new_vectors.as_nd_ndarray().reshape(shape)
+
+    # -- loading -------------------------------------------------------------------------------
+
+    def _load_embedding(
+        self,
+        pretrained_file_path: str,
+        elem_delim: str,
+        init_unknown_vec: InitVector | None,
+        encoding: str = "utf8",
+    ) -> None:
+        """Take tokens and vectors from a file; tokens that it lacks get that of the unknown one."""
+        path = str(Path(pretrained_file_path).expanduser())
+        logging.info("Loading pre-trained token embedding vectors from %s", path)
+        tokens, vectors, unknown = read_vectors(path, elem_delim, encoding, self.unknown_token)
+        if unknown is None:
+            unknown = self._initial_vector(init_unknown_vec, vectors.shape[1])
+        rows = {token: row for row, token in enumerate(tokens)}
+        own = [vectors[rows[t]] if t in rows else unknown for t in self._idx_to_token]
+        fresh = [t not in self._token_to_idx for t in tokens]
+        for token, is_fresh in zip(tokens, fresh, strict=True):
+            if is_fresh:
+                self._add(token)
+        table = np.concatenate([np.stack(own), vectors[np.array(fresh, bool)]])
+        self._idx_to_vec = array(table, dtype="float32")
+
+    def _initial_vector(self, init: InitVector | None, length: int) -> Any:
+        who = type(self).__name__
+        if not callable(init):
+            raise ArgumentTypeError(
+                f"{who}: expected init_unknown_vec as a function of `shape`, as the file has no "
+                f"vector of {self.unknown_token!r}, got {init!r}"
+            )
+        made = init(shape=length)
+        vector = made.asnumpy() if isinstance(made, NDArray) else np.asarray(made, np.float32)
+        if vector.shape != (length,):
+            raise ArgumentError(
+                f"{who}: expected init_unknown_vec to return shape {(length,)}, got {vector.shape}"
+            )
+        return vector
+
+    def _build_embedding_for_vocabulary(self, vocabulary: Vocabulary | None) -> None:
+        """Keep the vectors of another vocabulary's tokens, and take over its numbers."""
+        if vocabulary is not None:
+            self._combine(vocabulary, [self])
+
+    def _combine(self, vocabulary: Vocabulary, parts: Sequence["TokenEmbedding"]) -> None:
+        """Take a vocabulary; its vectors are those of several embeddings, one after another."""
+        if not isinstance(vocabulary, Vocabulary):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected a Vocabulary, got {type(vocabulary).__name__}"
+            )
+        vectors = [part.get_vecs_by_tokens(vocabulary.idx_to_token) for part in parts]
+        joined = concat(*[x.as_nd_ndarray() for x in vectors], dim=1)
+        self._unknown_token = vocabulary.unknown_token
+        self._reserved_tokens = vocabulary.reserved_tokens
+        self._idx_to_token = list(vocabulary.idx_to_token)
+        self._token_to_idx = dict(vocabulary.token_to_idx)
+        self._idx_to_vec = joined
+
+    # -- published files -----------------------------------------------------------------------
+
+    @classmethod
+    def _get_download_file_name(cls, pretrained_file_name: str) -> str:
+        """Return the name of the archive that holds a file; by default the file's own."""
+        return pretrained_file_name
+
+    @classmethod
+    def _check_pretrained_file_names(cls, pretrained_file_name: str) -> None:
+        names = cls.pretrained_file_name_sha1
+        if pretrained_file_name not in names:
+            shown = f"{', '.join(names)}" if len(names) <= 20 else f"{len(names)} names"
+            raise ArgumentError(
+                f"{cls.__name__}: expected a pretrained file among {shown}, got "
+                f"{pretrained_file_name!r}{nearest(pretrained_file_name, names)}; "
+                "get_pretrained_file_names lists them"
+            )
+
+    @classmethod
+    def _get_pretrained_file(cls, embedding_root: str | None, pretrained_file_name: str) -> str:
+        """Return the path of a published file, fetched where it is missing."""
+        cls._check_pretrained_file_names(pretrained_file_name)
+        name = cls.__name__.lower()
+        root = Path(MXNET_HOME.value) / "embeddings" if embedding_root is None else embedding_root
+        archive = cls._get_download_file_name(pretrained_file_name)
+        path = get_published_file(
+            Path(root).expanduser() / name / pretrained_file_name,
+            cls.pretrained_file_name_sha1[pretrained_file_name],
+            f"gluon/embeddings/{name}",
+            archive,
+            cls.pretrained_archive_name_sha1.get(archive),
+        )
+        return str(path)

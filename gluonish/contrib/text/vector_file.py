@@ -1,0 +1,115 @@
+"""Reading vectors of tokens from a text file: in each line a token and its elements."""
+
+import io
+import os
+import warnings
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import FileFormatError
+from gluonish.core.files import open_to_read
+
+__all__ = ["read_vectors"]
+
+
+def read_vectors(
+    path: str, elem_delim: str, encoding: str, unknown_token: object
+) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any] | None]:
+    """Return the tokens of a file, their vectors, and the vector of the unknown token.
+
+    A line with a single number is a header and is skipped with a warning, and so is a token that
+    was there before.
+
+    Args:
+        path: The file.
+        elem_delim: What stands between a token and the elements.
+        encoding: How characters are written.
+        unknown_token: The token of which the vector is returned apart; None for it if the file has
+            none.
+
+    Returns:
+        Tokens, vectors of shape (tokens, elements) in float32, vector of shape (elements,) or None.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FileFormatError: A line has another form, or there are no vectors.
+    """
+    elements = array("f")
+    tokens: dict[str, None] = {}
+    unknown: array[float] | None = None
+    length = 0
+    for number, line in _lines(path, encoding):
+        token, *fields = line.rstrip().split(elem_delim)
+        where = f"{path}: line {number}"
+        if not fields:
+            raise FileFormatError(
+                f"{where}: expected a token and elements with {elem_delim!r} between, got {line!r}"
+            )
+        if len(fields) == 1:
+            _warn(f"{where}: {line.strip()!r} is likely a header and is skipped")
+            continue
+        if token in tokens or (unknown is not None and token == unknown_token):
+            _warn(f"{where}: token {token!r} was there before and is skipped")
+            continue
+        length = length or len(fields)
+        if len(fields) != length:
+            raise FileFormatError(
+                f"{where}: expected {length} elements of token {token!r} as of those before, got "
+                f"{len(fields)}"
+            )
+        vector = _numbers(fields, where, token)
+        if token == unknown_token:
+            unknown = vector
+        else:
+            elements.extend(vector)
+            tokens[token] = None
+    if not length:
+        raise FileFormatError(f"{path}: expected vectors of tokens, got none")
+    vectors = np.array(elements, np.float32).reshape(len(tokens), length)
+    return list(tokens), vectors, None if unknown is None else np.array(unknown, np.float32)
+
+
+def _lines(path: str, encoding: str) -> Iterator[tuple[int, str]]:
+    """Give lines with their numbers, and show the progress where a person watches."""
+    from tqdm import tqdm
+
+    with (
+        open_to_read(path, "read_vectors") as raw,
+        tqdm(
+            total=os.fstat(raw.fileno()).st_size,
+            desc=os.path.basename(path),
+            unit="B",
+            unit_scale=True,
+            leave=False,
+            delay=1.0,
+            disable=None,
+        ) as bar,
+    ):
+        text = io.TextIOWrapper(raw, encoding=encoding)
+        before = 0
+        try:
+            for number, line in enumerate(text, 1):
+                if number % 1024 == 0:
+                    bar.update(raw.tell() - before)
+                    before = raw.tell()
+                yield number, line
+        except UnicodeDecodeError as error:
+            raise FileFormatError(
+                f"{path}: expected text in {encoding}, got other bytes ({error}); set `encoding`"
+            ) from error
+
+
+def _numbers(fields: list[str], where: str, token: str) -> "array[float]":
+    try:
+        return array("f", map(float, fields))
+    except (ValueError, OverflowError) as error:
+        raise FileFormatError(
+            f"{where}: expected numbers after token {token!r}, got {fields!r:.200}"
+        ) from error
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=4)

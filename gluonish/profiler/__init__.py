@@ -1,0 +1,38 @@
+"""The profiler: what takes how long, as a trace for Chrome and as tables."""
+
+from gluonish.profiler.blocks import scope
+from gluonish.profiler.objects import Counter, Domain, Event, Frame, Marker, Task
+from gluonish.profiler.state import (
+    dump,
+    dump_profile,
+    dumps,
+    pause,
+    profiler_kvstore_handle,
+    profiler_set_config,
+    profiler_set_state,
+    resume,
+    set_config,
+    set_kvstore_handle,
+    set_state,
+)
+
+__all__ = [
+    "Counter",
+    "Domain",
+    "Event",
+    "Frame",
+    "Marker",
+    "Task",
+    "dump",
+    "dump_profile",
+    "dumps",
+    "pause",
+    "profiler_kvstore_handle",
+    "profiler_set_config",
+    "profiler_set_state",
+    "resume",
+    "scope",
+    "set_config",
+    "set_kvstore_handle",
+    "set_state",
+]

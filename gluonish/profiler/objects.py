@@ -1,0 +1,199 @@
+"""What a program records itself: tasks, frames, events, counters and markers."""
+
+import threading
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.profiler.recorder import now, recorder
+
+__all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Task"]
+
+_MARK_SCOPES = ("global", "process", "thread", "task", "marker")
+
+
+class Domain:
+    """A part of a program that has tasks, frames, counters and markers of its own.
+
+    Args:
+        name: Its name.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
+
+    def new_task(self, name: str) -> "Task":
+        """Return a new task of this domain."""
+        return Task(self, name)
+
+    def new_frame(self, name: str) -> "Frame":
+        """Return a new frame of this domain."""
+        return Frame(self, name)
+
+    def new_counter(self, name: str, value: float | None = None) -> "Counter":
+        """Return a new counter of this domain."""
+        return Counter(self, name, value)
+
+    def new_marker(self, name: str) -> "Marker":
+        """Return a new marker of this domain."""
+        return Marker(self, name)
+
+
+def _domain_name(who: str, domain: Domain) -> str:
+    if not isinstance(domain, Domain):
+        raise ArgumentTypeError(f"{who}: expected a Domain, got {type(domain).__name__}")
+    return domain.name
+
+
+class _Timed:
+    """What is started and stopped, over and over; kept where the profiler runs at both times."""
+
+    _is_of_thread = False
+
+    def __init__(self, category: str, name: str) -> None:
+        self.name = name
+        self._category = category
+        # When it was started, by thread; only one time where it belongs to no thread.
+        self._started: dict[int, int] = {}
+
+    def __str__(self) -> str:
+        return self.name
+
+    def _key(self) -> int:
+        return threading.get_ident() if self._is_of_thread else 0
+
+    def start(self) -> None:
+        """Begin; another time where it was begun before."""
+        if recorder.active:
+            self._started[self._key()] = now()
+        else:
+            self._started.pop(self._key(), None)
+
+    def stop(self) -> None:
+        """End; without a beginning nothing is kept."""
+        began = self._started.pop(self._key(), None)
+        if began is not None:
+            keep = recorder.span if self._is_of_thread else recorder.interval
+            keep(self._category, self.name, began, now())
+
+
+class Task(_Timed):
+    """A piece of work, which may pass from thread to thread and overlap others.
+
+    Args:
+        domain: What it belongs to.
+        name: Its name.
+    """
+
+    def __init__(self, domain: Domain, name: str) -> None:
+        super().__init__(_domain_name("Task", domain), name)
+
+
+class Frame(_Timed):
+    """A pass through a loop, such as a batch.
+
+    Args:
+        domain: What it belongs to.
+        name: Its name.
+    """
+
+    def __init__(self, domain: Domain, name: str) -> None:
+        super().__init__(f"{_domain_name('Frame', domain)},frame", name)
+
+
+class Event(_Timed):
+    """What a thread does from one call to another; each thread has its own times.
+
+    Args:
+        name: Its name.
+    """
+
+    _is_of_thread = True
+
+    def __init__(self, name: str) -> None:
+        super().__init__("event", name)
+
+
+class Counter:
+    """A number over time.
+
+    Args:
+        domain: What it belongs to.
+        name: Its name.
+        value: What it is at first; None for 0, which is not recorded.
+    """
+
+    def __init__(self, domain: Domain, name: str, value: float | None = None) -> None:
+        self.name = name
+        self._category = _domain_name("Counter", domain)
+        self._value = 0
+        self._lock = threading.Lock()  # guards the value
+        if value is not None:
+            self.set_value(value)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def set_value(self, value: float) -> None:
+        """Set the number; fractions are cut off."""
+        number = _integer(value)
+        with self._lock:
+            self._value = number
+        recorder.count(self._category, self.name, number)
+
+    def increment(self, delta: float = 1) -> None:
+        """Add to the number."""
+        change = _integer(delta)
+        with self._lock:
+            self._value += change
+            number = self._value
+        recorder.count(self._category, self.name, number)
+
+    def decrement(self, delta: float = 1) -> None:
+        """Subtract from the number."""
+        self.increment(-_integer(delta))
+
+    def __iadd__(self, delta: float) -> "Counter":
+        self.increment(delta)
+        return self
+
+    def __isub__(self, delta: float) -> "Counter":
+        self.decrement(delta)
+        return self
+
+
+class Marker:
+    """An instant.
+
+    Args:
+        domain: What it belongs to.
+        name: Its name.
+    """
+
+    def __init__(self, domain: Domain, name: str) -> None:
+        self.name = name
+        self.domain = domain
+        self._category = f"{_domain_name('Marker', domain)},instant_marker"
+
+    def mark(self, scope: str = "process") -> None:
+        """Record this instant.
+
+        Args:
+            scope: What it is shown for: ``"global"``, ``"process"``, ``"thread"``, ``"task"`` or
+                ``"marker"``.
+
+        Raises:
+            ArgumentError: There is no such scope.
+        """
+        if scope not in _MARK_SCOPES:
+            raise ArgumentError(f"Marker.mark: expected one of {_MARK_SCOPES}, got {scope!r}")
+        recorder.mark(self._category, self.name, scope)
+
+
+def _integer(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentTypeError(f"Counter: expected a number, got {value!r}") from error

@@ -1,0 +1,120 @@
+"""The options of the profiler: reading the arguments of `set_config`."""
+
+import logging
+import math
+import os
+from dataclasses import dataclass, fields
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, NotSupportedError, nearest
+
+__all__ = ["Options", "check_process", "read_options"]
+
+_LOG = logging.getLogger("gluonish")
+_WORDS = {"true": True, "false": False, "1": True, "0": False}
+# Kinds of events that nothing records.
+_ABSENT = {"profile_memory": "memory", "profile_api": "API calls"}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `set_config` was told.
+
+    Attributes:
+        profile_all: Whether all kinds of events are recorded.
+        profile_symbolic: Whether calls of hybridized Blocks are.
+        profile_imperative: Whether calls of other Blocks are.
+        profile_memory: Whether memory is: nothing records it.
+        profile_api: Whether API calls are: nothing records them.
+        filename: Where the trace is written.
+        continuous_dump: Whether it is written over and over while the profiler runs.
+        dump_period: Seconds between two such times.
+        aggregate_stats: Whether totals are kept for `dumps`.
+        profile_process: ``"worker"``, this process.
+    """
+
+    profile_all: bool = False
+    profile_symbolic: bool = True
+    profile_imperative: bool = True
+    profile_memory: bool = True
+    profile_api: bool = True
+    filename: str = "profile.json"
+    continuous_dump: bool = True
+    dump_period: float = 1.0
+    aggregate_stats: bool = False
+    profile_process: str = "worker"
+
+
+_NAMES = tuple(field.name for field in fields(Options))
+
+
+def read_options(given: dict[str, Any]) -> Options:
+    """Return options from arguments; those that are not given have their defaults.
+
+    Raises:
+        ArgumentError: An argument is unknown, or has a wrong value.
+        NotSupportedError: A process of a server is to be profiled.
+    """
+    read: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in _NAMES:
+            raise ArgumentError(
+                f"set_config: expected arguments among {', '.join(_NAMES)}, got "
+                f"{name!r}{nearest(name, _NAMES)}"
+            )
+        read[name] = _value(name, value)
+    options = Options(**read)
+    check_process("set_config", options.profile_process)
+    absent = [
+        what for name, what in _ABSENT.items() if options.profile_all or read.get(name, False)
+    ]
+    if absent:
+        _LOG.warning(
+            "set_config: calls of Blocks and the program's own events are recorded; %s, operators "
+            "and the engine are not",
+            ", ".join(absent),
+        )
+    return options
+
+
+def check_process(who: str, profile_process: str) -> None:
+    """Refuse to profile another process.
+
+    Raises:
+        ArgumentError: There is no such kind of process.
+        NotSupportedError: It is a server's.
+    """
+    if profile_process == "server":
+        raise NotSupportedError(
+            f"{who}: expected profile_process 'worker', got 'server'; servers are not profiled "
+            "from here, call the profiler in their own process"
+        )
+    if profile_process != "worker":
+        raise ArgumentError(
+            f"{who}: expected profile_process 'worker' or 'server', got {profile_process!r}"
+        )
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "filename":
+        if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+            raise ArgumentError(f"set_config: expected a path as filename, got {value!r}")
+        return os.fspath(value)
+    if name == "dump_period":
+        return _period(value)
+    if name == "profile_process":
+        return value
+    word = str(value).lower()
+    if word not in _WORDS:
+        raise ArgumentError(f"set_config: expected {name} True or False, got {value!r}")
+    return _WORDS[word]
+
+
+def _period(value: Any) -> float:
+    try:
+        period_s = float(value)
+    except (TypeError, ValueError):
+        period_s = math.nan
+    if not 0 < period_s < math.inf:
+        raise ArgumentError(f"set_config: expected a positive dump_period in s, got {value!r}")
+    return period_s

@@ -1,0 +1,284 @@
+"""Starting and stopping the profiler, and getting at what it recorded.
+
+Invariants: `_lock` guards the options and whether the profiler runs; hooks are installed while it
+runs, and only then. Files are written under `_file_lock`, one at a time, and never under `_lock`.
+"""
+
+import ctypes
+import logging
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.profiler.blocks import observe_blocks
+from gluonish.profiler.options import Options, check_process, read_options
+from gluonish.profiler.recorder import recorder
+from gluonish.profiler.tables import as_json, as_table, check_order
+from gluonish.profiler.trace_file import write_trace
+
+__all__ = [
+    "dump",
+    "dump_profile",
+    "dumps",
+    "pause",
+    "profiler_kvstore_handle",
+    "profiler_set_config",
+    "profiler_set_state",
+    "resume",
+    "set_config",
+    "set_kvstore_handle",
+    "set_state",
+]
+
+_LOG = logging.getLogger("gluonish")
+_MODES = ("symbolic", "imperative", "api", "memory", "all")
+_STATES = {"run": True, "stop": False}
+# A trace is written again when it has grown by this part, so that all writing together takes a
+# time in proportion to its length.
+_GROWTH = 1.1
+_STOP_WAIT_S = 60.0
+
+profiler_kvstore_handle = ctypes.c_void_p()
+
+
+class _Writer(threading.Thread):
+    """Writes the trace over and over, until it is told to stop."""
+
+    def __init__(self, period_s: float) -> None:
+        super().__init__(name="gluonish-profiler", daemon=True)
+        self._period_s = period_s
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        """Write where events came; a file that cannot be written ends it."""
+        written = 0
+        while not self._stopped.wait(self._period_s):
+            count = recorder.event_count()
+            if count < written:
+                written = 0  # they were dumped for good meanwhile
+            if count > written * _GROWTH:
+                try:
+                    _write(finished=False)
+                except OSError as error:
+                    _LOG.warning("profiler: the trace cannot be written: %s", error)
+                    return
+                written = count
+
+    def stop(self) -> None:
+        """End it, after what it writes now."""
+        self._stopped.set()
+        self.join(_STOP_WAIT_S)
+
+
+_lock = threading.Lock()
+_file_lock = threading.Lock()
+_options = Options()
+_running = False
+_unhook: list[Callable[[], None]] = []
+_writer: _Writer | None = None
+
+
+def set_kvstore_handle(handle: Any) -> None:
+    """Note the handle of a kvstore in ``profiler_kvstore_handle``.
+
+    It would reach servers to profile; see `set_state` for those.
+
+    Args:
+        handle: A ``ctypes.c_void_p``, an address, or None.
+    """
+    profiler_kvstore_handle.value = getattr(handle, "value", handle)
+
+
+def set_config(**kwargs: Any) -> None:
+    """Set the options; those that are not given get their defaults.
+
+    Args:
+        **kwargs: ``profile_symbolic`` and ``profile_imperative`` choose calls of Blocks that run as
+            graphs and operator by operator, ``profile_all`` both. ``filename`` is where the trace
+            is written, ``continuous_dump`` whether that is done every ``dump_period`` seconds while
+            the profiler runs, and ``aggregate_stats`` whether totals are kept for `dumps`.
+            ``profile_memory``, ``profile_api`` and ``profile_process`` are options of MXNet of
+            which nothing is recorded; they are told to the log, or refused.
+
+    Raises:
+        ArgumentError: An argument is unknown, or has a wrong value.
+        NotSupportedError: ``profile_process`` is ``"server"``.
+    """
+    global _options
+    options = read_options(kwargs)
+    writer = None
+    with _lock:
+        _options = options
+        if _running:  # with the new ones from here on
+            writer = _end()
+            _begin()
+    if writer is not None:
+        writer.stop()
+
+
+def set_state(state: str = "stop", profile_process: str = "worker") -> None:
+    """Start or stop the profiler.
+
+    Args:
+        state: ``"run"`` or ``"stop"``.
+        profile_process: ``"worker"``, this process.
+
+    Raises:
+        ArgumentError: There is no such state or process.
+        NotSupportedError: ``profile_process`` is ``"server"``.
+    """
+    global _running
+    if state not in _STATES:
+        raise ArgumentError(f"set_state: expected 'run' or 'stop', got {state!r}")
+    check_process("set_state", profile_process)
+    wanted = _STATES[state]
+    with _lock:
+        if wanted == _running:
+            return
+        _running = wanted
+        writer = None if wanted else _end()
+        if wanted:
+            _begin()
+    if writer is not None:
+        writer.stop()
+        _write(finished=False)
+
+
+def _begin() -> None:
+    """Install hooks, and record from here on; the lock is held."""
+    global _writer
+    options = _options
+    recorder.keeps_totals = options.aggregate_stats
+    everything = options.profile_all
+    _unhook.append(
+        observe_blocks(
+            imperative=everything or options.profile_imperative,
+            symbolic=everything or options.profile_symbolic,
+        )
+    )
+    recorder.active = True
+    if options.continuous_dump:
+        _writer = _Writer(options.dump_period)
+        _writer.start()
+
+
+def _end() -> _Writer | None:
+    """Take hooks off, and return what is to be stopped without the lock, which is held."""
+    global _writer
+    recorder.active = False
+    while _unhook:
+        _unhook.pop()()
+    writer, _writer = _writer, None
+    return writer
+
+
+def pause(profile_process: str = "worker") -> None:
+    """Record nothing until `resume`.
+
+    Args:
+        profile_process: As of `set_state`.
+    """
+    check_process("pause", profile_process)
+    recorder.active = False
+
+
+def resume(profile_process: str = "worker") -> None:
+    """Record again, where the profiler runs.
+
+    Args:
+        profile_process: As of `set_state`.
+    """
+    check_process("resume", profile_process)
+    with _lock:
+        recorder.active = _running
+
+
+def dump(finished: bool = True, profile_process: str = "worker") -> None:
+    """Write the trace to the file of `set_config`.
+
+    Args:
+        finished: Whether the trace ends here: the next one has what happens from now on.
+        profile_process: As of `set_state`.
+
+    Raises:
+        MissingFileError: The file's folder does not exist.
+        OSError: The file cannot be written.
+    """
+    check_process("dump", profile_process)
+    _write(finished=finished)
+
+
+def _write(*, finished: bool) -> None:
+    with _file_lock:
+        events = recorder.events()
+        write_trace(_options.filename, events)
+        if finished:
+            recorder.drop(len(events))
+
+
+def dumps(
+    reset: bool = False,
+    format: str = "table",  # noqa: A002  # MXNet's name
+    sort_by: str = "total",
+    ascending: bool = False,
+) -> str:
+    """Return totals of the events: how many, and how long in all, at least, at most and on average.
+
+    They are kept with ``set_config(aggregate_stats=True)``.
+
+    Args:
+        reset: Whether to begin anew.
+        format: ``"table"`` or ``"json"``.
+        sort_by: ``"total"``, ``"avg"``, ``"min"``, ``"max"`` or ``"count"``.
+        ascending: Whether the smallest comes first.
+
+    Raises:
+        ArgumentError: There is no such format or order.
+    """
+    formats = {"table": as_table, "json": as_json}
+    if format not in formats:
+        raise ArgumentError(f"dumps: expected format 'table' or 'json', got {format!r}")
+    check_order(sort_by)
+    totals = recorder.totals(clear=reset)
+    if not totals and not _options.aggregate_stats and format == "table":
+        _LOG.warning("dumps: no totals are kept; call set_config(aggregate_stats=True) first")
+        return ""
+    return formats[format](totals, sort_by, ascending)
+
+
+def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:
+    """Set the file; deprecated for `set_config`.
+
+    Args:
+        mode: ``"symbolic"``, ``"imperative"``, ``"api"``, ``"memory"`` or ``"all"``.
+        filename: Where the trace is written.
+
+    Raises:
+        ArgumentError: There is no such mode.
+    """
+    _deprecated("profiler_set_config", "set_config")
+    if mode not in _MODES:
+        raise ArgumentError(f"profiler_set_config: expected a mode among {_MODES}, got {mode!r}")
+    set_config(**{f"profile_{mode}": True}, filename=filename)
+
+
+def profiler_set_state(state: str = "stop") -> None:
+    """Start or stop the profiler; deprecated for `set_state`.
+
+    Args:
+        state: ``"run"`` or ``"stop"``.
+    """
+    _deprecated("profiler_set_state", "set_state")
+    set_state(state)
+
+
+def dump_profile() -> None:
+    """Write the trace; deprecated for `dump`."""
+    _deprecated("dump_profile", "dump")
+    dump(True)
+
+
+def _deprecated(old: str, new: str) -> None:
+    warnings.warn(f"profiler.{old} is deprecated; use profiler.{new}", UserWarning, stacklevel=3)

@@ -1,0 +1,97 @@
+"""Totals as text: the tables and the JSON of `dumps`."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.profiler.recorder import Key, Totals
+
+__all__ = ["as_json", "as_table", "check_order"]
+
+Sections = dict[str, list[tuple[str, Totals]]]
+
+_NS_PER_MS = 1e6
+_ORDERS: Mapping[str, Callable[[Totals], float]] = {
+    "total": lambda totals: totals.total,
+    "avg": lambda totals: totals.mean,
+    "min": lambda totals: totals.least,
+    "max": lambda totals: totals.most,
+    "count": lambda totals: totals.count,
+}
+_TIME_HEADS = ("Time (ms)", "Min Time (ms)", "Max Time (ms)", "Avg Time (ms)")
+_VALUE_HEADS = ("Total", "Min Value", "Max Value", "Avg Value")
+
+
+def check_order(sort_by: str) -> None:
+    """Refuse an unknown order.
+
+    Raises:
+        ArgumentError: There is no such order.
+    """
+    if sort_by not in _ORDERS:
+        raise ArgumentError(f"dumps: expected sort_by among {list(_ORDERS)}, got {sort_by!r}")
+
+
+def _sections(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> Sections:
+    """Return names with totals by category, in order."""
+    order = _ORDERS[sort_by]
+    sections: Sections = {}
+    for (category, name), found in sorted(totals.items()):
+        heading = category if found.is_time else f"{category},counter"
+        sections.setdefault(heading, []).append((name, found))
+    for rows in sections.values():
+        rows.sort(key=lambda row: order(row[1]), reverse=not ascending)
+    return sections
+
+
+def _amounts(totals: Totals) -> tuple[float, float, float, float]:
+    """Return total, least, most and mean, times in milliseconds."""
+    unit = _NS_PER_MS if totals.is_time else 1
+    amounts = (totals.total, totals.least, totals.most, totals.mean)
+    total, least, most, mean = (amount / unit for amount in amounts)
+    return total, least, most, mean
+
+
+def _row(name: str, count: object, fields: tuple[str, ...]) -> str:
+    return f"{name:<25}{count:>16}" + "".join(f"{field:>17}" for field in fields)
+
+
+def as_table(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> str:
+    """Return totals as tables, one for each category.
+
+    Args:
+        totals: By category and name.
+        sort_by: What rows are sorted by; see `check_order`.
+        ascending: Whether the smallest comes first.
+    """
+    lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
+    for category, rows in sorted(_sections(totals, sort_by, ascending).items()):
+        heads = _TIME_HEADS if rows[0][1].is_time else _VALUE_HEADS
+        lines += [category, "================="]
+        lines.append(_row("Name", "Total Count", heads))
+        dashes = tuple("-" * len(head) for head in heads)
+        lines.append(_row("----", "-" * len("Total Count"), dashes))
+        for name, found in rows:
+            amounts = tuple(f"{amount:.4f}" for amount in _amounts(found))
+            lines.append(_row(name, found.count, amounts))
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> str:
+    """Return totals as JSON; arguments as of `as_table`."""
+    kinds: dict[str, dict[str, Any]] = {"Time": {}, "Memory": {}, "Counter": {}}
+    for category, rows in sorted(_sections(totals, sort_by, ascending).items()):
+        for name, found in rows:
+            total, least, most, mean = (round(amount, 6) for amount in _amounts(found))
+            kind = "Time" if found.is_time else "Counter"
+            kinds[kind].setdefault(category, {})[name] = {
+                "Count": found.count,
+                "Total": total,
+                "Min": least,
+                "Max": most,
+                "Avg": mean,
+            }
+    units = {"Time": "ms", "Memory": "kB", "Counter": "1"}
+    return json.dumps({**kinds, "Unit": units}, indent=4)

@@ -1,0 +1,311 @@
+"""Networks as text and as pictures: `print_summary` and `plot_network`."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.symbol import Symbol
+from gluonish.symbol.symbol import operator_attributes, output_names
+
+__all__ = ["plot_network", "print_summary"]
+
+Shape = tuple[int, ...]
+
+_POSITIONS = (0.44, 0.64, 0.74, 1.0)
+_FIELDS = ("Layer (type)", "Output Shape", "Param #", "Previous Layer")
+# Inputs that hold what an operator learns; auxiliary states are no parameters here.
+_PARAMETERS = frozenset({"weight", "bias", "gamma", "beta", "parameters"})
+_WEIGHT_SUFFIXES = (
+    *("_weight", "_bias", "_beta", "_gamma"),
+    *("_moving_var", "_moving_mean", "_running_var", "_running_mean"),
+)
+
+_NODE_STYLE = {
+    "shape": "box",
+    "fixedsize": "true",
+    "width": "1.3",
+    "height": "0.8034",
+    "style": "filled",
+}
+_VARIABLE_COLOR = "#8dd3c7"
+_OPERATOR_COLOR = "#fccde5"
+_COLORS = {
+    "Convolution": "#fb8072",
+    "FullyConnected": "#fb8072",
+    "BatchNorm": "#bebada",
+    "Activation": "#ffffb3",
+    "LeakyReLU": "#ffffb3",
+    "Pooling": "#80b1d3",
+    "Concat": "#fdb462",
+    "Flatten": "#fdb462",
+    "Reshape": "#fdb462",
+}
+
+
+def print_summary(
+    symbol: Symbol,
+    shape: Mapping[str, Sequence[int]] | None = None,
+    line_length: int = 120,
+    positions: Sequence[float] = _POSITIONS,
+) -> None:
+    """Print a table of a network's layers: type, output shape, parameters, what comes before.
+
+    Shapes are without the batch axis. Parameters are counted as far as their shapes are known; a
+    shared one counts in each layer, and once in the total.
+
+    Args:
+        symbol: The network.
+        shape: Shapes of its inputs by name; without them the column of shapes stays empty.
+        line_length: Characters in a line.
+        positions: Where the four columns end: parts of the line, or characters.
+
+    Raises:
+        ArgumentTypeError: ``symbol`` is no Symbol, or ``shape`` no dict.
+        ArgumentError: There are not four positions, or shapes stay unknown.
+        OperatorError: The shapes contradict each other.
+    """
+    _check_symbol("print_summary", symbol)
+    if len(positions) < len(_FIELDS):
+        raise ArgumentError(
+            f"print_summary: expected {len(_FIELDS)} positions, got {list(positions)}"
+        )
+    ends = [int(line_length * p) if positions[-1] <= 1 else int(p) for p in positions]
+    shapes = _output_shapes("print_summary", symbol, shape)
+    sizes = _variable_sizes(symbol, shape)
+    layers = _layers(symbol)
+    lines = ["_" * line_length, _line(_FIELDS, ends), "=" * line_length]
+    counted: dict[str, int] = {}
+    for node in layers:
+        parameters = {name: sizes[name] for name in _parameter_names(node)}
+        counted.update(parameters)
+        rows = _rows(node, shapes, sum(parameters.values()), layers)
+        lines += [_line(row, ends) for row in rows]
+        lines.append(("=" if node is layers[-1] else "_") * line_length)
+    lines += [f"Total params: {sum(counted.values())}", "_" * line_length]
+    print("\n".join(lines))  # noqa: T201  # printing is what it is for
+
+
+def plot_network(
+    symbol: Symbol,
+    title: str = "plot",
+    save_format: str = "pdf",
+    shape: Mapping[str, Sequence[int]] | None = None,
+    dtype: Mapping[str, Any] | None = None,
+    node_attrs: Mapping[str, str] | None = None,
+    hide_weights: bool = True,
+) -> Any:
+    """Return a network's picture, a ``graphviz.Digraph``: `render` or `view` it.
+
+    Args:
+        symbol: The network; nodes of the same name are drawn as one.
+        title: Name of the graph and, when it is rendered, of the file.
+        save_format: Kind of the file, such as ``"pdf"``, ``"png"`` or ``"svg"``.
+        shape: Shapes of the inputs by name, to label edges with shapes without the batch axis.
+        dtype: Types of the inputs by name, to label edges with types.
+        node_attrs: Attributes of nodes in the language of Graphviz, over the default style.
+        hide_weights: Whether variables called ``*_weight``, ``*_bias`` and the like are left out.
+
+    Raises:
+        NotSupportedError: The package ``graphviz`` is not installed.
+        ArgumentTypeError: ``symbol`` is no Symbol, or ``shape`` or ``dtype`` no dict.
+        ArgumentError: Shapes or types stay unknown, or ``save_format`` is unknown.
+        OperatorError: The shapes contradict each other.
+    """
+    try:
+        from graphviz import Digraph
+    except ImportError as error:
+        raise NotSupportedError(
+            "plot_network: expected the package graphviz to be installed, got none; "
+            "pip install graphviz"
+        ) from error
+    _check_symbol("plot_network", symbol)
+    nodes = topological_order(symbol._values)
+    labels = _edge_labels(symbol, shape, dtype)
+    style = {**_NODE_STYLE, **(node_attrs or {})}
+    try:
+        dot = Digraph(name=title, format=save_format)
+    except ValueError as error:
+        raise ArgumentError(
+            f"plot_network: expected a format of Graphviz, got {save_format!r}"
+        ) from error
+    hidden = {id(n) for n in nodes if n.op is None and n.name.endswith(_WEIGHT_SUFFIXES)}
+    for node in nodes:
+        if id(node) in hidden:
+            continue
+        outline = {"shape": "oval"} if node.op is None else {}
+        label, color = _node_label(node), _node_color(node)
+        dot.node(name=node.name, label=label, **{**style, **outline, "fillcolor": color})
+    for node in nodes:
+        for value in node.inputs:
+            if not (hide_weights and id(value.node) in hidden):
+                dot.edge(
+                    tail_name=node.name,
+                    head_name=value.node.name,
+                    label=labels.get((id(value.node), value.index), ""),
+                    dir="back",
+                    arrowtail="open",
+                )
+    return dot
+
+
+# -- what both need ------------------------------------------------------------------------------
+
+
+def _check_symbol(who: str, symbol: object) -> None:
+    if not isinstance(symbol, Symbol):
+        raise ArgumentTypeError(f"{who}: expected a Symbol, got {type(symbol).__name__}")
+
+
+def _check_mapping(who: str, name: str, given: object) -> None:
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(
+            f"{who}: expected {name} as a dict by input name, got {type(given).__name__}"
+        )
+
+
+def _internal_values(symbol: Symbol) -> Sequence[Value]:
+    return symbol.get_internals()._values
+
+
+def _inferred(
+    who: str, symbol: Symbol, shape: Mapping[str, Sequence[int]]
+) -> list[tuple[Value, Shape]]:
+    """Return every value of a network with its shape."""
+    _check_mapping(who, "shape", shape)
+    internals = symbol.get_internals()
+    _, shapes, _ = internals.infer_shape(**shape)
+    if shapes is None:
+        raise ArgumentError(
+            f"{who}: expected shapes of enough inputs, got {dict(shape)}, which leaves some "
+            f"unknown; the inputs are {symbol.list_inputs()}"
+        )
+    return list(zip(internals._values, shapes, strict=True))
+
+
+def _extents(shape: Shape) -> str:
+    return "x".join(str(extent) for extent in shape[1:])
+
+
+# -- the table -----------------------------------------------------------------------------------
+
+
+def _output_shapes(
+    who: str, symbol: Symbol, shape: Mapping[str, Sequence[int]] | None
+) -> dict[int, str]:
+    """Return the texts of output shapes by the nodes' identities, of nodes with one output."""
+    if shape is None:
+        return {}
+    return {
+        id(value.node): _extents(found)
+        for value, found in _inferred(who, symbol, shape)
+        if output_names([value])[0] in (value.node.name, f"{value.node.name}_output")
+    }
+
+
+def _variable_sizes(symbol: Symbol, shape: Mapping[str, Sequence[int]] | None) -> dict[str, int]:
+    """Return the number of elements of each variable; 0 where it is not known."""
+    arguments, _, auxiliary = symbol.infer_shape_partial(**(shape or {}))
+    names = symbol.list_arguments() + symbol.list_auxiliary_states()
+    return {
+        name: math.prod(found) if found and min(found) > 0 else 0  # 0 and -1 stand for unknown
+        for name, found in zip(names, arguments + auxiliary, strict=True)
+    }
+
+
+def _layers(symbol: Symbol) -> list[Node]:
+    """Return the nodes that have lines: operators, the first input, and variables put out."""
+    nodes = topological_order(symbol._values)
+    heads = {id(value.node) for value in symbol._values}
+    return [n for n in nodes if n.op is not None or n is nodes[0] or id(n) in heads]
+
+
+def _parameter_names(node: Node) -> list[str]:
+    if node.op is None:
+        return []
+    slots = node.op.input_names(node.attrs)
+    return [
+        value.node.name
+        for slot, value in zip(slots, node.inputs, strict=True)
+        if slot in _PARAMETERS and value.node.op is None
+    ]
+
+
+def _rows(
+    node: Node, shapes: Mapping[int, str], size: int, layers: Sequence[Node]
+) -> list[tuple[str, str, str, str]]:
+    """Return a layer's fields, and a row for each further input."""
+    shown = {id(layer) for layer in layers}
+    kind = "null" if node.op is None else node.op.name
+    before = [value.node.name for value in node.inputs if id(value.node) in shown]
+    first = (f"{node.name}({kind})", shapes.get(id(node), ""), str(size), "".join(before[:1]))
+    return [first, *(("", "", "", name) for name in before[1:])]
+
+
+def _line(fields: Sequence[str], ends: Sequence[int]) -> str:
+    line = ""
+    for field, end in zip(fields, ends, strict=False):
+        line = (line + field)[:end].ljust(end)
+    return line
+
+
+# -- the picture ---------------------------------------------------------------------------------
+
+
+def _edge_labels(
+    symbol: Symbol, shape: Mapping[str, Sequence[int]] | None, dtype: Mapping[str, Any] | None
+) -> dict[tuple[int, int], str]:
+    """Return texts for edges by the value that runs along them."""
+    labels = {(id(value.node), value.index): "" for value in _internal_values(symbol)}
+    if shape is not None:
+        for value, found in _inferred("plot_network", symbol, shape):
+            labels[id(value.node), value.index] = _extents(found)
+    if dtype is not None:
+        _check_mapping("plot_network", "dtype", dtype)
+        internals = symbol.get_internals()
+        _, types, _ = internals.infer_type(**dtype)
+        if types is None:
+            raise ArgumentError(
+                f"plot_network: expected types of enough inputs, got {dict(dtype)}, which leaves "
+                "some unknown"
+            )
+        for value, found in zip(internals._values, types, strict=True):
+            labels[id(value.node), value.index] += f"({found.__name__})"
+    return labels
+
+
+def _node_color(node: Node) -> str:
+    if node.op is None:
+        return _VARIABLE_COLOR
+    return _COLORS.get(node.op.name, _OPERATOR_COLOR)
+
+
+def _node_label(node: Node) -> str:
+    """Return what stands in a node: for known layers their kind and what matters of them."""
+    kind = "" if node.op is None else node.op.name
+    attrs = operator_attributes(node)
+    if kind == "FullyConnected":
+        detail = attrs["num_hidden"]
+    elif kind == "Convolution":
+        detail = f"{_window(attrs)}, {attrs['num_filter']}"
+    elif kind == "Pooling":
+        detail = f"{attrs.get('pool_type', 'max')}, {_window(attrs)}"
+    elif kind == "Activation":
+        detail = attrs["act_type"]
+    elif kind == "LeakyReLU":
+        detail = attrs.get("act_type", "Leaky")
+    elif kind == "Custom":
+        return attrs["op_type"]
+    else:
+        return node.name
+    return f"{kind}\n{detail}"
+
+
+def _window(attrs: Mapping[str, str]) -> str:
+    """Return kernel and strides, as in ``3x3/2x2``."""
+    kernel, stride = (
+        "x".join(re.findall(r"\d+", attrs.get(key, ""))) or "1" for key in ("kernel", "stride")
+    )
+    return f"{kernel}/{stride}"
