@@ -53,8 +53,12 @@ def from_public(shape: Sequence[int] | None, *, zeros: bool = False) -> Shape | 
 
 def to_public(shape: Shape | None) -> Shape | None:
     """Return a shape in which unknown extents are 0, or -1 with NumPy's semantics of shapes."""
-    unknown = -1 if is_np_shape() else 0
+    unknown = _unknown_extent()
     return None if shape is None else tuple(unknown if n == UNKNOWN else n for n in shape)
+
+
+def _unknown_extent() -> int:
+    return -1 if is_np_shape() else 0
 
 
 def known_specs(symbol: Symbol, given: Mapping[str, PartialSpec]) -> dict[str, PartialSpec]:
@@ -118,7 +122,8 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
     Args:
         self: The graph.
         *args: Shapes in the order of `list_arguments`; None for unknown.
-        **kwargs: Shapes by variable name; 0 in a shape stands for an unknown extent.
+        **kwargs: Shapes by variable name; 0 in a shape stands for an unknown extent, or -1 with
+            NumPy's semantics of shapes.
 
     Returns:
         Shapes of arguments, outputs and auxiliary states, three lists; three times None if some
@@ -128,7 +133,8 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
         OperatorError: if shapes contradict each other.
     """
     lists = _shapes(self, args, kwargs)
-    complete = all(shape is not None and 0 not in shape for part in lists for shape in part)
+    unknown = _unknown_extent()
+    complete = all(shape is not None and unknown not in shape for part in lists for shape in part)
     return lists if complete else (None, None, None)
 
 

@@ -4,6 +4,7 @@ import pytest
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, OperatorError
 from gluonish.symbol import Symbol
+from gluonish.util import np_shape
 
 
 def _dense() -> Symbol:
@@ -24,6 +25,13 @@ def test_shapes_may_come_by_position() -> None:
 
 def test_shapes_flow_backward() -> None:
     assert (sym.var("a") + sym.var("b")).infer_shape(b=(2, 3))[0] == [(2, 3), (2, 3)]
+
+
+def test_zero_is_an_extent_with_the_semantics_of_numpy() -> None:
+    with np_shape():
+        assert _dense().infer_shape(data=(0, 5))[1] == [(0, 3)]
+        assert _dense().infer_shape(data=(-1, 5)) == (None, None, None)
+        assert _dense().infer_shape_partial(data=(-1, 5))[1] == [(-1, 3)]
 
 
 def test_an_incomplete_result_is_three_times_none() -> None:
