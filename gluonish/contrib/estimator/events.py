@@ -1,0 +1,111 @@
+"""The moments of a training run at which an Estimator calls its handlers."""
+
+import logging
+from typing import Any, Protocol
+
+from gluonish.block import Block
+from gluonish.core.context import Context
+from gluonish.loss import Loss
+from gluonish.trainer import Trainer
+
+__all__ = [
+    "BatchBegin",
+    "BatchEnd",
+    "EpochBegin",
+    "EpochEnd",
+    "EventHandler",
+    "Run",
+    "TrainBegin",
+    "TrainEnd",
+]
+
+
+class Run(Protocol):
+    """What handlers see of an Estimator.
+
+    Attributes:
+        net: The network that is trained.
+        loss: The loss that is minimized.
+        val_net: The network that is evaluated.
+        val_loss: The loss of evaluation.
+        trainer: What updates it.
+        context: The devices that batches are split over.
+        logger: Where lines for the user go.
+        max_epoch: Number of epochs of this `fit`, or None.
+        max_batch: Number of batches of this `fit`, or None.
+        batch_axis: Axis of the samples in each batch.
+    """
+
+    net: Block
+    loss: Loss
+    val_net: Block
+    val_loss: Loss
+    trainer: Trainer
+    context: list[Context]
+    logger: logging.Logger
+    max_epoch: int | None
+    max_batch: int | None
+    batch_axis: int
+
+
+class EventHandler:
+    """Base of handlers; those with a lower attribute ``priority`` are called first, 0 by default.
+
+    Handlers of equal priority are called in the order given, and before the default ones.
+    """
+
+
+class TrainBegin(EventHandler):
+    """A handler called once, before the first epoch."""
+
+    def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Act before the first epoch of ``estimator``; there are no more arguments."""
+
+
+class TrainEnd(EventHandler):
+    """A handler called once, after the last epoch."""
+
+    def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Act after the last epoch of ``estimator``; there are no more arguments."""
+
+
+class EpochBegin(EventHandler):
+    """A handler called before each epoch, and before an evaluation."""
+
+    def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Act before an epoch of ``estimator``; there are no more arguments."""
+
+
+class EpochEnd(EventHandler):
+    """A handler called after each epoch, and after an evaluation."""
+
+    def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool | None:
+        """Act after an epoch of ``estimator``; there are no more arguments.
+
+        Returns:
+            True to end the training.
+        """
+
+
+class BatchBegin(EventHandler):
+    """A handler called before each batch."""
+
+    def batch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Act before a batch of ``estimator``; ``batch`` is what the DataLoader gave."""
+
+
+class BatchEnd(EventHandler):
+    """A handler called after each batch."""
+
+    def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool | None:
+        """Act after a batch of ``estimator``.
+
+        Args:
+            estimator: Whose batch it is.
+            *args: Nothing.
+            **kwargs: ``batch`` is what the DataLoader gave; ``pred``, ``label`` and ``loss`` are
+                what the BatchProcessor returned: a list with an array for each device.
+
+        Returns:
+            True to end the epoch; while evaluating it is ignored.
+        """

@@ -1,0 +1,128 @@
+"""Handlers of metrics, validation and updates: what is done at batches and epochs."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gluonish.contrib.estimator.events import BatchEnd, EpochBegin, EpochEnd, Run, TrainBegin
+from gluonish.contrib.estimator.utils import Metrics, check_metrics, check_period
+from gluonish.metric import Loss as LossMetric
+
+__all__ = ["GradientUpdateHandler", "MetricHandler", "ValidationHandler"]
+
+
+def _as_list(arrays: Any) -> Any:
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+class MetricHandler(EpochBegin, BatchEnd):
+    """Resets metrics before each epoch, and updates them after each batch.
+
+    An Estimator has one for its training metrics, and while evaluating one for the others.
+    `metric.Loss` is given the losses, every other metric labels and predictions.
+
+    Args:
+        metrics: A metric or several, of the Estimator's.
+        priority: Handlers with a lower one are called before.
+
+    Raises:
+        ArgumentError: ``metrics`` are something else.
+    """
+
+    def __init__(self, metrics: Metrics, priority: float = -1000) -> None:
+        self.metrics = check_metrics("MetricHandler", metrics)
+        self.priority = priority
+
+    def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Reset the metrics before an epoch of ``estimator``."""
+        for metric in self.metrics:
+            metric.reset()
+
+    def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Update the metrics with ``pred``, ``label`` and ``loss`` of a batch of ``estimator``."""
+        pred, label, loss = (_as_list(kwargs[name]) for name in ("pred", "label", "loss"))
+        for metric in self.metrics:
+            if isinstance(metric, LossMetric):
+                metric.update(0, loss)
+            else:
+                metric.update(label, pred)
+
+
+class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
+    """Evaluates while training.
+
+    An Estimator that fits with ``val_data`` has one.
+
+    Args:
+        val_data: What ``eval_fn`` is given as ``val_data``.
+        eval_fn: `Estimator.evaluate`, or a function of ``val_data``, ``batch_axis`` and
+            ``event_handlers``.
+        epoch_period: Number of epochs from one evaluation to the next; None for none at the ends
+            of epochs.
+        batch_period: Number of batches from one evaluation to the next, or None.
+        priority: Handlers with a lower one are called before.
+        event_handlers: What ``eval_fn`` is given as ``event_handlers``.
+
+    Raises:
+        ArgumentError: A period is negative.
+    """
+
+    def __init__(
+        self,
+        val_data: Any,
+        eval_fn: Callable[..., Any],
+        epoch_period: int | None = 1,
+        batch_period: int | None = None,
+        priority: float = -1000,
+        event_handlers: Any = None,
+    ) -> None:
+        self.val_data = val_data
+        self.eval_fn = eval_fn
+        self.epoch_period = check_period("ValidationHandler", "epoch_period", epoch_period)
+        self.batch_period = check_period("ValidationHandler", "batch_period", batch_period)
+        self.current_batch = 0
+        self.current_epoch = 0
+        self.priority = priority
+        self.event_handlers = event_handlers
+
+    def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Start counting batches and epochs of ``estimator``."""
+        self.current_batch = 0
+        self.current_epoch = 0
+
+    def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Count a batch of ``estimator``, and evaluate at the end of a period."""
+        self.current_batch += 1
+        if self.batch_period and self.current_batch % self.batch_period == 0:
+            self._evaluate(estimator)
+
+    def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Count an epoch of ``estimator``, and evaluate at the end of a period."""
+        self.current_epoch += 1
+        if self.epoch_period and self.current_epoch % self.epoch_period == 0:
+            self._evaluate(estimator)
+
+    def _evaluate(self, estimator: Run) -> None:
+        self.eval_fn(
+            val_data=self.val_data,
+            batch_axis=estimator.batch_axis,
+            event_handlers=self.event_handlers,
+        )
+
+
+class GradientUpdateHandler(BatchEnd):
+    """Updates the weights after each batch: ``trainer.step`` by the number of losses in it.
+
+    An Estimator has one. It comes before the metrics are updated; a subclass that steps after
+    several batches accumulates gradients.
+
+    Args:
+        priority: Handlers with a lower one are called before.
+    """
+
+    def __init__(self, priority: float = -2000) -> None:
+        self.priority = priority
+
+    def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Update ``estimator.net`` by the gradients of a batch, given as ``loss``."""
+        losses = _as_list(kwargs["loss"])
+        estimator.trainer.step(sum(loss.shape[0] if loss.ndim else 1 for loss in losses))

@@ -1,0 +1,125 @@
+"""Handlers that end a training run: StoppingHandler and EarlyStoppingHandler."""
+
+import math
+import warnings
+from typing import Any
+
+from gluonish.contrib.estimator.comparison import Comparison, check_monitor, comparison, worst
+from gluonish.contrib.estimator.events import BatchEnd, EpochEnd, Run, TrainBegin, TrainEnd
+from gluonish.metric import EvalMetric
+
+__all__ = ["EarlyStoppingHandler", "StoppingHandler"]
+
+
+class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
+    """Ends the training after a number of epochs or batches.
+
+    An Estimator has one; what `Estimator.fit` was asked for replaces both arguments.
+
+    Args:
+        max_epoch: Number of epochs, or None.
+        max_batch: Number of batches over all epochs, or None.
+    """
+
+    def __init__(self, max_epoch: int | None = None, max_batch: int | None = None) -> None:
+        self.max_epoch = max_epoch
+        self.max_batch = max_batch
+        self.current_batch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+
+    def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Start counting, up to what ``estimator`` was asked for."""
+        self.max_epoch = estimator.max_epoch
+        self.max_batch = estimator.max_batch
+        self.current_batch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+
+    def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
+        """Count a batch of ``estimator``; return whether it was the last."""
+        self.current_batch += 1
+        if self.current_batch == self.max_batch:
+            self.stop_training = True
+        return self.stop_training
+
+    def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
+        """Count an epoch of ``estimator``; return whether it was the last."""
+        self.current_epoch += 1
+        if self.current_epoch == self.max_epoch:
+            self.stop_training = True
+        return self.stop_training
+
+
+class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
+    """Ends the training when a metric no longer improves from epoch to epoch.
+
+    Args:
+        monitor: One of the Estimator's metrics; not a composite one.
+        min_delta: By how much it must be better than its best to count as improved.
+        patience: How many epochs without improvement end the training; 0 acts as 1.
+        mode: ``"max"`` if higher is better, ``"min"`` if lower is. ``"auto"`` is ``"max"``, with a
+            warning, whatever the metric: give ``"min"`` for a loss.
+        baseline: The value to be better than at first; None for any value.
+
+    Raises:
+        ArgumentError: ``monitor`` is no single metric.
+    """
+
+    best: float
+
+    def __init__(
+        self,
+        monitor: EvalMetric,
+        min_delta: float = 0,
+        patience: int = 0,
+        mode: str = "auto",
+        baseline: float | None = None,
+    ) -> None:
+        self.monitor = check_monitor("EarlyStoppingHandler", monitor)
+        self.baseline = baseline
+        self.patience = patience
+        self.monitor_op: Comparison = comparison("EarlyStoppingHandler", monitor, mode)
+        self.min_delta = -min_delta if mode == "min" else min_delta
+        self.wait = 0
+        self.stopped_epoch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+
+    def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Forget what an earlier training of ``estimator`` left."""
+        self.wait = 0
+        self.stopped_epoch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+        self.best = worst(self.monitor_op) if self.baseline is None else self.baseline
+
+    def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
+        """Compare with the best epoch of ``estimator``; return whether to end the training."""
+        name, value = self.monitor.get()
+        if math.isnan(value):
+            warnings.warn(
+                f"EarlyStoppingHandler: expected a value of {name}, got NaN; monitor one of "
+                "estimator.train_metrics or estimator.val_metrics",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        elif self.monitor_op(value - self.min_delta, self.best):
+            self.best = value
+            self.wait = 0
+        else:
+            self.wait += 1
+            if self.wait >= self.patience:
+                self.stopped_epoch = self.current_epoch
+                self.stop_training = True
+        self.current_epoch += 1
+        return self.stop_training
+
+    def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Log to ``estimator`` why the training ended, if it did so here."""
+        if self.stop_training:
+            name, _ = self.monitor.get()
+            estimator.logger.info(
+                f"[Epoch {self.stopped_epoch}] EarlyStoppingHandler: early stopping due to {name} "
+                "not improving"
+            )
