@@ -1,13 +1,16 @@
-"""Which of MXNet's array semantics is in force, and GPUs: `mx.util`."""
+"""Which of MXNet's array semantics is in force, GPUs, environment variables: `mx.util`."""
 
 import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
+from gluonish.core.config import get_variable, set_variable
 from gluonish.core.context import Context
 from gluonish.core.device import gpu_capability, gpu_count, gpu_memory
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.numpy_mode import (
     NumpyScope,
     is_np_array,
@@ -20,20 +23,40 @@ __all__ = [
     "get_cuda_compute_capability",
     "get_gpu_count",
     "get_gpu_memory",
+    "getenv",
     "is_np_array",
     "is_np_shape",
     "np_array",
     "np_shape",
+    "np_ufunc_legal_option",
     "reset_np",
     "set_module",
     "set_np",
     "set_np_shape",
+    "setenv",
     "use_np",
     "use_np_array",
     "use_np_shape",
+    "wrap_np_binary_func",
+    "wrap_np_unary_func",
 ]
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+
+# The keywords of NumPy's universal functions that ours have only with these values.
+_UFUNC_DEFAULTS = {
+    "where": True,
+    "casting": "same_kind",
+    "order": "K",
+    "dtype": None,
+    "subok": True,
+}
+_UFUNC_CHOICES = {
+    "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
+    "order": ("C", "F", "A", "K"),
+    "subok": (True, False),
+}
+_UFUNC_DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")
 
 
 def get_gpu_count() -> int:
@@ -155,3 +178,89 @@ def set_module(module: str) -> Callable[[_Decorated], _Decorated]:
         return func
 
     return decorator
+
+
+def getenv(name: str) -> str | None:
+    """Return what the environment holds under a name, None if it has no such variable.
+
+    Raises:
+        ArgumentTypeError: if the name is no text.
+    """
+    return get_variable(name)
+
+
+def setenv(name: str, value: str | None) -> None:
+    """Set an environment variable, or unset it with None.
+
+    Raises:
+        ArgumentTypeError: if the name or the value is no text.
+    """
+    set_variable(name, value)
+
+
+def np_ufunc_legal_option(key: str, value: Any) -> bool:
+    """Whether NumPy's universal functions take a keyword argument with this value.
+
+    Args:
+        key: ``"where"``, ``"casting"``, ``"order"``, ``"dtype"`` or ``"subok"``.
+        value: Its value.
+    """
+    if key == "where":
+        return True
+    if key == "dtype":
+        try:
+            return value is not None and np.dtype(value).name in _UFUNC_DTYPES
+        except TypeError:
+            return False
+    return any(type(value) is type(x) and value == x for x in _UFUNC_CHOICES.get(key, ()))
+
+
+def wrap_np_unary_func(func: _Decorated) -> _Decorated:
+    """Make a function of one array take the keyword arguments of NumPy's universal functions.
+
+    Args:
+        func: Called as ``func(x, out=None)``.
+
+    Raises:
+        NotSupportedError: when called with another value than the default of one of them.
+        ArgumentTypeError: when called with an unknown keyword, or a value that NumPy refuses.
+    """
+    wrapped: _Decorated = _with_ufunc_keywords(func)
+    return wrapped
+
+
+def wrap_np_binary_func(func: _Decorated) -> _Decorated:
+    """Make a function of two arrays take the keyword arguments of NumPy's universal functions.
+
+    Args:
+        func: Called as ``func(x1, x2, out=None)``.
+
+    Raises:
+        NotSupportedError: when called with another value than the default of one of them.
+        ArgumentTypeError: when called with an unknown keyword, or a value that NumPy refuses.
+    """
+    wrapped: _Decorated = _with_ufunc_keywords(func)
+    return wrapped
+
+
+def _with_ufunc_keywords(func: Any) -> Any:
+    @functools.wraps(func)
+    def run(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        for key, value in kwargs.items():
+            _check_ufunc_keyword(func.__name__, key, value)
+        return func(*args, **({} if out is None else {"out": out}))
+
+    return run
+
+
+def _check_ufunc_keyword(name: str, key: str, value: Any) -> None:
+    if key not in _UFUNC_DEFAULTS:
+        raise ArgumentTypeError(
+            f"{name}: expected keywords among out, {', '.join(_UFUNC_DEFAULTS)}, got {key}"
+        )
+    default = _UFUNC_DEFAULTS[key]
+    if value is default or (isinstance(value, str) and value == default):
+        return
+    if not np_ufunc_legal_option(key, value):
+        raise ArgumentTypeError(f"{name}: expected {key} that NumPy allows, got {value!r}")
+    raise NotSupportedError(f"{name}: expected {key}={default!r}, got {value!r}")

@@ -1,9 +1,13 @@
+import os
 import threading
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 from gluonish import util
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 
 
 def modes() -> tuple[bool, bool]:
@@ -86,3 +90,59 @@ def test_gpus_are_counted() -> None:
 def test_capability_of_a_cpu_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"^get_cuda_compute_capability: expected a GPU"):
         util.get_cuda_compute_capability("cpu")  # type: ignore[arg-type]  # that is the mistake
+
+
+def test_environment_variables_are_set_read_and_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ONE_OF_OURS", raising=False)
+    assert util.getenv("ONE_OF_OURS") is None
+    util.setenv("ONE_OF_OURS", "5")
+    assert util.getenv("ONE_OF_OURS") == os.environ["ONE_OF_OURS"] == "5"
+    util.setenv("ONE_OF_OURS", None)
+    util.setenv("ONE_OF_OURS", None)
+    assert "ONE_OF_OURS" not in os.environ
+
+
+def test_environment_variables_are_text() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"^getenv: expected the name as text, got 5"):
+        util.getenv(5)  # type: ignore[arg-type]  # refused
+    with pytest.raises(ArgumentTypeError, match=r"^setenv: expected .*5"):
+        util.setenv("ONE_OF_OURS", 5)  # type: ignore[arg-type]  # refused
+
+
+@pytest.mark.parametrize(
+    ("key", "legal", "illegal"),
+    [
+        ("where", [True, False, None], []),
+        ("casting", ["no", "equiv", "safe", "same_kind", "unsafe"], ["other", None]),
+        ("order", ["C", "F", "A", "K"], ["Z", None]),
+        ("dtype", [np.float32, "float16", "int8"], [None, bool, "other"]),
+        ("subok", [True, False], [1, None]),
+        ("signature", [], [None]),
+    ],
+)
+def test_legal_options_of_universal_functions(
+    key: str, legal: list[object], illegal: list[object]
+) -> None:
+    assert all(util.np_ufunc_legal_option(key, value) for value in legal)
+    assert not any(util.np_ufunc_legal_option(key, value) for value in illegal)
+
+
+def call(*args: object, out: object = None) -> tuple[object, ...]:
+    return (*args, out)
+
+
+@pytest.mark.parametrize("wrap", [util.wrap_np_unary_func, util.wrap_np_binary_func])
+def test_wrapped_functions_take_numpys_defaults(wrap: Callable[..., Any]) -> None:
+    wrapped = wrap(call)
+    assert wrapped.__name__ == "call"
+    assert wrapped(1) == (1, None)
+    defaults = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True}
+    assert wrapped(1, 2, out=3, **defaults) == (1, 2, 3)
+    others = {"where": False, "casting": "no", "order": "C", "dtype": "float32", "subok": False}
+    for key, value in others.items():
+        with pytest.raises(NotSupportedError, match=rf"^call: expected {key}="):
+            wrapped(1, **{key: value})
+    wrong = {"casting": "other", "order": "Z", "signature": None, "other": 1}
+    for name, given in wrong.items():
+        with pytest.raises(ArgumentTypeError, match=r"^call: expected"):
+            wrapped(1, **{name: given})

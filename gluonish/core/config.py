@@ -47,8 +47,10 @@ __all__ = [
     "Kind",
     "LoadEnvironment",
     "all_flags",
+    "get_variable",
     "is_set",
     "kernel_switches",
+    "set_variable",
 ]
 
 T = TypeVar("T")
@@ -259,6 +261,31 @@ class LoadEnvironment:
 def is_set(*names: str) -> bool:
     """Whether the environment has one of some variables that are another library's."""
     return any(name in os.environ for name in names)
+
+
+def get_variable(name: str) -> str | None:
+    """Return what the environment holds under a name, None if it has no such variable.
+
+    Raises:
+        ArgumentTypeError: if the name is no text.
+    """
+    if not isinstance(name, str):
+        raise ArgumentTypeError(f"getenv: expected the name as text, got {name!r}")
+    return os.environ.get(name)
+
+
+def set_variable(name: str, value: str | None) -> None:
+    """Set an environment variable, or unset it with None, for users who ask for it.
+
+    Raises:
+        ArgumentTypeError: if the name or the value is no text.
+    """
+    if not isinstance(name, str) or not isinstance(value, str | None):
+        raise ArgumentTypeError(f"setenv: expected name and value as text, got {name!r}, {value!r}")
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
 
 
 def all_flags() -> tuple[Flag[object], ...]:

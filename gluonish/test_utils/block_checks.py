@@ -1,0 +1,93 @@
+"""Does a block compute the same hybridized and not."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import gluonish.autograd as autograd
+from gluonish.core.dtype import is_floating
+from gluonish.core.numpy_mode import NumpyScope
+from gluonish.numpy.array import ndarray
+from gluonish.test_utils.comparison import assert_almost_equal, on_host
+from gluonish.test_utils.surroundings import default_context
+
+__all__ = ["check_gluon_hybridize_consistency"]
+
+_BUILDER_ARGUMENTS = {"prefix": "checked_", "params": None}
+
+
+def check_gluon_hybridize_consistency(
+    net_builder: Callable[..., Any],
+    data_l: Sequence[Any],
+    numpy_func: Callable[..., Any] | None = None,
+    test_grad: bool = True,
+    rtol: float = 1e-4,
+    atol: float = 1e-4,
+) -> None:
+    """Check that a block gives the same outputs and gradients hybridized and not.
+
+    Args:
+        net_builder: Makes the block: a class or a function, called with ``prefix`` and ``params``
+            where it needs these.
+        data_l: Its inputs, arrays of ``mx.np``, or of ``mx.nd`` for a block of classic operators.
+        numpy_func: What the block computes, from NumPy arrays; not checked by default.
+        test_grad: Whether the gradients of inputs and parameters are compared.
+        rtol: Relative tolerance.
+        atol: Absolute tolerance.
+
+    Raises:
+        AssertionError: if not.
+    """
+    numpy_arrays = all(isinstance(x, ndarray) for x in data_l)
+    with NumpyScope(shape=numpy_arrays, array=numpy_arrays):
+        plain, parameters = _run_block(net_builder, data_l, None, test_grad, hybridize=False)
+        hybrid, _ = _run_block(net_builder, data_l, parameters, test_grad, hybridize=True)
+    assert_almost_equal(plain[0], hybrid[0], rtol, atol, ("imperative", "hybridized"))
+    for key in plain[1]:
+        names = (f"imperative gradient of {key}", f"hybridized gradient of {key}")
+        assert_almost_equal(plain[1][key], hybrid[1][key], rtol, atol, names)
+    if numpy_func is not None:
+        wanted = numpy_func(*[on_host(x) for x in data_l])
+        assert_almost_equal(plain[0], wanted, rtol, atol, ("block", "numpy_func"))
+
+
+def _run_block(
+    net_builder: Callable[..., Any],
+    data_l: Sequence[Any],
+    parameters: Mapping[str, Any] | None,
+    test_grad: bool,
+    hybridize: bool,
+) -> tuple[tuple[Any, dict[str, Any]], dict[str, Any]]:
+    """Return (output, gradients by name) of a new block, and the parameters it started with."""
+    net = net_builder(**_required(net_builder))
+    net.initialize(ctx=default_context())
+    if hybridize:
+        net.hybridize()
+    inputs = [x.detach().copy() for x in data_l]
+    if parameters is None or any(p._data is None for p in net.collect_params().values()):
+        net(*inputs)  # shapes that are deferred follow from the inputs
+    own = net._collect_params_with_prefix()
+    started = {key: p.data().copy() for key, p in own.items()}
+    for key, value in (parameters or {}).items():
+        own[key].set_data(value)
+    if not test_grad:
+        return (net(*inputs), {}), started
+    floating = {i: x for i, x in enumerate(inputs) if is_floating(x._spec.dtype)}
+    for x in floating.values():
+        x.attach_grad()
+    with autograd.record():
+        output = net(*inputs)
+    output.backward(output.detach())
+    gradients = {f"input {i}": x.grad for i, x in floating.items()}
+    gradients |= {key: p.grad() for key, p in own.items() if p.grad_req != "null"}
+    return (output, gradients), started
+
+
+def _required(net_builder: Callable[..., Any]) -> dict[str, Any]:
+    """Return a prefix and params for a function that cannot be called without."""
+    needed = {
+        key
+        for key, p in inspect.signature(net_builder).parameters.items()
+        if p.default is p.empty and p.kind is not p.VAR_KEYWORD
+    }
+    return {key: value for key, value in _BUILDER_ARGUMENTS.items() if key in needed}

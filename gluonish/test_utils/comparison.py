@@ -1,0 +1,337 @@
+"""Are two arrays equal, or almost: assertions that say where they differ most."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.test_utils.tolerances import Tolerance, get_atol, get_etol, get_rtol, get_tols
+
+__all__ = [
+    "almost_equal",
+    "assert_allclose",
+    "assert_almost_equal",
+    "assert_almost_equal_ignore_nan",
+    "assert_almost_equal_with_err",
+    "checkShapes",
+    "compare_ndarray_tuple",
+    "locationError",
+    "on_host",
+    "same",
+    "same_array",
+]
+
+Array = np.ndarray[Any, Any]
+Names = Sequence[str]
+
+_TINY = 1e-20  # keeps an error finite where the tolerance is zero
+
+
+def on_host(values: Any) -> Array:
+    """Return values of any kind as a NumPy array; bfloat16 as float32, which NumPy knows."""
+    if isinstance(values, list | tuple):
+        return np.asarray([on_host(x) if isinstance(x, NDArray) else x for x in values])
+    array = values.asnumpy() if isinstance(values, NDArray) else np.asarray(values)
+    return array.astype(np.float32) if array.dtype == BFLOAT16 else array
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two arrays have the same shape and values; NaN is not equal to NaN.
+
+    Args:
+        a: An array.
+        b: Another.
+    """
+    return bool(np.array_equal(on_host(a), on_host(b)))
+
+
+def checkShapes(a: Any, b: Any) -> None:
+    """Check that two arrays have the same shape.
+
+    Args:
+        a: An array.
+        b: Another.
+
+    Raises:
+        AssertionError: if not.
+    """
+    if a.shape != b.shape:
+        raise AssertionError(
+            f"checkShapes: expected arrays of one shape, got {a.shape} and {b.shape}\n"
+            f" a: {on_host(a)!r}\n b: {on_host(b)!r}"
+        )
+
+
+def almost_equal(
+    a: Any,
+    b: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    use_broadcast: bool = True,
+) -> bool:
+    """Whether ``|a - b| <= atol + rtol * |b|`` everywhere.
+
+    Args:
+        a: An array.
+        b: Another.
+        rtol: Relative tolerance, 1e-5 by default.
+        atol: Absolute tolerance, 1e-20 by default.
+        equal_nan: Whether NaN is equal to NaN.
+        use_broadcast: Whether shapes may differ and are broadcast.
+
+    Raises:
+        ArgumentError: if the shapes cannot be broadcast.
+        AssertionError: if shapes differ without ``use_broadcast``.
+    """
+    if not use_broadcast:
+        checkShapes(a, b)
+    x, y = _broadcast("almost_equal", a, b)
+    return bool(np.all(_close(x, y, get_rtol(rtol), get_atol(atol), equal_nan)))
+
+
+def _broadcast(name: str, a: Any, b: Any) -> tuple[Array, Array]:
+    x, y = on_host(a), on_host(b)
+    if x.dtype.kind not in "biufc" or y.dtype.kind not in "biufc":
+        raise ArgumentTypeError(
+            f"{name}: expected arrays or numbers, got {type(a).__name__} and {type(b).__name__}"
+        )
+    try:
+        x, y = np.broadcast_arrays(x, y)
+    except ValueError:
+        raise ArgumentError(
+            f"{name}: expected shapes that broadcast, got {x.shape} and {y.shape}"
+        ) from None
+    return x, y
+
+
+def _close(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
+    """Tell for each element whether it is close enough; with no tolerance, whether it is equal."""
+    if rtol == 0 and atol == 0 and x.dtype.kind in "biu" and y.dtype.kind in "biu":
+        return np.asarray(x == y)
+    with np.errstate(all="ignore"):
+        wide, other = (v if v.dtype.kind == "c" else v.astype(np.float64) for v in (x, y))
+        return np.asarray(np.isclose(wide, other, rtol=rtol, atol=atol, equal_nan=equal_nan))
+
+
+def locationError(
+    a: Any, b: Any, index: Sequence[int], names: Names, maxError: bool = False
+) -> str:
+    """Return where in two arrays an error is, and both values there, in words.
+
+    Args:
+        a: An array.
+        b: Another.
+        index: The place.
+        names: What the arrays are called.
+        maxError: Whether it is the largest error.
+    """
+    place = tuple(int(i) for i in index)
+    which = "maximum error" if maxError else "error"
+    values = ", ".join(f"{name}={x[place]:.8f}" for name, x in zip(names, (a, b), strict=False))
+    return f"Location of {which}: {place}, {values}"
+
+
+def assert_almost_equal(
+    a: Any,
+    b: Any,
+    rtol: Tolerance = None,
+    atol: Tolerance = None,
+    names: Names = ("a", "b"),
+    equal_nan: bool = False,
+    use_broadcast: bool = True,
+    mismatches: tuple[int, int] = (10, 10),
+) -> None:
+    """Check that ``|a - b| <= atol + rtol * |b|`` everywhere.
+
+    Args:
+        a: An array.
+        b: Another.
+        rtol: Relative tolerance, or some by dtype; by default that of the coarser dtype.
+        atol: Absolute tolerance, likewise.
+        names: What the message calls the arrays.
+        equal_nan: Whether NaN is equal to NaN.
+        use_broadcast: Whether shapes may differ and are broadcast.
+        mismatches: How many of the largest errors the message lists, and how many differing
+            elements are counted (all if not positive).
+
+    Raises:
+        ArgumentError: if the shapes cannot be broadcast.
+        ArgumentTypeError: if something is no array of numbers.
+        AssertionError: if not, or if shapes differ without ``use_broadcast``.
+    """
+    if not use_broadcast:
+        checkShapes(a, b)
+    x, y = _broadcast("assert_almost_equal", a, b)
+    relative, absolute = get_tols(a, b, rtol, atol)
+    close = _close(x, y, relative, absolute, equal_nan)
+    if not close.all():
+        raise AssertionError(_difference(x, y, close, relative, absolute, names, mismatches))
+
+
+def _difference(
+    x: Array,
+    y: Array,
+    close: Array,
+    rtol: float,
+    atol: float,
+    names: Names,
+    mismatches: tuple[int, int],
+) -> str:
+    """Return the message for arrays that differ, the largest errors first."""
+    error = _relative_error(x, y, close, rtol, atol)
+    order = np.argsort(-np.nan_to_num(error, nan=np.inf), axis=None, kind="stable")
+    counted = wrong = int(np.size(close) - np.count_nonzero(close))
+    shown, limit = mismatches
+    if 0 < limit < wrong:
+        counted = limit + 1
+    share = f"{'at least ' if counted < wrong else ''}{100 * counted / close.size:f}%"
+    first, second = names
+    lines = [
+        f"assert_almost_equal: expected {first} and {second} to be equal, got a difference",
+        f"Error {error.flat[order[0]]:f} exceeds tolerance rtol={rtol:e}, atol={atol:e}"
+        f" (mismatch {share}).",
+    ]
+    if x.ndim:
+        places = [np.unravel_index(i, x.shape) for i in order[: max(1, min(shown, counted))]]
+        lines.append(locationError(x, y, _plain(places[0]), names, maxError=True))
+        if len(places) > 1 and shown > 1:
+            lines.append("Largest errors, in units of the tolerance:")
+            lines += [
+                f"{rank:3}: Error {error[place]:f}  {locationError(x, y, _plain(place), names)}"
+                for rank, place in enumerate(places, 1)
+            ]
+    return "\n".join([*lines, f" {first}: {x!r}", f" {second}: {y!r}"])
+
+
+def _plain(place: Sequence[Any]) -> tuple[int, ...]:
+    return tuple(int(i) for i in place)
+
+
+def _relative_error(x: Array, y: Array, close: Array, rtol: float, atol: float) -> Array:
+    """Return the difference in units of the tolerance, zero where it is small enough."""
+    kind = np.complex128 if "c" in (x.dtype.kind, y.dtype.kind) else np.float64
+    with np.errstate(all="ignore"):
+        wide, other = x.astype(kind), y.astype(kind)
+        error = np.abs(wide - other) / (atol + rtol * np.abs(other) + _TINY)
+    return np.where(close, 0.0, error)
+
+
+def assert_allclose(
+    a: Any, b: Any, rtol: Tolerance = 1e-07, atol: Tolerance = 0, equal_nan: bool = True
+) -> None:
+    """Check as `assert_almost_equal` does, with the defaults of ``numpy.testing``.
+
+    Args:
+        a: An array.
+        b: Another.
+        rtol: Relative tolerance.
+        atol: Absolute tolerance.
+        equal_nan: Whether NaN is equal to NaN.
+
+    Raises:
+        AssertionError: if they differ.
+    """
+    assert_almost_equal(a, b, rtol, atol, equal_nan=equal_nan)
+
+
+def assert_almost_equal_with_err(
+    a: Any,
+    b: Any,
+    rtol: Tolerance = None,
+    atol: Tolerance = None,
+    etol: float | None = None,
+    names: Names = ("a", "b"),
+    equal_nan: bool = False,
+    mismatches: tuple[int, int] = (10, 10),
+) -> None:
+    """Check as `assert_almost_equal` does, but let some of the elements differ.
+
+    Args:
+        a: An array.
+        b: Another.
+        rtol: Relative tolerance, or some by dtype; by default that of the coarser dtype.
+        atol: Absolute tolerance, likewise.
+        etol: Share of elements that may differ, in [0, 1]; none by default.
+        names: What the message calls the arrays.
+        equal_nan: Whether NaN is equal to NaN.
+        mismatches: As in `assert_almost_equal`.
+
+    Raises:
+        AssertionError: if more than this share differ.
+    """
+    x, y = _broadcast("assert_almost_equal_with_err", a, b)
+    close = _close(x, y, *get_tols(a, b, rtol, atol), equal_nan)
+    wrong = close.size - np.count_nonzero(close)
+    if wrong > get_etol(etol) * close.size:
+        assert_almost_equal(a, b, rtol, atol, names, equal_nan, mismatches=mismatches)
+
+
+def assert_almost_equal_ignore_nan(
+    a: Any,
+    b: Any,
+    rtol: Tolerance = None,
+    atol: Tolerance = None,
+    names: Names = ("a", "b"),
+) -> None:
+    """Check as `assert_almost_equal` does, except where either of them is NaN.
+
+    Args:
+        a: An array.
+        b: Another.
+        rtol: Relative tolerance, or some by dtype; by default that of the coarser dtype.
+        atol: Absolute tolerance, likewise.
+        names: What the message calls the arrays.
+
+    Raises:
+        AssertionError: if they differ elsewhere.
+    """
+    x, y = (v.copy() for v in _broadcast("assert_almost_equal_ignore_nan", a, b))
+    either = np.isnan(x) | np.isnan(y)
+    x[either] = y[either] = 0
+    relative, absolute = get_tols(a, b, rtol, atol)
+    assert_almost_equal(x, y, relative, absolute, names)
+
+
+def compare_ndarray_tuple(t1: Any, t2: Any, rtol: Tolerance = None, atol: Tolerance = None) -> None:
+    """Check that two nested tuples hold almost equal arrays; None is equal to anything.
+
+    Args:
+        t1: An array, None, or a tuple or list of these.
+        t2: Another.
+        rtol: Relative tolerance.
+        atol: Absolute tolerance.
+
+    Raises:
+        AssertionError: if not, or if one of them has more arrays.
+    """
+    if t1 is None or t2 is None:
+        return
+    counts = [len(t) if isinstance(t, tuple | list) else None for t in (t1, t2)]
+    if counts[0] != counts[1]:
+        words = ["an array" if n is None else f"a tuple of {n}" for n in counts]
+        raise AssertionError(f"compare_ndarray_tuple: expected t2 as {words[0]}, got {words[1]}")
+    if counts[0] is None:
+        assert_almost_equal(t1, t2, rtol, atol)
+        return
+    for first, second in zip(t1, t2, strict=True):
+        compare_ndarray_tuple(first, second, rtol, atol)
+
+
+def same_array(array1: NDArray, array2: NDArray) -> bool:
+    """Whether two arrays of one shape are the same memory; their values stay as they are.
+
+    Args:
+        array1: An array.
+        array2: Another.
+    """
+    if not same(array1, array2):
+        return False
+    kept = array1.copy()
+    array1[:] = 1 - (kept == kept.zeros_like()).astype(kept.dtype) * 2
+    shared = same(array1, array2)
+    array1[:] = kept
+    return shared

@@ -1,0 +1,136 @@
+"""MNIST and CIFAR-10, as old example programs read them: files in ``./data``."""
+
+import gzip
+import struct
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+import numpy as np
+
+import gluonish.download as transfers
+from gluonish.core.config import MXNET_GLUON_REPO
+from gluonish.core.errors import FileFormatError, NotSupportedError
+from gluonish.core.files import atomic_write
+from gluonish.test_utils.downloads import download, get_zip_data
+
+__all__ = ["get_cifar10", "get_mnist", "get_mnist_iterator", "get_mnist_pkl", "get_mnist_ubyte"]
+
+Array = np.ndarray[Any, Any]
+
+_FOLDER = "data"
+_MNIST_SHA1 = {
+    "train-images-idx3-ubyte": "6c95f4b05d2bf285e1bfb0e7960c31bd3b3f8a7d",
+    "train-labels-idx1-ubyte": "2a80914081dc54586dbdf242f9805a6b8d2a15fc",
+    "t10k-images-idx3-ubyte": "c3a25af1f52dad7f726cce8cacb138654b760d48",
+    "t10k-labels-idx1-ubyte": "763e7fa3757d93b0cdec073cef058b2004252c17",
+}
+_MNIST_PICKLE = "http://deeplearning.net/data/mnist/mnist.pkl.gz"
+_CIFAR10 = "http://data.mxnet.io/mxnet/data/cifar10.zip"
+
+
+def get_mnist() -> dict[str, Array]:
+    """Return the images and labels of MNIST, from four ``.gz`` files in the working folder.
+
+    Files that are missing are fetched from the Gluon repository (``MXNET_GLUON_REPO``) and checked.
+
+    Returns:
+        ``train_data`` float32 (60000, 1, 28, 28) in [0, 1], ``train_label`` int8 (60000,),
+        ``test_data`` (10000, 1, 28, 28) and ``test_label`` (10000,).
+
+    Raises:
+        DownloadError: if a file cannot be fetched, or is not the published one.
+        FileFormatError: if a file is none of images or labels.
+    """
+    arrays = {}
+    for part, stem in (("train", "train"), ("test", "t10k")):
+        images = _read(f"{stem}-images-idx3-ubyte").astype(np.float32) / 255
+        arrays[f"{part}_data"] = images.reshape(len(images), 1, *images.shape[1:])
+        arrays[f"{part}_label"] = _read(f"{stem}-labels-idx1-ubyte").astype(np.int8)
+    return arrays
+
+
+def _fetched(name: str, folder: str = ".") -> Path:
+    """Return the path of a packed file of MNIST, got and checked if it is missing."""
+    base, path = MXNET_GLUON_REPO.value, f"gluon/dataset/mnist/{name}.gz"
+    remote = urlsplit(base).scheme.lower() in ("http", "https", "file")
+    url = base.rstrip("/") + "/" + path if remote else str(Path(base).expanduser() / path)
+    target = Path(folder) / f"{name}.gz"
+    return Path(transfers.download(url, target, sha1_hash=_MNIST_SHA1[name]))
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        return gzip.decompress(path.read_bytes())
+    except (OSError, EOFError) as error:
+        raise FileFormatError(f"get_mnist: expected a gzip file at {path}, got {error}") from error
+
+
+def _read(name: str) -> Array:
+    """Return what an IDX file holds: bytes after a magic number and big-endian extents."""
+    content = _unpacked(_fetched(name))
+    rank = content[3] if len(content) > 3 else 0
+    start = 4 + 4 * rank
+    shape = struct.unpack(f">{rank}I", content[4:start]) if len(content) >= start else ()
+    if not rank or len(content) - start != int(np.prod(shape)):
+        raise FileFormatError(
+            f"get_mnist: expected {name}.gz to hold {shape} bytes, got {len(content)}"
+        )
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+
+
+def get_mnist_ubyte() -> None:
+    """Put the four unpacked files of MNIST into ``./data``, unless they are there.
+
+    Raises:
+        DownloadError: if a file cannot be fetched, or is not the published one.
+    """
+    for name in _MNIST_SHA1:
+        target = Path(_FOLDER) / name
+        if not target.exists():
+            packed = _fetched(name, _FOLDER)
+            with atomic_write(target) as file:
+                file.write(_unpacked(packed))
+            packed.unlink()
+
+
+def get_mnist_pkl() -> None:
+    """Put ``mnist.pkl.gz`` into ``./data``, unless it is there.
+
+    Raises:
+        DownloadError: if it cannot be fetched.
+    """
+    download(_MNIST_PICKLE, dirname=_FOLDER)
+
+
+def get_cifar10() -> None:
+    """Put CIFAR-10 as record files into ``./data/cifar``, unless they are there.
+
+    Raises:
+        DownloadError: if the archive cannot be fetched.
+        FileFormatError: if it is broken.
+    """
+    wanted = [Path(_FOLDER) / "cifar" / f"{part}.rec" for part in ("train", "test")]
+    if not all(path.exists() for path in wanted):
+        get_zip_data(_FOLDER, _CIFAR10, "cifar10.zip")
+
+
+def get_mnist_iterator(
+    batch_size: int, input_shape: tuple[int, ...], num_parts: int = 1, part_index: int = 0
+) -> NoReturn:
+    """Refused: the iterators of ``mx.io`` are not there.
+
+    Args:
+        batch_size: Samples in a batch.
+        input_shape: Shape of a sample.
+        num_parts: How many workers share the data.
+        part_index: Which of them this is.
+
+    Raises:
+        NotSupportedError: always.
+    """
+    raise NotSupportedError(
+        "get_mnist_iterator: expected mx.io.MNISTIter to exist, got no module mx.io; use "
+        "gluon.data.DataLoader(gluon.data.ArrayDataset(x, y), batch_size) with the arrays of "
+        "get_mnist()"
+    )

@@ -1,0 +1,167 @@
+"""Files from the network: by URL, unpacked, and the published image models."""
+
+import bz2
+import os
+import shutil
+import stat
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import gluonish.download as transfers
+from gluonish.core.errors import FileFormatError
+from gluonish.core.files import atomic_write
+
+__all__ = ["download", "download_model", "get_bz2_data", "get_zip_data", "unzip"]
+
+PathLike = str | os.PathLike[str]
+ModelInfo = Mapping[str, Mapping[str, str]]
+
+_MODELS = "http://data.mxnet.io/models"
+_MODEL_PATHS = {
+    "imagenet1k-inception-bn": ("imagenet/inception-bn/Inception-BN", "0126"),
+    "imagenet1k-resnet-18": ("imagenet/resnet/18-layers/resnet-18", "0000"),
+    "imagenet1k-resnet-34": ("imagenet/resnet/34-layers/resnet-34", "0000"),
+    "imagenet1k-resnet-50": ("imagenet/resnet/50-layers/resnet-50", "0000"),
+    "imagenet1k-resnet-101": ("imagenet/resnet/101-layers/resnet-101", "0000"),
+    "imagenet1k-resnet-152": ("imagenet/resnet/152-layers/resnet-152", "0000"),
+    "imagenet1k-resnext-50": ("imagenet/resnext/50-layers/resnext-50", "0000"),
+    "imagenet1k-resnext-101": ("imagenet/resnext/101-layers/resnext-101", "0000"),
+    "imagenet1k-resnext-101-64x4d": ("imagenet/resnext/101-layers/resnext-101-64x4d", "0000"),
+    "imagenet11k-resnet-152": ("imagenet-11k/resnet-152/resnet-152", "0000"),
+    "imagenet11k-place365ch-resnet-152": ("imagenet-11k-place365-ch/resnet-152", "0000"),
+    "imagenet11k-place365ch-resnet-50": ("imagenet-11k-place365-ch/resnet-50", "0000"),
+}
+
+
+def download(
+    url: str,
+    fname: PathLike | None = None,
+    dirname: PathLike | None = None,
+    overwrite: bool = False,
+    retries: int = 5,
+) -> str:
+    """Get a file by its URL, whole, and return where it is.
+
+    Args:
+        url: ``http://``, ``https://`` or ``file://``, or a local path.
+        fname: Its path; the last part of the URL by default.
+        dirname: Folder of ``fname``, made if it is missing; the working folder by default.
+        overwrite: Get it even if it is there.
+        retries: How many attempts are made, at least one.
+
+    Raises:
+        ArgumentError: if ``retries`` is negative, or there is no file name.
+        DownloadError: if it cannot be fetched.
+    """
+    target = Path(os.fspath(fname) if fname is not None else url.rsplit("/", 1)[-1])
+    if dirname is not None:
+        target = Path(dirname) / target
+    attempts_after_first = retries - 1 if retries > 0 else retries
+    return transfers.download(url, target, overwrite, retries=attempts_after_first)
+
+
+def download_model(
+    model_name: str, dst_dir: PathLike = "./", meta_info: ModelInfo | None = None
+) -> tuple[str | None, int]:
+    """Get a published model: its graph and its parameters.
+
+    Args:
+        model_name: Such as ``"imagenet1k-resnet-18"``.
+        dst_dir: Folder to put them, made if it is missing.
+        meta_info: Dicts with the URLs ``symbol`` and ``params`` by name of model; by default those
+            of MXNet's model gallery.
+
+    Returns:
+        The path of the files without ``-symbol.json`` and ``-0000.params``, and the epoch, 0; None
+        in place of the path for an unknown model.
+
+    Raises:
+        DownloadError: if a file cannot be fetched.
+    """
+    known: ModelInfo = _gallery() if meta_info is None else dict(meta_info)
+    if model_name not in known:
+        return None, 0
+    prefix = os.path.join(dst_dir, model_name)
+    download(known[model_name]["symbol"], f"{prefix}-symbol.json")
+    download(known[model_name]["params"], f"{prefix}-0000.params")
+    return prefix, 0
+
+
+def _gallery() -> dict[str, dict[str, str]]:
+    return {
+        name: {
+            "symbol": f"{_MODELS}/{path}-symbol.json",
+            "params": f"{_MODELS}/{path}-{epoch}.params",
+        }
+        for name, (path, epoch) in _MODEL_PATHS.items()
+    }
+
+
+def get_zip_data(data_dir: PathLike, url: str, data_origin_name: str) -> None:
+    """Get an archive, unless it is there, and unpack it.
+
+    Args:
+        data_dir: Folder for the archive and what is in it.
+        url: Where the archive is.
+        data_origin_name: Its file name.
+
+    Raises:
+        DownloadError: if it cannot be fetched.
+        FileFormatError: if it is no zip archive, or one whose files would leave the folder.
+    """
+    unzip(Path(download(url, data_origin_name, data_dir)), Path(data_dir))
+
+
+def get_bz2_data(data_dir: PathLike, data_name: str, url: str, data_origin_name: str) -> None:
+    """Get a bzip2 file and unpack it, unless the unpacked one is there; keep the latter only.
+
+    Args:
+        data_dir: Folder for the file.
+        data_name: Name of the unpacked file.
+        url: Where the packed one is.
+        data_origin_name: Its file name.
+
+    Raises:
+        DownloadError: if it cannot be fetched.
+        FileFormatError: if it is no bzip2 file.
+    """
+    target = Path(data_dir) / data_name
+    if target.exists():
+        return
+    packed = Path(download(url, data_origin_name, data_dir))
+    try:
+        with bz2.open(packed) as source, atomic_write(target) as file:
+            shutil.copyfileobj(source, file)
+    except (OSError, EOFError) as error:
+        raise FileFormatError(
+            f"get_bz2_data: expected a bzip2 file at {packed}, got {error}"
+        ) from (error)
+    packed.unlink()
+
+
+def unzip(archive_path: Path, folder: Path) -> None:
+    """Unpack an archive into a folder.
+
+    Raises:
+        FileFormatError: if it is no zip archive, or a member is a link or would leave the folder.
+    """
+    try:
+        with zipfile.ZipFile(archive_path) as archive:
+            for info in archive.infolist():
+                _check_member(info, archive_path)
+            archive.extractall(folder)
+    except zipfile.BadZipFile as error:
+        raise FileFormatError(
+            f"get_zip_data: expected a zip archive at {archive_path}, got {error}"
+        ) from error
+
+
+def _check_member(info: zipfile.ZipInfo, archive_path: Path) -> None:
+    name = info.orig_filename.replace("\\", "/")
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    leaves = name.startswith("/") or ".." in name.split("/") or ":" in name
+    if leaves or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise FileFormatError(
+            f"get_zip_data: expected plain files inside {archive_path}, got {name!r}"
+        )

@@ -1,0 +1,188 @@
+"""Gradients by finite differences, and whether a Symbol's own agree with them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import Context
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray.creation import array
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.symbol.binding import bind
+from gluonish.symbol.executor import Executor
+from gluonish.symbol.symbol import Symbol
+from gluonish.test_utils.binding import Location, bound_arrays, float_dtype
+from gluonish.test_utils.comparison import assert_almost_equal, on_host
+from gluonish.test_utils.global_random import normal, uniform
+from gluonish.test_utils.symbolic import gradient_requests, start_gradients
+from gluonish.test_utils.tolerances import Tolerance, default_numeric_eps
+
+__all__ = ["check_numeric_gradient", "numeric_grad"]
+
+Array = np.ndarray[Any, Any]
+
+
+def numeric_grad(
+    executor: Executor,
+    location: Mapping[str, Any],
+    aux_states: Mapping[str, Any] | None = None,
+    eps: float = 1e-4,
+    use_forward_train: bool = True,
+    dtype: Any = np.float32,
+) -> dict[str, Array]:
+    """Return the gradient of the sum of an executor's outputs by central differences.
+
+    Args:
+        executor: The executor; its arguments get the values of ``location``.
+        location: The point by name of argument; gradients are made for these.
+        aux_states: Auxiliary states by name, which each pass starts from.
+        eps: Distance of the two points.
+        use_forward_train: Whether operators behave as in training.
+        dtype: Element type of the gradients.
+
+    Raises:
+        ArgumentError: for a name that the executor does not have.
+    """
+    return _slopes(executor, location, aux_states or {}, eps, use_forward_train, dtype, None)
+
+
+def _slopes(
+    executor: Executor,
+    location: Mapping[str, Any],
+    aux_states: Mapping[str, Any],
+    eps: float,
+    train: bool,
+    dtype: Any,
+    weights: Sequence[Array] | None,
+) -> dict[str, Array]:
+    """Return the gradient of the outputs' sum, each weighted with an array of its shape."""
+    for key in (*location, *aux_states):
+        if key not in executor.arg_dict and key not in executor.aux_dict:
+            raise ArgumentError(
+                f"numeric_grad: expected names among {list(executor.arg_dict)}, got {key!r}"
+            )
+    point = {key: np.array(on_host(value)) for key, value in location.items()}
+    states = {key: np.array(on_host(value)) for key, value in aux_states.items()}
+    for key, value in point.items():
+        executor.arg_dict[key][:] = value
+
+    def total() -> float:
+        for key, value in states.items():
+            executor.aux_dict[key][:] = value
+        outputs = [y.asnumpy().astype(np.float64) for y in executor.forward(is_train=train)]
+        if weights is None:
+            return float(sum(y.sum() for y in outputs))
+        return float(sum((y * w).sum() for y, w in zip(outputs, weights, strict=True)))
+
+    gradients = {}
+    for key, value in point.items():
+        target = executor.arg_dict[key]
+        if is_floating(np.dtype(target.dtype)):
+            gradients[key] = _element_slopes(total, target, value, eps).astype(dtype)
+        else:
+            gradients[key] = np.zeros(value.shape, dtype)
+    return gradients
+
+
+def _element_slopes(total: Callable[[], float], target: NDArray, start: Array, eps: float) -> Array:
+    """Return the slope of a function of an array in each of its elements, in float64."""
+    value = start.astype(target.dtype)
+    slopes = np.zeros(value.size, np.float64)
+    for i in range(value.size):
+        kept = value.flat[i]
+        ends = []
+        for side in (0.5, -0.5):
+            value.flat[i] = kept + side * eps
+            target[:] = value
+            ends.append((total(), float(value.flat[i])))
+        value.flat[i] = kept
+        # Divided by the distance that the dtype could hold, which may not be eps.
+        (ahead, right), (behind, left) = ends
+        slopes[i] = (ahead - behind) / (right - left or eps)
+    target[:] = value
+    return slopes.reshape(value.shape)
+
+
+def check_numeric_gradient(
+    sym: Symbol,
+    location: Location,
+    aux_states: Location | None = None,
+    numeric_eps: float | None = None,
+    rtol: Tolerance = None,
+    atol: Tolerance = None,
+    grad_nodes: Sequence[str] | Mapping[str, str] | None = None,
+    use_forward_train: bool = True,
+    ctx: Context | None = None,
+    grad_stype_dict: Mapping[str, str] | None = None,
+    dtype: Any = np.float32,
+) -> None:
+    """Check the gradients of a Symbol's arguments against finite differences.
+
+    The function is the sum of all outputs, each element times a random number of about one, so
+    that a gradient with swapped elements is found too.
+
+    Args:
+        sym: The graph.
+        location: Arrays of its arguments, in order or by name.
+        aux_states: Arrays of its auxiliary states, in order or by name.
+        numeric_eps: Distance of the points of a difference; by default that of the dtype.
+        rtol: Relative tolerance, as in `assert_almost_equal`.
+        atol: Absolute tolerance.
+        grad_nodes: Names of the arguments to check, all by default; or a dict from these to
+            ``"write"``, ``"add"`` or ``"null"``, whose effect is checked as well.
+        use_forward_train: Whether the differences are taken as in training.
+        ctx: Device; `default_context` by default.
+        grad_stype_dict: Storage types of gradients by name of argument.
+        dtype: float16, float32 or float64: what NumPy arrays become.
+
+    Raises:
+        AssertionError: if a gradient is another.
+        ArgumentError: if arrays are missing, or names are unknown.
+    """
+    name = "check_numeric_gradient"
+    kind = float_dtype(name, dtype) or np.dtype(np.float32)
+    context, arguments, states = bound_arrays(name, sym, location, aux_states, ctx, kind)
+    names = sym.list_arguments()
+    requests = gradient_requests(name, _nodes(grad_nodes, names), names)
+    checked = [key for key in names if grad_nodes is None or key in grad_nodes]
+    start = {key: normal(size=arguments[key].shape) for key in checked}
+    gradients = start_gradients(start, arguments, grad_stype_dict or {})
+    aux_values = {key: value.asnumpy() for key, value in states.items()}
+
+    executor = bind(sym, context, arguments, gradients, requests, states)
+    outputs = executor.forward(is_train=True)
+    weights = [_weights(y) for y in outputs]
+    heads = [array(w, y.context, y.dtype) for w, y in zip(weights, outputs, strict=True)]
+    executor.backward(heads)
+    found = {key: gradient.asnumpy() for key, gradient in gradients.items()}
+
+    eps = default_numeric_eps()[kind] if numeric_eps is None else numeric_eps
+    point = {key: arguments[key].asnumpy() for key in checked if requests[key] != "null"}
+    plain = bind(sym, context, arguments, aux_states=states)
+    slopes = _slopes(plain, point, aux_values, eps, use_forward_train, kind, weights)
+    for key in checked:
+        before = start[key].astype(found[key].dtype)
+        want = slopes[key] if key in slopes else np.zeros_like(before)
+        got = found[key] if requests[key] == "write" else found[key] - before
+        assert_almost_equal(want, got, rtol, atol, (f"NUMERICAL_{key}", f"BACKWARD_{key}"))
+
+
+def _nodes(grad_nodes: Any, names: Sequence[str]) -> dict[str, str]:
+    if grad_nodes is None:
+        return dict.fromkeys(names, "write")
+    if isinstance(grad_nodes, Mapping):
+        return dict(grad_nodes)
+    if isinstance(grad_nodes, list | tuple):
+        return dict.fromkeys(grad_nodes, "write")
+    raise ArgumentTypeError(
+        "check_numeric_gradient: expected grad_nodes as a list or dict, got "
+        f"{type(grad_nodes).__name__}"
+    )
+
+
+def _weights(output: NDArray) -> Array:
+    """Return a random number of about one for each element, rounded as the output's dtype does."""
+    values = np.asarray(uniform(0.1, 1.1, output.shape))
+    return values.astype(output.dtype).astype(np.float64)

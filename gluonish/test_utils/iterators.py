@@ -1,0 +1,41 @@
+"""DummyIter: an iterator that costs nothing, to time what comes after it."""
+
+from typing import Any
+
+__all__ = ["DummyIter"]
+
+
+class DummyIter:
+    """Iterator that gives the first batch of another again and again, without end.
+
+    Args:
+        real_iter: An iterator of batches with ``provide_data``, ``provide_label`` and
+            ``batch_size``, as those of ``mx.io`` have.
+
+    Attributes:
+        real_iter: That iterator.
+        provide_data: Its ``provide_data``.
+        provide_label: Its ``provide_label``.
+        batch_size: Samples in a batch.
+        the_batch: The batch.
+    """
+
+    def __init__(self, real_iter: Any) -> None:
+        self.real_iter = real_iter
+        self.provide_data = real_iter.provide_data
+        self.provide_label = real_iter.provide_label
+        self.batch_size = real_iter.batch_size
+        self.the_batch = next(iter(real_iter))
+
+    def __iter__(self) -> "DummyIter":
+        return self
+
+    def next(self) -> Any:
+        """Return the batch."""
+        return self.the_batch
+
+    def __next__(self) -> Any:
+        return self.next()
+
+    def reset(self) -> None:
+        """Start again, which changes nothing."""

@@ -1,0 +1,74 @@
+"""Do two optimizers make the same of the same weights."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.optimizer import Optimizer
+from gluonish.test_utils.comparison import compare_ndarray_tuple
+from gluonish.test_utils.sparse_arrays import rand_ndarray
+
+__all__ = ["compare_optimizer"]
+
+_STYPES = ("default", "row_sparse", "csr")
+
+
+def compare_optimizer(
+    opt1: Optimizer,
+    opt2: Optimizer,
+    shape: Any,
+    dtype: Any,
+    w_stype: str = "default",
+    g_stype: str = "default",
+    rtol: float = 1e-4,
+    atol: float = 1e-5,
+    compare_states: bool = True,
+    ntensors: int = 1,
+) -> None:
+    """Check that two optimizers make the same of the same random weights and gradients.
+
+    Args:
+        opt1: An optimizer.
+        opt2: Another.
+        shape: Shape of the weight; a list of shapes for several.
+        dtype: Element type.
+        w_stype: Storage type of the weights.
+        g_stype: Storage type of the gradients.
+        rtol: Relative tolerance.
+        atol: Absolute tolerance.
+        compare_states: Whether the optimizers' states are compared as well.
+        ntensors: How many weights are updated in one call.
+
+    Raises:
+        AssertionError: if not.
+        ArgumentError: for an unknown storage type, or another number of shapes.
+    """
+    for stype in (w_stype, g_stype):
+        if stype not in _STYPES:
+            raise ArgumentError(
+                f"compare_optimizer: expected a storage type among {_STYPES}, got {stype!r}"
+            )
+    shapes = list(shape) if isinstance(shape, list) else [shape]
+    if len(shapes) != ntensors:
+        raise ArgumentError(f"compare_optimizer: expected a list of {ntensors} shapes, got {shape}")
+    weights = [rand_ndarray(s, w_stype, 1.0, dtype) for s in shapes]
+    gradients = [rand_ndarray(s, g_stype, dtype=dtype) for s in shapes]
+    first, second = (_updated(opt, weights, gradients) for opt in (opt1, opt2))
+    if compare_states:
+        compare_ndarray_tuple(first[1], second[1], rtol, atol)
+    compare_ndarray_tuple(first[0], second[0], rtol, atol)
+
+
+def _updated(
+    optimizer: Optimizer, weights: Sequence[NDArray], gradients: Sequence[NDArray]
+) -> tuple[list[NDArray], list[Any]]:
+    """Return copies of the weights after one update, and the states."""
+    own = [w.copy() for w in weights]
+    given = [g.copy() for g in gradients]
+    states = [optimizer.create_state_multi_precision(i, w) for i, w in enumerate(own)]
+    if len(own) == 1:
+        optimizer.update_multi_precision(0, own[0], given[0], states[0])
+    else:
+        optimizer.update_multi_precision(list(range(len(own))), own, given, states)
+    return own, states

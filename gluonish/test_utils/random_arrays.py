@@ -1,0 +1,216 @@
+"""Random arrays, shapes and samples, drawn from NumPy's and Python's global generators.
+
+Seed these (``np.random.seed``, ``random.seed``) and the same come again.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray.creation import array
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.test_utils.global_random import randint, randn, uniform
+from gluonish.test_utils.surroundings import default_context
+from gluonish.test_utils.tolerances import default_dtype
+
+__all__ = [
+    "assign_each",
+    "assign_each2",
+    "create_2d_tensor",
+    "create_vector",
+    "get_identity_mat",
+    "get_identity_mat_batch",
+    "rand_coord_2d",
+    "rand_shape_2d",
+    "rand_shape_3d",
+    "rand_shape_nd",
+    "random_arrays",
+    "random_sample",
+    "random_uniform_arrays",
+]
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+
+
+def random_arrays(*shapes: Shape) -> Any:
+    """Return NumPy arrays of standard normal float32 values; one array for one shape.
+
+    Args:
+        *shapes: Their shapes.
+    """
+    arrays = [np.asarray(randn(*shape), default_dtype()) for shape in shapes]
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def random_uniform_arrays(*shapes: Shape, **kwargs: Any) -> list[Array]:
+    """Return a list of NumPy arrays of uniform values.
+
+    Args:
+        *shapes: Their shapes.
+        **kwargs: ``low`` (0 by default), ``high`` (1), ``dtype`` (float32).
+
+    Raises:
+        ArgumentTypeError: for another keyword.
+    """
+    low, high = kwargs.pop("low", 0.0), kwargs.pop("high", 1.0)
+    dtype = normalize_dtype(kwargs.pop("dtype", default_dtype()))
+    if kwargs:
+        raise ArgumentTypeError(
+            f"random_uniform_arrays: expected low, high and dtype, got {sorted(kwargs)}"
+        )
+    return [np.asarray(uniform(low, high, shape)).astype(dtype) for shape in shapes]
+
+
+def random_sample(population: Sequence[Any], k: int) -> list[Any]:
+    """Return a random sample without replacement, as a list in random order.
+
+    Args:
+        population: What to draw from.
+        k: How many.
+
+    Raises:
+        ArgumentError: if there are fewer than ``k``.
+    """
+    items = list(population)
+    if not 0 <= k <= len(items):
+        raise ArgumentError(f"random_sample: expected k in [0, {len(items)}], got {k}")
+    return random.sample(items, k)
+
+
+def assign_each(the_input: Array, function: Callable[[Any], Any] | None) -> Array:
+    """Return a float64 array of a function of each element; a copy if the function is None.
+
+    Args:
+        the_input: A NumPy array.
+        function: From an element to its new value.
+    """
+    if function is None:
+        return np.array(the_input)
+    values = [function(x) for x in the_input.reshape(-1)]
+    return np.asarray(values, np.float64).reshape(the_input.shape)
+
+
+def assign_each2(input1: Array, input2: Array, function: Callable[[Any, Any], Any] | None) -> Array:
+    """Return a float64 array of a function of the elements of two; a copy of the first if None.
+
+    Args:
+        input1: A NumPy array.
+        input2: Another of its shape.
+        function: From two elements to the new value.
+
+    Raises:
+        ArgumentError: if the shapes differ.
+    """
+    if function is None:
+        return np.array(input1)
+    if input1.shape != input2.shape:
+        raise ArgumentError(
+            f"assign_each2: expected input2 of shape {input1.shape}, got {input2.shape}"
+        )
+    values = [function(x, y) for x, y in zip(input1.flat, input2.flat, strict=True)]
+    return np.asarray(values, np.float64).reshape(input1.shape)
+
+
+def rand_shape_2d(dim0: int = 10, dim1: int = 10, allow_zero_size: bool = False) -> Shape:
+    """Return a random shape of two axes.
+
+    Args:
+        dim0: Largest extent of the first.
+        dim1: Largest extent of the second.
+        allow_zero_size: Whether extents start at 0, not at 1.
+    """
+    return _shape((dim0, dim1), allow_zero_size)
+
+
+def rand_shape_3d(
+    dim0: int = 10, dim1: int = 10, dim2: int = 10, allow_zero_size: bool = False
+) -> Shape:
+    """Return a random shape of three axes.
+
+    Args:
+        dim0: Largest extent of the first.
+        dim1: Largest extent of the second.
+        dim2: Largest extent of the third.
+        allow_zero_size: Whether extents start at 0, not at 1.
+    """
+    return _shape((dim0, dim1, dim2), allow_zero_size)
+
+
+def rand_shape_nd(num_dim: int, dim: int = 10, allow_zero_size: bool = False) -> Shape:
+    """Return a random shape.
+
+    Args:
+        num_dim: How many axes.
+        dim: Largest extent.
+        allow_zero_size: Whether extents start at 0, not at 1.
+    """
+    return _shape((dim,) * num_dim, allow_zero_size)
+
+
+def _shape(largest: Shape, allow_zero_size: bool) -> Shape:
+    low = 0 if allow_zero_size else 1
+    return tuple(int(randint(low, high + 1)) for high in largest)
+
+
+def rand_coord_2d(x_low: int, x_high: int, y_low: int, y_high: int) -> tuple[int, int]:
+    """Return random integers ``x`` in [x_low, x_high) and ``y`` in [y_low, y_high).
+
+    Args:
+        x_low: Least x.
+        x_high: Bound of x.
+        y_low: Least y.
+        y_high: Bound of y.
+
+    Raises:
+        ArgumentError: if there is no such integer.
+    """
+    if x_low >= x_high or y_low >= y_high:
+        raise ArgumentError(
+            f"rand_coord_2d: expected low < high, got [{x_low}, {x_high}) and [{y_low}, {y_high})"
+        )
+    return int(randint(x_low, x_high)), int(randint(y_low, y_high))
+
+
+def create_2d_tensor(rows: int, columns: int, dtype: Any = np.int64) -> NDArray:
+    """Return an NDArray (rows, columns) whose elements are the number of their row.
+
+    Args:
+        rows: Extent of the first axis.
+        columns: Extent of the second.
+        dtype: Element type.
+    """
+    numbers = np.broadcast_to(np.arange(rows)[:, None], (rows, columns))
+    return array(numbers, default_context(), dtype)
+
+
+def create_vector(size: int, dtype: Any = np.int64) -> NDArray:
+    """Return an NDArray of 0, 1, ... size - 1.
+
+    Args:
+        size: How many.
+        dtype: Element type.
+    """
+    return array(np.arange(size), default_context(), dtype)
+
+
+def get_identity_mat(size: int) -> NDArray:
+    """Return a float32 identity matrix as an NDArray.
+
+    Args:
+        size: Rows and columns.
+    """
+    return array(np.eye(size), default_context(), np.float32)
+
+
+def get_identity_mat_batch(size: int) -> NDArray:
+    """Return two float32 identity matrices as an NDArray (2, size, size).
+
+    Args:
+        size: Rows and columns.
+    """
+    return array(np.stack([np.eye(size)] * 2), default_context(), np.float32)

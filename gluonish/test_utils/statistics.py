@@ -1,0 +1,182 @@
+"""Do random numbers follow their distribution: checks of mean, variance and frequencies."""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.test_utils.comparison import on_host
+
+__all__ = ["chi_square_check", "mean_check", "ss", "var_check", "verify_generator"]
+
+Generator = Callable[[int], Any]
+Buckets = Sequence[Any]
+
+# Where MXNet keeps scipy.stats if it finds it; the checks here need no SciPy.
+ss = None
+
+_SIGMAS = 3.0
+_TERMS = 10_000
+_PRECISION = 1e-15
+
+
+def mean_check(generator: Generator, mu: float, sigma: float, nsamples: int = 1000000) -> bool:
+    """Whether the mean of samples lies within three standard errors of the distribution's.
+
+    Args:
+        generator: From a number of samples to an array of them.
+        mu: Mean of the distribution.
+        sigma: Its standard deviation.
+        nsamples: How many samples are drawn.
+    """
+    mean = float(np.mean(_samples(generator, nsamples)))
+    return abs(mean - mu) < _SIGMAS * sigma / math.sqrt(nsamples)
+
+
+def var_check(generator: Generator, sigma: float, nsamples: int = 1000000) -> bool:
+    """Whether the variance of samples lies within three standard errors, for a normal distribution.
+
+    Args:
+        generator: From a number of samples to an array of them.
+        sigma: Standard deviation of the distribution.
+        nsamples: How many samples are drawn, at least 2.
+    """
+    variance = float(np.var(_samples(generator, nsamples), ddof=1))
+    error = math.sqrt(2.0 / (nsamples - 1)) * sigma**2
+    return abs(variance - sigma**2) < _SIGMAS * error
+
+
+def _samples(generator: Generator, count: int) -> np.ndarray[Any, Any]:
+    return on_host(generator(count)).reshape(-1).astype(np.float64)
+
+
+def chi_square_check(
+    generator: Generator, buckets: Buckets, probs: Sequence[float], nsamples: int = 1000000
+) -> tuple[float, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Compare how often samples fall into buckets with how often they should.
+
+    Args:
+        generator: From a number of samples to an array of them.
+        buckets: Tuples ``(low, high)`` that follow one another, with high excluded; or values, for
+            a discrete distribution. Samples outside all of them are left out.
+        probs: Probability of each bucket.
+        nsamples: How many samples are drawn.
+
+    Returns:
+        The probability of frequencies as far off as these or farther; the observed frequencies;
+        and the expected ones.
+
+    Raises:
+        ArgumentError: if there are fewer than two buckets, or not a probability for each, or the
+            buckets are not in order.
+
+    References:
+        K. Pearson, On the criterion that a given system of deviations ..., 1900.
+    """
+    _check_buckets(buckets, probs)
+    samples = _samples(generator, nsamples)
+    if isinstance(buckets[0], list | tuple):
+        observed = np.array([np.sum((samples >= low) & (samples < high)) for low, high in buckets])
+    else:
+        observed = np.array([np.sum(samples == value) for value in buckets])
+    expected = nsamples * np.asarray(probs, np.float64)
+    statistic = float(np.sum((observed - expected) ** 2 / expected))
+    return _chi_square_tail(statistic, len(buckets) - 1), observed, expected
+
+
+def _check_buckets(buckets: Buckets, probs: Sequence[float]) -> None:
+    if len(buckets) < 2 or len(probs) != len(buckets):
+        raise ArgumentError(
+            "chi_square_check: expected two buckets or more, and as many probs, got "
+            f"{len(buckets)} and {len(probs)}"
+        )
+    if min(probs) <= 0 or abs(sum(probs) - 1) > 1e-3:
+        raise ArgumentError(
+            f"chi_square_check: expected positive probs with sum 1, got sum {sum(probs)}"
+        )
+    if isinstance(buckets[0], list | tuple):
+        edges = [edge for bucket in buckets for edge in bucket]
+        if any(a > b for a, b in itertools.pairwise(edges)):
+            raise ArgumentError(
+                f"chi_square_check: expected buckets (low, high) in order, got {list(buckets)}"
+            )
+
+
+def _chi_square_tail(statistic: float, freedom: int) -> float:
+    """Return the probability of a chi-square variable above a value: Q(freedom / 2, value / 2).
+
+    References:
+        W. Press et al., Numerical Recipes, section 6.2: the series for small values, the continued
+        fraction of Lentz for large ones.
+    """
+    a, x = freedom / 2, statistic / 2
+    if x <= 0:
+        return 1.0
+    scale = math.exp(a * math.log(x) - x - math.lgamma(a))
+    if x < a + 1:
+        term = total = 1 / a
+        for n in range(1, _TERMS):
+            term *= x / (a + n)
+            total += term
+            if term < total * _PRECISION:
+                break
+        return max(0.0, 1 - scale * total)
+    return min(1.0, scale * _continued_fraction(a, x))
+
+
+def _continued_fraction(a: float, x: float) -> float:
+    b = x + 1 - a
+    c, d = 1e300, 1 / b
+    value = d
+    for n in range(1, _TERMS):
+        factor = -n * (n - a)
+        b += 2
+        d = 1 / (factor * d + b)
+        c = b + factor / c
+        value *= c * d
+        if abs(c * d - 1) < _PRECISION:
+            break
+    return value
+
+
+def verify_generator(
+    generator: Generator,
+    buckets: Buckets,
+    probs: Sequence[float],
+    nsamples: int = 1000000,
+    nrepeat: int = 5,
+    success_rate: float = 0.2,
+    alpha: float = 0.05,
+) -> list[float]:
+    """Check that samples follow a distribution, by some chi-square tests.
+
+    Args:
+        generator: From a number of samples to an array of them.
+        buckets: As in `chi_square_check`.
+        probs: Probability of each bucket.
+        nsamples: How many samples each test draws.
+        nrepeat: How many tests are made.
+        success_rate: Share of them that must succeed, in [0, 1].
+        alpha: A test succeeds if its probability is above this.
+
+    Returns:
+        The probability of each test.
+
+    Raises:
+        AssertionError: if too few succeed.
+        ArgumentError: as `chi_square_check` does.
+    """
+    results = [chi_square_check(generator, buckets, probs, nsamples) for _ in range(nrepeat)]
+    found = [p for p, _, _ in results]
+    succeeded = sum(p > alpha for p in found)
+    if succeeded < nrepeat * success_rate:
+        _, observed, expected = results[-1]
+        raise AssertionError(
+            f"verify_generator: expected {nrepeat * success_rate:g} of {nrepeat} tests above "
+            f"{alpha}, got {succeeded}: {found}\n buckets: {list(buckets)}\n"
+            f" observed: {observed.tolist()}\n expected: {expected.tolist()}"
+        )
+    return found

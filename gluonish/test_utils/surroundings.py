@@ -1,0 +1,135 @@
+"""What a test runs on and in: device, platform, environment variables, standard error."""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
+from typing import Any
+
+from gluonish.core.config import get_variable, set_variable
+from gluonish.core.context import Context, current_context
+from gluonish.core.device import gpu_count
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+
+__all__ = [
+    "default_context",
+    "discard_stderr",
+    "environment",
+    "get_im2rec_path",
+    "has_tvm_ops",
+    "is_aarch64_run",
+    "is_cd_run",
+    "is_op_runnable",
+    "list_gpus",
+    "set_default_context",
+]
+
+
+def default_context() -> Context:
+    """Return the device that tests run on where they name none: the current context."""
+    return current_context()
+
+
+def set_default_context(ctx: Context) -> None:
+    """Make a device the current context of this thread, from now on.
+
+    Args:
+        ctx: The device.
+
+    Raises:
+        ArgumentTypeError: if it is no Context.
+    """
+    if not isinstance(ctx, Context):
+        raise ArgumentTypeError(f"set_default_context: expected a Context, got {ctx!r}")
+    # A copy, because a Context remembers the scopes that it opened, and this one never ends.
+    Context(ctx).__enter__()
+
+
+def list_gpus() -> range:
+    """Return the numbers of the CUDA devices."""
+    return range(gpu_count())
+
+
+def is_cd_run() -> bool:
+    """Whether this is a job of continuous delivery: the variable ``CD_JOB`` is 1."""
+    return get_variable("CD_JOB") == "1"
+
+
+def is_aarch64_run() -> bool:
+    """Whether the processor is a 64-bit ARM."""
+    return platform.machine() in ("aarch64", "arm64")
+
+
+def has_tvm_ops() -> bool:
+    """Whether operators compiled by TVM are there: never."""
+    return False
+
+
+def is_op_runnable() -> bool:
+    """Whether operators can run on this device: always, for none are compiled by TVM."""
+    return True
+
+
+def get_im2rec_path(home_env: str = "MXNET_HOME") -> str:
+    """Return the path of im2rec.py, which packs images into record files.
+
+    Args:
+        home_env: Environment variable that names a folder with ``tools/im2rec.py``.
+
+    Raises:
+        NotSupportedError: if there is none in it: this package has no such script.
+    """
+    home = get_variable(home_env)
+    script = Path(home or ".") / "tools" / "im2rec.py"
+    if home and script.is_file():
+        return str(script)
+    raise NotSupportedError(
+        f"get_im2rec_path: expected tools/im2rec.py in the folder that {home_env} names, got "
+        f"{home!r}; write records with recordio.MXIndexedRecordIO"
+    )
+
+
+@contextmanager
+def environment(*args: Any) -> Iterator[None]:
+    """Give environment variables other values in a scope: ``with environment("NAME", "1"):``.
+
+    Args:
+        *args: A name and a value, or a dict from names to values; None unsets a variable.
+
+    Raises:
+        ArgumentError: for other arguments.
+        ArgumentTypeError: for a value that is no text.
+    """
+    if len(args) == 1 and isinstance(args[0], Mapping):
+        values = dict(args[0])
+    elif len(args) == 2:
+        values = {args[0]: args[1]}
+    else:
+        raise ArgumentError(
+            f"environment: expected a dict, or a name and a value, got {len(args)} arguments"
+        )
+    before = {name: get_variable(name) for name in values}
+    try:
+        for name, value in values.items():
+            set_variable(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            set_variable(name, value)
+
+
+@contextmanager
+def discard_stderr() -> Iterator[None]:
+    """Discard in a scope what this process writes to standard error, C libraries included."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nothing:
+            os.dup2(nothing.fileno(), 2)
+            with redirect_stderr(nothing):
+                yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

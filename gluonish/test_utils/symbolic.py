@@ -1,0 +1,274 @@
+"""Checks of what a Symbol computes, forward and backward, against expected arrays."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.graph.ir import topological_order
+from gluonish.ndarray.creation import array
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.symbol.binding import bind, simple_bind
+from gluonish.symbol.executor import Executor
+from gluonish.symbol.symbol import Symbol
+from gluonish.test_utils.binding import Location, as_ndarray, bound_arrays, float_dtype, named
+from gluonish.test_utils.comparison import assert_almost_equal
+from gluonish.test_utils.global_random import normal
+from gluonish.test_utils.surroundings import default_context
+from gluonish.test_utils.tolerances import Tolerance
+
+__all__ = [
+    "check_speed",
+    "check_symbolic_backward",
+    "check_symbolic_forward",
+    "gradient_requests",
+    "same_symbol_structure",
+    "simple_forward",
+    "start_gradients",
+]
+
+
+def simple_forward(
+    sym: Symbol, ctx: Context | None = None, is_train: bool = False, **inputs: Any
+) -> Any:
+    """Compute a Symbol's outputs from NumPy arrays.
+
+    Args:
+        sym: The graph.
+        ctx: Device; `default_context` by default.
+        is_train: Whether operators behave as in training.
+        **inputs: Arrays by the names of variables; NumPy arrays become float32.
+
+    Returns:
+        A NumPy array, or a list of them where there are several outputs.
+
+    Raises:
+        ArgumentError: if a variable has no array, or an array belongs to none.
+    """
+    auxiliary = sym.list_auxiliary_states()
+    states = {key: value for key, value in inputs.items() if key in auxiliary}
+    arguments = {key: value for key, value in inputs.items() if key not in auxiliary}
+    context, arrays, aux = bound_arrays("simple_forward", sym, arguments, states, ctx, np.float32)
+    outputs = bind(sym, context, arrays, aux_states=aux).forward(is_train=is_train)
+    values = [y.asnumpy() for y in outputs]
+    return values[0] if len(values) == 1 else values
+
+
+def check_symbolic_forward(
+    sym: Symbol,
+    location: Location,
+    expected: Location,
+    rtol: Tolerance = None,
+    atol: Tolerance = None,
+    aux_states: Location | None = None,
+    ctx: Context | None = None,
+    equal_nan: bool = False,
+    dtype: Any = np.float32,
+) -> list[NDArray]:
+    """Check a Symbol's outputs outside training.
+
+    Args:
+        sym: The graph.
+        location: Arrays of its arguments, in order or by name.
+        expected: Arrays of its outputs, in order or by name; those left out are not checked.
+        rtol: Relative tolerance, as in `assert_almost_equal`.
+        atol: Absolute tolerance.
+        aux_states: Arrays of its auxiliary states, in order or by name.
+        ctx: Device; `default_context` by default.
+        equal_nan: Whether NaN is equal to NaN.
+        dtype: What NumPy arrays become: a float type, or ``"asnumpy"`` to keep theirs.
+
+    Returns:
+        The outputs.
+
+    Raises:
+        AssertionError: if an output is another.
+        ArgumentError: if arrays are missing, or are of no variable.
+    """
+    name = "check_symbolic_forward"
+    kind = float_dtype(name, dtype)
+    context, arguments, states = bound_arrays(name, sym, location, aux_states, ctx, kind)
+    executor = bind(sym, context, arguments, aux_states=states)
+    outputs = executor.forward(is_train=False)
+    got = dict(zip(sym.list_outputs(), outputs, strict=True))
+    for key, want in named(name, "expected", expected, sym.list_outputs()).items():
+        names = (f"EXPECTED_{key}", f"FORWARD_{key}")
+        assert_almost_equal(want, got[key], rtol, atol, names, equal_nan)
+    return outputs
+
+
+def check_symbolic_backward(
+    sym: Symbol,
+    location: Location,
+    out_grads: Location | None,
+    expected: Location,
+    rtol: Tolerance = None,
+    atol: Tolerance = None,
+    aux_states: Location | None = None,
+    grad_req: Any = "write",
+    ctx: Context | None = None,
+    grad_stypes: Mapping[str, str] | None = None,
+    equal_nan: bool = False,
+    dtype: Any = np.float32,
+) -> dict[str, NDArray]:
+    """Check the gradients of a Symbol's arguments.
+
+    The arrays for the gradients start with random values: ``"write"`` must replace them,
+    ``"add"`` adds to them, and ``"null"`` leaves them.
+
+    Args:
+        sym: The graph.
+        location: Arrays of its arguments, in order or by name.
+        out_grads: Gradients of its outputs, in order or by name; None for losses.
+        expected: Gradients of its arguments, in order or by name; those left out are not checked.
+        rtol: Relative tolerance, as in `assert_almost_equal`.
+        atol: Absolute tolerance.
+        aux_states: Arrays of its auxiliary states, in order or by name.
+        grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order, or by name.
+        ctx: Device; `default_context` by default.
+        grad_stypes: Storage types of gradients by name of argument.
+        equal_nan: Whether NaN is equal to NaN.
+        dtype: What NumPy arrays become: a float type, or ``"asnumpy"`` to keep theirs.
+
+    Returns:
+        The arrays of the gradients that ``expected`` names.
+
+    Raises:
+        AssertionError: if a gradient is another.
+        ArgumentError: if arrays are missing, or are of no variable.
+    """
+    name = "check_symbolic_backward"
+    kind = float_dtype(name, dtype)
+    context, arguments, states = bound_arrays(name, sym, location, aux_states, ctx, kind)
+    wanted = named(name, "expected", expected, sym.list_arguments())
+    requests = gradient_requests(name, grad_req, sym.list_arguments())
+    start = {key: normal(size=arguments[key].shape) for key in wanted}
+    gradients = start_gradients(start, arguments, grad_stypes or {})
+    executor = bind(sym, context, arguments, gradients, requests, states)
+    executor.forward(is_train=True)
+    executor.backward(_heads(name, executor, out_grads, sym, context, kind))
+    for key, want in wanted.items():
+        got = gradients[key].asnumpy()
+        names = (f"EXPECTED_{key}", f"BACKWARD_{key}")
+        if requests[key] == "write":
+            assert_almost_equal(want, got, rtol, atol, names, equal_nan)
+            continue
+        before = start[key].astype(got.dtype)
+        reference = want if requests[key] == "add" else np.zeros_like(got)
+        assert_almost_equal(reference, got - before, rtol, atol, names, equal_nan)
+    return gradients
+
+
+def gradient_requests(name: str, given: Any, names: list[str]) -> dict[str, str]:
+    """Return what a backward pass does with the gradient of each argument.
+
+    Raises:
+        ArgumentError: for anything but ``"write"``, ``"add"`` and ``"null"``.
+    """
+    requests = (
+        dict.fromkeys(names, given)
+        if isinstance(given, str)
+        else {
+            **dict.fromkeys(names, "null"),
+            **named(name, "grad_req", given, names),
+        }
+    )
+    for request in requests.values():
+        if request not in ("write", "add", "null"):
+            raise ArgumentError(
+                f"{name}: expected grad_req to be write, add or null, got {request!r}"
+            )
+    return requests
+
+
+def start_gradients(
+    values: Mapping[str, Any], arguments: Mapping[str, NDArray], stypes: Mapping[str, str]
+) -> dict[str, NDArray]:
+    """Return arrays for gradients: with these values, like the arguments, of a storage type."""
+    made = {}
+    for key, value in values.items():
+        like = arguments[key]
+        dense = array(value, like.context, like.dtype)
+        stype = stypes.get(key) or "default"
+        made[key] = dense if stype == "default" else dense.tostype(stype)
+    return made
+
+
+def _heads(
+    name: str, executor: Executor, out_grads: Any, sym: Symbol, ctx: Context, dtype: Any
+) -> Any:
+    if out_grads is None:
+        return None
+    given = named(name, "out_grads", out_grads, sym.list_outputs())
+    made = {key: as_ndarray(name, value, ctx, dtype) for key, value in given.items()}
+    return [made.get(key) for key in executor.output_dict]
+
+
+def check_speed(
+    sym: Symbol,
+    location: Mapping[str, Any] | None = None,
+    ctx: Context | None = None,
+    N: int = 20,
+    grad_req: Any = None,
+    typ: str = "whole",
+    **kwargs: Any,
+) -> float:
+    """Return how long a Symbol takes for one pass, in seconds: the mean of some.
+
+    Args:
+        sym: The graph.
+        location: Arrays of its arguments by name; random ones by default.
+        ctx: Device; `default_context` by default.
+        N: How many passes are timed; one before them is not.
+        grad_req: As in `Symbol.bind`; ``"write"`` by default.
+        typ: ``"whole"`` for forward and backward, or ``"forward"`` for inference.
+        **kwargs: Shapes by name of argument, without a location.
+
+    Raises:
+        ArgumentError: for another ``typ``, or ``N`` below 1.
+        ArgumentTypeError: if ``location`` is no dict.
+    """
+    if typ not in ("whole", "forward"):
+        raise ArgumentError(f"check_speed: expected typ 'whole' or 'forward', got {typ!r}")
+    if N < 1:
+        raise ArgumentError(f"check_speed: expected N of at least 1, got {N}")
+    if location is not None and not isinstance(location, Mapping):
+        raise ArgumentTypeError(
+            f"check_speed: expected location as a dict, got {type(location).__name__}"
+        )
+    given = location or {}
+    shapes = kwargs if location is None else {key: x.shape for key, x in given.items()}
+    executor = simple_bind(sym, ctx or default_context(), grad_req or "write", **shapes)
+    for key, x in executor.arg_dict.items():
+        x[:] = given[key] if key in given else normal(size=x.shape)
+    _pass(executor, typ)
+    start = time.perf_counter()
+    for _ in range(N):
+        _pass(executor, typ)
+    return (time.perf_counter() - start) / N
+
+
+def _pass(executor: Executor, typ: str) -> None:
+    """Run once and wait for the results."""
+    outputs = executor.forward(is_train=typ == "whole")
+    if typ == "whole":
+        executor.backward(outputs)
+    for x in (*outputs, *(g for g in executor.grad_arrays if g is not None)):
+        x.wait_to_read()
+
+
+def same_symbol_structure(sym1: Symbol, sym2: Symbol) -> bool:
+    """Whether two graphs have the same operators in the same order; names do not count.
+
+    Args:
+        sym1: A graph.
+        sym2: Another.
+    """
+    first, second = (
+        [node.op and node.op.name for node in topological_order(sym._values)]
+        for sym in (sym1, sym2)
+    )
+    return first == second
