@@ -99,6 +99,11 @@ class Trainables:
             map(is_, map(_data_of, self._params), self._data)
         )
 
+    def changed(self) -> list[Parameter]:
+        """Return the parameters that hold other arrays than when these were gathered last."""
+        pairs = zip(self._params, self._data, strict=False)  # nothing was gathered at first
+        return [param for param, data in pairs if param._data is not data]
+
     def _gather(self) -> None:
         members = [(i, param) for i, param in enumerate(self._params) if param.grad_req != "null"]
         self._all = Selection(members)

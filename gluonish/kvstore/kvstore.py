@@ -36,12 +36,17 @@ class KVStore(KVStoreBase):
     the order of the list, so that results repeat exactly.
 
     Args:
-        kind: ``"local"`` or ``"device"``, or another name of MXNet's for one of them.
+        handle: ``"local"`` or ``"device"``, or another name of MXNet's for one of them.
+
+    Raises:
+        ArgumentError: There is no such store.
     """
 
-    def __init__(self, kind: str = "local") -> None:
-        self._kind = kind
-        self._on_device = KINDS[kind]
+    def __init__(self, handle: str = "local") -> None:
+        if handle not in KINDS:
+            raise ArgumentError(f"KVStore: expected one of {', '.join(KINDS)}, got {handle!r}")
+        self._kind = handle
+        self._on_device = KINDS[handle]
         self._stored: dict[Key, NDArray] = {}
         self._updater: UpdateFunction | None = None
         self._compression: TwoBitCompression | None = None
@@ -187,8 +192,16 @@ class KVStore(KVStoreBase):
         return moved
 
     def _overwrite(self, key: Key, value: NDArray) -> None:
-        """Replace a stored value without an update."""
-        copy_over(value, self._find("overwrite", key))
+        """Replace a stored value without an update; one of another dtype by a new array."""
+        stored = self._find("overwrite", key)
+        if stored.dtype == value.dtype:
+            copy_over(value, stored)
+        else:
+            self._stored[key] = copied(value, stored.context)
+
+    def _free_key(self) -> int:
+        """Return the smallest number from which on no key is used."""
+        return max((1 + key for key in self._stored if isinstance(key, int)), default=0)
 
     def _find(self, what: str, key: Key) -> NDArray:
         found = self._stored.get(key)

@@ -34,11 +34,12 @@ class Deferred(NamedTuple):
         """Return what a parameter of this name starts from."""
         if self.data is not None:
             return self.data
-        data: NDArray = gluon_array(zeros(shape, cpu(), dtype))
-        if not isinstance(self.init, str | Initializer):
-            self.init(InitDesc(name), data)
-            return data
-        outer = self.default_init
-        caller = create(outer if isinstance(outer, str | Initializer) else self.init)
-        caller(InitDesc(name, {"__init__": self.init}), data)
-        return data
+        # Initializers fill axes, so that a scalar is filled as an axis of one element.
+        filled: NDArray = gluon_array(zeros(shape or (1,), cpu(), dtype))
+        if isinstance(self.init, str | Initializer):
+            outer = self.default_init
+            caller = create(outer if isinstance(outer, str | Initializer) else self.init)
+            caller(InitDesc(name, {"__init__": self.init}), filled)
+        else:
+            self.init(InitDesc(name), filled)
+        return filled if shape else filled.reshape(())

@@ -8,35 +8,31 @@ device). The NDArrays stay the same until `cast`, `reset_ctx`, a new ``grad_req`
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gluonish.autograd import mark_variables, pause
 from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import (
-    ArgumentError,
-    DeferredInitializationError,
-    ParameterError,
-)
+from gluonish.core.errors import ArgumentError, ParameterError
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
-from gluonish.core.spec import Shape
 from gluonish.initializer import Uniform
-from gluonish.ndarray import NDArray, array, recording, zeros
+from gluonish.ndarray import NDArray, array, zeros
 from gluonish.numpy.array import gluon_array
+from gluonish.parameter.arrays import ParameterArrays
 from gluonish.parameter.deferred import Deferred, Init
+from gluonish.parameter.gradients import attach_gradients
+from gluonish.parameter.loading import fit
 from gluonish.parameter.placement import (
     ContextList,
-    array_on,
     as_contexts,
     check_loaded_contexts,
     check_stype,
-    loaded_dtype,
-    mean_on_cpu,
 )
-from gluonish.parameter.shapes import check_fits, join_shapes, shape_is_known
-from gluonish.parameter.sparse_rows import TrainerLink, check_dense, pull_rows, whole_rows
+from gluonish.parameter.places import told
+from gluonish.parameter.refusals import refuse_shape, refuse_uninitialized
+from gluonish.parameter.shapes import shape_is_known
 from gluonish.symbol import Symbol, var
 
 __all__ = ["Init", "Parameter", "tensor_types"]
@@ -46,7 +42,7 @@ tensor_types = (Symbol, NDArray)
 _UNIFORM = Uniform()
 
 
-class Parameter:
+class Parameter(ParameterArrays):
     """A weight of a Block, on one device or several.
 
     Args:
@@ -59,8 +55,9 @@ class Parameter:
         init: Initializer, or its name; None for the one that `initialize` is given.
         allow_deferred_init: Whether `initialize` may wait for an unknown shape.
         differentiable: If False, ``grad_req`` stays ``"null"``.
-        stype: ``"default"``, that is dense; or ``"row_sparse"`` or ``"csr"``: then a Trainer's
-            kvstore has all rows, and `row_sparse_data` brings the ones that are needed.
+        stype: ``"default"``, that is dense; or ``"row_sparse"``: then a Trainer's kvstore has all
+            rows, and `row_sparse_data` brings the ones that are needed; or ``"csr"``, whose values
+            can be saved and loaded only.
         grad_stype: Storage type of the gradient.
 
     Raises:
@@ -87,21 +84,12 @@ class Parameter:
         stype: str = "default",
         grad_stype: str = "default",
     ) -> None:
-        self.name = name
+        super().__init__(name, shape, check_stype("stype", stype, name))
         self.lr_mult = lr_mult
         self.wd_mult = wd_mult
         self.init = init
-        self._data: dict[Context, NDArray] | None = None
-        self._grad: dict[Context, NDArray] | None = None
-        self._deferred_init: Deferred | None = None
-        self._trainer: TrainerLink | None = None
         self._var: Symbol | None = None
-        extents = (shape,) if isinstance(shape, int) else shape
-        self._shape: Shape | None = None if extents is None else tuple(extents)
-        check_stype("stype", stype, name)
-        check_stype("grad_stype", grad_stype, name)
-        self._stype = stype
-        self._grad_stype = grad_stype
+        self._grad_stype = check_stype("grad_stype", grad_stype, name)
         normalize_dtype(dtype)
         self._dtype = np.float32 if dtype is None else dtype
         self._allow_deferred_init = allow_deferred_init
@@ -121,7 +109,7 @@ class Parameter:
     def grad_req(self, req: str) -> None:
         if req not in ("write", "add", "null"):
             raise ArgumentError(
-                f"Parameter {self.name}: expected grad_req 'write', 'add' or 'null', got {req!r}"
+                f"{told(self)}: expected grad_req 'write', 'add' or 'null', got {req!r}"
             )
         if not self._differentiable:
             req = "null"
@@ -139,23 +127,6 @@ class Parameter:
     @dtype.setter
     def dtype(self, dtype: Any) -> None:
         self.cast(dtype)
-
-    @property
-    def shape(self) -> Shape | None:
-        """Extents; unknown ones are 0 or -1. Unknown extents may be set, known ones not changed.
-
-        With NumPy's semantics of shapes, unknown ones read as -1.
-        """
-        if self._shape is None or not is_np_shape():
-            return self._shape
-        return tuple(n or -1 for n in self._shape)
-
-    @shape.setter
-    def shape(self, new_shape: Sequence[int]) -> None:
-        shape = tuple(new_shape)
-        if self._shape is not None:
-            check_fits(self.name, self._shape, shape)
-        self._shape = shape
 
     def initialize(
         self,
@@ -177,7 +148,7 @@ class Parameter:
         """
         if self._data is not None and not force_reinit:
             warnings.warn(
-                f"Parameter {self.name}: already initialized on {self.list_ctx()} and kept; "
+                f"{told(self)}: already initialized on {self.list_ctx()} and kept; "
                 "set force_reinit=True to start again",
                 UserWarning,
                 stacklevel=2,
@@ -185,16 +156,14 @@ class Parameter:
             return
         self._hold(None)
         self._grad = None
-        contexts = as_contexts(ctx, f"Parameter {self.name}")
+        contexts = as_contexts(ctx, told(self))
         if init is None:
             init = default_init if self.init is None else self.init
-        if not shape_is_known(self._shape) and not self._allow_deferred_init:
-            raise ArgumentError(
-                f"Parameter {self.name}: expected a known shape, got {self._shape}; "
-                "give all extents, or allow_deferred_init=True"
-            )
+        known = shape_is_known(self.shape)
+        if not known and not self._allow_deferred_init:
+            refuse_shape(self)
         self._deferred_init = Deferred(init, contexts, default_init, None)
-        if shape_is_known(self._shape):
+        if known:
             self._finish_deferred_init()
 
     def _finish_deferred_init(self) -> None:
@@ -206,10 +175,10 @@ class Parameter:
         deferred = self._deferred_init
         if deferred is None:
             return
-        shape = self._shape
+        shape = self.shape
         if shape is None or not shape_is_known(shape):
             raise ParameterError(
-                f"Parameter {self.name}: expected a known shape, got {shape}; "
+                f"{told(self)}: expected a known shape, got {shape}; "
                 "give in_units, in_channels and the like to the layer"
             )
         with pause():
@@ -239,11 +208,7 @@ class Parameter:
             self._grad = None
             self._hold({ctx: value.detach() for ctx, value in data.items()})
             return
-        self._grad = {
-            ctx: gluon_array(zeros(value.shape, ctx, self._dtype, self._grad_stype))
-            for ctx, value in data.items()
-        }
-        mark_variables(list(data.values()), list(self._grad.values()), self._grad_req)
+        self._grad = attach_gradients(data, self._dtype, self._grad_stype, self._grad_req)
 
     def _load_init(
         self,
@@ -263,17 +228,11 @@ class Parameter:
         Raises:
             ParameterError: if shape, dtype or devices do not fit.
         """
-        what = f"Parameter {self.name}: loading"
-        shape = data.shape if not self._shape else join_shapes(self._shape, data.shape)
-        if shape is None:
-            raise ParameterError(f"{what} expected shape {self._shape}, got {data.shape}")
-        dtype = loaded_dtype(self._dtype, data.dtype, what, cast_dtype, dtype_source)
+        what = f"{told(self)}: loading"
         contexts = None if ctx is None else as_contexts(ctx, what)
         present = self._waiting_contexts()
         check_loaded_contexts(what, present, contexts)
-        self._shape = shape
-        if dtype is not self._dtype:
-            self.cast(dtype)
+        fit(self, data, cast_dtype, dtype_source)
         if self._data is not None:
             self.set_data(data)
         else:
@@ -281,18 +240,13 @@ class Parameter:
                 self._allocate(data, present or contexts or [cpu()])
         self._deferred_init = None
 
-    def _waiting_contexts(self) -> list[Context] | None:
-        if self._data is not None:
-            return list(self._data)
-        return None if self._deferred_init is None else self._deferred_init.contexts
-
     def reset_ctx(self, ctx: ContextList) -> None:
         """Move to other devices; values on several devices are averaged.
 
         Raises:
             ArgumentError: if the parameter is not initialized.
         """
-        contexts = as_contexts(ctx, f"Parameter {self.name}")
+        contexts = as_contexts(ctx, told(self))
         if self._data is not None:
             data = self._reduce()
             with pause():
@@ -301,92 +255,9 @@ class Parameter:
             self._deferred_init = self._deferred_init._replace(contexts=contexts)
         else:
             raise ArgumentError(
-                f"Parameter {self.name}: reset_ctx expected an initialized parameter, got one that "
+                f"{told(self)}: reset_ctx expected an initialized parameter, got one that "
                 "is not; call initialize(ctx=...)"
             )
-
-    def _on(self, arrays: dict[Context, NDArray] | None, ctx: Context | None) -> NDArray:
-        """Return the array of a device; of the only one, or the current one, for None."""
-        if arrays is None:
-            self._refuse()
-        if ctx is None and len(arrays) == 1:
-            return next(iter(arrays.values()))
-        return array_on(arrays, ctx, self.name)
-
-    def _refuse(self) -> NoReturn:
-        what = f"Parameter {self.name}: expected an initialized parameter, got one that"
-        if self._deferred_init is not None:
-            raise DeferredInitializationError(
-                f"{what} waits for its shape {self._shape}; pass a batch through the network "
-                "first, or give in_units, in_channels and the like to the layer"
-            )
-        raise ParameterError(
-            f"{what} is not; call initialize() on the network, and take its parameters from "
-            "collect_params(): Block.params lacks those of its children"
-        )
-
-    def _gradients(self) -> dict[Context, NDArray]:
-        if self._grad is None:
-            if self._data is None:
-                self._refuse()
-            raise ParameterError(
-                f"Parameter {self.name}: grad expected grad_req 'write' or 'add', got 'null'"
-            )
-        return self._grad
-
-    def data(self, ctx: Context | None = None) -> NDArray:
-        """Return the array on a device.
-
-        Args:
-            ctx: The device; by default the only one, or the current context among several.
-
-        Raises:
-            DeferredInitializationError: if the shape is not known yet.
-            ParameterError: if the parameter is not initialized, not on this device, or sparse.
-        """
-        check_dense(self, "data")
-        array = self._on(self._data, ctx)
-        tracer = recording.tracer.get()
-        traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
-        return traced
-
-    def list_data(self) -> list[NDArray]:
-        """Return the arrays on all devices, in the order in which `initialize` got them.
-
-        Raises:
-            ParameterError: if the parameter is not initialized, or sparse.
-        """
-        check_dense(self, "list_data")
-        return self._held()
-
-    def _held(self) -> list[NDArray]:
-        """Return the arrays on all devices, whatever their storage type."""
-        if self._data is None:
-            self._refuse()
-        return list(self._data.values())
-
-    def grad(self, ctx: Context | None = None) -> NDArray:
-        """Return the gradient on a device, like `data`.
-
-        Raises:
-            ParameterError: as `data`, and if ``grad_req`` is null.
-        """
-        return self._on(self._gradients(), ctx)
-
-    def list_grad(self) -> list[NDArray]:
-        """Return the gradients on all devices."""
-        return list(self._gradients().values())
-
-    def list_ctx(self) -> list[Context]:
-        """Return the devices that the parameter is on, or waits for.
-
-        Raises:
-            ParameterError: if it is not initialized.
-        """
-        contexts = self._waiting_contexts()
-        if contexts is None:
-            self._refuse()
-        return list(contexts)
 
     def set_data(self, data: Any) -> None:
         """Put values on all devices; while the shape is unknown they settle it and wait with it.
@@ -400,7 +271,7 @@ class Parameter:
         source = data if isinstance(data, NDArray) else array(data)
         if self._data is None:
             if self._deferred_init is None:
-                self._refuse()
+                refuse_uninitialized(self)
             self.shape = source.shape
             self._deferred_init = self._deferred_init._replace(data=source)
             return
@@ -410,14 +281,6 @@ class Parameter:
         with pause():
             for target in self._data.values():
                 source.copyto(target)
-
-    def zero_grad(self) -> None:
-        """Set the gradients on all devices to 0; nothing without gradients."""
-        for ctx, grad in (self._grad or {}).items():
-            if grad.stype == "default":
-                grad[:] = 0
-            else:
-                zeros(grad.shape, ctx, grad.dtype, grad.stype).copyto(grad)
 
     def cast(self, dtype: Any) -> None:
         """Convert values and gradients to another element type."""
@@ -431,27 +294,6 @@ class Parameter:
             if self._grad is not None:
                 self._grad = {ctx: grad.astype(dtype) for ctx, grad in self._grad.items()}
                 mark_variables(self._held(), self.list_grad(), self._grad_req)
-
-    def row_sparse_data(self, row_id: NDArray) -> NDArray:
-        """Return the row-sparse array on a device, with some rows as the Trainer's store has them.
-
-        It is the same array at each call, and holds the rows asked for last.
-
-        Args:
-            row_id: Numbers of rows, of any shape, on that device.
-
-        Raises:
-            ParameterError: if the parameter is dense, not initialized, or in no Trainer.
-        """
-        found = self._on(self._data, row_id.context)
-        pull_rows(self, "row_sparse_data", found, row_id)
-        return found
-
-    def list_row_sparse_data(self, row_id: NDArray) -> list[NDArray]:
-        """Return the row-sparse arrays on all devices, with some rows; see `row_sparse_data`."""
-        found = self._held()
-        pull_rows(self, "list_row_sparse_data", found, row_id)
-        return found
 
     def var(self) -> Symbol:
         """Return the symbol variable that stands for this parameter; the same one until `cast`."""
@@ -469,13 +311,3 @@ class Parameter:
                 stype=self._stype,
             )
         return self._var.as_np_ndarray() if is_np_array() else self._var
-
-    def _set_trainer(self, trainer: TrainerLink | None) -> None:
-        self._trainer = trainer
-
-    def _reduce(self) -> NDArray:
-        """Return a copy of the values on the CPU, the mean over the devices."""
-        with pause():
-            if self._stype != "default":
-                return whole_rows(self)
-            return mean_on_cpu(self.list_data())

@@ -10,9 +10,11 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterErro
 from gluonish.initializer import Initializer, Uniform
 from gluonish.ndarray import NDArray, array, load, save
 from gluonish.parameter.constant import Constant
+from gluonish.parameter.gradients import zero_arrays
 from gluonish.parameter.parameter import Init, Parameter
 from gluonish.parameter.placement import ContextList
-from gluonish.parameter.shapes import join_shapes
+from gluonish.parameter.places import told
+from gluonish.parameter.shapes import as_shape, join_shapes
 
 __all__ = ["ParameterDict", "UnknownParameterError", "bare_names"]
 
@@ -89,10 +91,12 @@ class ParameterDict:
         Args:
             name: Name without the prefix.
             **kwargs: Arguments of `Parameter`. A parameter that exists must agree with them; what
-                it does not know yet (unknown extents, no initializer) it takes over.
+                it does not know yet (unknown extents, no initializer) it takes over. Whether it may
+                wait for its shape, has gradients at all, and in which storage type, it keeps.
 
         Raises:
             ParameterError: if the parameter exists and is different.
+            ArgumentTypeError: if Parameter has no such argument.
         """
         full_name = self._prefix + name
         parameter = self._find(full_name)
@@ -169,9 +173,8 @@ class ParameterDict:
             parameter.initialize(None, ctx, init, force_reinit=force_reinit)
 
     def zero_grad(self) -> None:
-        """Set all gradients to 0."""
-        for parameter in self.values():
-            parameter.zero_grad()
+        """Set all gradients to 0, those of a device at once."""
+        zero_arrays(x for parameter in self.values() for x in (parameter._grad or {}).values())
 
     def reset_ctx(self, ctx: ContextList) -> None:
         """Move all parameters to other devices."""
@@ -302,9 +305,21 @@ def bare_names(arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
     }
 
 
+# Arguments of Parameter that one which exists does not change for; layers that share it differ.
+_KEPT = ("allow_deferred_init", "differentiable", "grad_stype")
+_COMPARED = ("grad_req", "shape", "dtype", "lr_mult", "wd_mult", "init", "stype")
+
+
 def _agree(parameter: Parameter, attribute: str, wanted: Any) -> None:
     """Check one attribute of an existing parameter, or let it take over what it lacks."""
-    stored = getattr(parameter, attribute, None)
+    if attribute in _KEPT:
+        return
+    if attribute not in _COMPARED:
+        raise ArgumentTypeError(
+            f"ParameterDict: expected arguments of Parameter, got {attribute!r}"
+            f"{nearest(attribute, (*_COMPARED, *_KEPT))}"
+        )
+    stored: Any = getattr(parameter, "_stype" if attribute == "stype" else attribute)
     if stored is None:
         if wanted is not None:
             setattr(parameter, attribute, wanted)
@@ -314,11 +329,11 @@ def _agree(parameter: Parameter, attribute: str, wanted: Any) -> None:
     if attribute == "dtype" and normalize_dtype(stored) == normalize_dtype(wanted):
         return
     if attribute == "shape":
-        joined = join_shapes(stored, (wanted,) if isinstance(wanted, int) else tuple(wanted))
+        joined = join_shapes(stored, as_shape(told(parameter), wanted))
         if joined is not None:
             parameter.shape = joined
             return
     raise ParameterError(
-        f"ParameterDict: expected {parameter.name!r} with {attribute} {stored}, as it was made, "
-        f"got {wanted}"
+        f"{told(parameter)}: expected {attribute} {stored}, as it was made, got {wanted} from a "
+        "layer that shares it; give both layers the same, or do not share"
     )

@@ -22,14 +22,15 @@ ContextList = Context | Sequence[Context]
 _STYPES = ("default", "row_sparse", "csr")
 
 
-def check_stype(argument: str, stype: str, name: str) -> None:
-    """Refuse what is no storage type.
+def check_stype(argument: str, stype: str, name: str) -> str:
+    """Return a storage type.
 
     Raises:
         ArgumentError: if there is no such storage type.
     """
     if stype not in _STYPES:
         raise ArgumentError(f"Parameter {name}: expected {argument} in {_STYPES}, got {stype!r}")
+    return stype
 
 
 def as_contexts(ctx: ContextList | None, what: str) -> list[Context]:
@@ -83,7 +84,7 @@ def check_loaded_contexts(
         )
 
 
-def array_on(arrays: Mapping[Context, NDArray], ctx: Context | None, name: str) -> NDArray:
+def array_on(arrays: Mapping[Context, NDArray], ctx: Context | None, what: str) -> NDArray:
     """Return the array of a device, of the current one for None; pinned memory is the CPU's.
 
     Raises:
@@ -96,8 +97,7 @@ def array_on(arrays: Mapping[Context, NDArray], ctx: Context | None, name: str) 
         found = arrays.get(cpu(ctx.device_id))
     if found is None:
         raise ParameterError(
-            f"Parameter {name}: expected a context of {list(arrays)}, where it was initialized, "
-            f"got {ctx}"
+            f"{what}: expected a context of {list(arrays)}, where it was initialized, got {ctx}"
         )
     return found
 

@@ -4,13 +4,23 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gluonish.autograd import pause
 from gluonish.core.context import cpu
-from gluonish.core.errors import ParameterError
+from gluonish.core.errors import ArgumentTypeError, ParameterError
 from gluonish.ndarray import NDArray, arange, zeros
+from gluonish.parameter.places import told
+from gluonish.parameter.refusals import refuse_uninitialized
 
 if TYPE_CHECKING:
+    from gluonish.parameter.arrays import ParameterArrays
     from gluonish.parameter.parameter import Parameter
 
-__all__ = ["TrainerLink", "check_dense", "pull_rows", "whole_rows"]
+__all__ = [
+    "TrainerLink",
+    "check_dense",
+    "check_only_trainer",
+    "check_rows",
+    "pull_rows",
+    "whole_rows",
+]
 
 
 class TrainerLink(Protocol):
@@ -19,50 +29,80 @@ class TrainerLink(Protocol):
     def _parameter_was_set(self, parameter: "Parameter") -> None:
         """Take note that values were put into the parameter by hand."""
 
-    def _row_sparse_pull(self, parameter: "Parameter", out: Any, row_ids: Any) -> None:
+    def _row_sparse_pull(self, parameter: "ParameterArrays", out: Any, row_ids: Any) -> None:
         """Bring rows of a sparse parameter from where all of them are."""
 
 
-def check_dense(parameter: "Parameter", what: str) -> None:
+def check_dense(parameter: "ParameterArrays", what: str) -> None:
     """Refuse a method that does not serve sparse parameters.
 
     Raises:
         ParameterError: if the parameter is sparse.
     """
-    if parameter._stype != "default":
-        raise ParameterError(
-            f"Parameter {parameter.name}: {what} expected stype 'default', got "
-            f"{parameter._stype!r}; use row_sparse_data, which takes the rows that you need"
-        )
+    if parameter._stype == "default":
+        return
+    remedy = (
+        "use row_sparse_data, which takes the rows that you need"
+        if parameter._stype == "row_sparse"
+        else "make the parameter dense, or a Constant"
+    )
+    raise ParameterError(
+        f"{told(parameter)}: {what} expected stype 'default', got {parameter._stype!r}; {remedy}"
+    )
 
 
-def pull_rows(parameter: "Parameter", what: str, out: Any, row_id: NDArray) -> None:
-    """Bring rows from the Trainer's store.
+def check_rows(parameter: "ParameterArrays", what: str, row_id: object) -> None:
+    """Refuse to bring rows where there are none, or of no array of their numbers.
 
     Args:
         parameter: Whose rows.
         what: The method, for messages.
-        out: Row-sparse array that receives them, or a list of such arrays.
         row_id: Numbers of rows.
 
     Raises:
-        ParameterError: if the parameter is not row-sparse, or in no Trainer.
+        ParameterError: if the parameter is not row-sparse, not initialized, or in no Trainer.
+        ArgumentTypeError: if ``row_id`` is no NDArray.
     """
     if parameter._stype != "row_sparse":
         raise ParameterError(
-            f"Parameter {parameter.name}: {what} expected stype 'row_sparse', got "
+            f"{told(parameter)}: {what} expected stype 'row_sparse', got "
             f"{parameter._stype!r}; use data() or list_data()"
         )
+    if parameter._data is None:
+        refuse_uninitialized(parameter)
     if parameter._trainer is None:
         raise ParameterError(
-            f"Parameter {parameter.name}: {what} expected a Parameter in a Trainer, got one in "
+            f"{told(parameter)}: {what} expected a Parameter in a Trainer, got one in "
             "none; the Trainer's store has the rows"
         )
-    with pause():  # a pull is no part of the graph, though its array may be
-        parameter._trainer._row_sparse_pull(parameter, out, row_id)
+    if not isinstance(row_id, NDArray):
+        raise ArgumentTypeError(
+            f"{told(parameter)}: {what} expected row_id as an NDArray on the device, got "
+            f"{type(row_id).__name__}"
+        )
 
 
-def whole_rows(parameter: "Parameter") -> NDArray:
+def check_only_trainer(parameter: "ParameterArrays", trainer: TrainerLink) -> None:
+    """Refuse a second trainer for a sparse parameter.
+
+    Raises:
+        ParameterError: if it belongs to another one.
+    """
+    if parameter._trainer is not None and parameter._trainer is not trainer:
+        raise ParameterError(
+            f"{told(parameter)}: expected one Trainer for a {parameter._stype} parameter, got a "
+            "second; the first one's store has its rows"
+        )
+
+
+def pull_rows(parameter: "ParameterArrays", out: Any, row_id: NDArray) -> None:
+    """Bring rows from the Trainer's store into a row-sparse array, or a list of such arrays."""
+    if parameter._trainer is not None:
+        with pause():  # a pull is no part of the graph, though its array may be
+            parameter._trainer._row_sparse_pull(parameter, out, row_id)
+
+
+def whole_rows(parameter: "ParameterArrays") -> NDArray:
     """Return a sparse copy of all values on the CPU, as the Trainer's store has them."""
     first = parameter._held()[0]
     if parameter._trainer is None or parameter._stype != "row_sparse":

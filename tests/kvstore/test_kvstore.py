@@ -282,3 +282,8 @@ def test_facts_are_those_of_one_process(store: KVStore) -> None:
     store._barrier()
     with pytest.raises(ArgumentError, match="is_capable: expected 'optimizer', got 'magic'"):
         store.is_capable("magic")
+
+
+def test_unknown_kind_is_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"KVStore: expected one of local, .*got 'foo'"):
+        KVStore("foo")

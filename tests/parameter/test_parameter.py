@@ -3,7 +3,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gluonish import initializer
+from gluonish import initializer, util
 from gluonish.autograd import backward, pause, record
 from gluonish.core.context import cpu
 from gluonish.core.errors import (
@@ -381,3 +381,99 @@ class TestLoading:
     def test_unknown_dtype_source_is_refused(self) -> None:
         with pytest.raises(ArgumentError, match="got 'mine'"):
             self.load(ready(), ones((2, 3)), dtype_source="mine")
+
+
+# -- shapes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [None, "ab", (2, 1.5), (2, None)])
+def test_shape_of_a_wrong_type_is_refused(wrong: object) -> None:
+    with pytest.raises(ArgumentTypeError, match="Parameter w: expected shape as a sequence"):
+        Parameter("w", shape=(2, 0)).shape = wrong  # type: ignore[assignment]
+
+
+def test_shape_may_hold_numpy_integers() -> None:
+    parameter = Parameter("w", shape=[np.int64(2), 0])
+    parameter.shape = [2, np.int32(3)]
+    assert parameter.shape == (2, 3)
+    assert {type(extent) for extent in parameter.shape} == {int}
+
+
+def test_scalar_parameter_needs_the_shapes_of_numpy() -> None:
+    with pytest.raises(ArgumentError, match=r"got \(\); .*NumPy's semantics"):
+        Parameter("w", shape=()).initialize()
+    with util.np_shape(True):
+        parameter = Parameter("w", shape=())
+        parameter.initialize(initializer.Constant(2.0))
+        assert parameter.data().shape == ()
+        assert float(parameter.data().asnumpy()) == 2.0
+
+
+def test_zero_is_unknown_with_the_shapes_of_numpy_too() -> None:
+    with util.np_shape(True):
+        parameter = Parameter("w", shape=(2, 0), allow_deferred_init=True)
+        assert parameter.shape == (2, -1)
+        parameter.initialize()
+        with pytest.raises(DeferredInitializationError, match=r"shape \(2, -1\)"):
+            parameter.data()
+
+
+# -- rows ----------------------------------------------------------------------------------------
+
+
+def rows() -> Parameter:
+    parameter = Parameter("w", shape=(4, 2), stype="row_sparse", grad_stype="row_sparse")
+    parameter.initialize()
+    return parameter
+
+
+@pytest.mark.parametrize("method", ["data", "list_data"])
+def test_rows_are_not_given_as_a_whole(method: str) -> None:
+    with pytest.raises(ParameterError, match=f"{method} expected .*'row_sparse'; use row_sparse"):
+        getattr(rows(), method)()
+
+
+@pytest.mark.parametrize("method", ["row_sparse_data", "list_row_sparse_data"])
+def test_rows_need_a_trainer(method: str) -> None:
+    with pytest.raises(ParameterError, match=f"{method} expected a Parameter in a Trainer"):
+        getattr(rows(), method)(array([0]))
+
+
+def test_numbers_of_rows_must_be_an_array() -> None:
+    parameter = rows()
+    parameter._set_trainer(Recorder())
+    with pytest.raises(ArgumentTypeError, match="row_id as an NDArray on the device, got list"):
+        parameter.row_sparse_data([0])  # type: ignore[arg-type]
+
+
+def test_rows_belong_to_one_trainer() -> None:
+    parameter, first = rows(), Recorder()
+    parameter._set_trainer(first)
+    parameter._set_trainer(first)
+    with pytest.raises(ParameterError, match="one Trainer for a row_sparse parameter"):
+        parameter._set_trainer(Recorder())
+    parameter._set_trainer(None)
+    parameter._set_trainer(Recorder())
+
+
+def test_csr_values_are_not_given_at_all() -> None:
+    parameter = Parameter("w", shape=(4, 2), stype="csr")
+    parameter.initialize()
+    with pytest.raises(ParameterError, match="got 'csr'; make the parameter dense"):
+        parameter.data()
+
+
+# -- zeros ---------------------------------------------------------------------------------------
+
+
+def test_zero_grad_reaches_all_devices_and_storage_types() -> None:
+    contexts = [cpu(0), cpu(1)]
+    dense = Parameter("w", shape=(2, 2))
+    sparse = Parameter("v", shape=(2, 2), grad_stype="row_sparse")
+    for parameter in (dense, sparse):
+        parameter.initialize(ctx=contexts)
+        for gradient in parameter.list_grad():
+            array(np.ones((2, 2)), ctx=gradient.context).tostype(gradient.stype).copyto(gradient)
+        parameter.zero_grad()
+        assert [g.asnumpy().any() for g in parameter.list_grad()] == [False, False]
+    Parameter("z", shape=(1,), grad_req="null").zero_grad()

@@ -48,7 +48,7 @@ def test_shapes_are_joined() -> None:
 )
 def test_disagreement_with_an_existing_parameter_is_refused(wanted: dict[str, object]) -> None:
     params = make(w=(3, 5))
-    with pytest.raises(ParameterError, match=f"'net_w' with {next(iter(wanted))}"):
+    with pytest.raises(ParameterError, match=f"Parameter net_w: expected {next(iter(wanted))} "):
         params.get("w", **wanted)
 
 
@@ -183,3 +183,33 @@ def test_parameters_of_any_kind_may_be_updated_from_a_plain_dict() -> None:
     params = ParameterDict()
     params.update({"w": Parameter("w", shape=(1,))})
     assert list(params) == ["w"]
+
+
+@pytest.mark.parametrize(
+    "kept", [{"allow_deferred_init": True}, {"differentiable": False}, {"grad_stype": "row_sparse"}]
+)
+def test_what_a_parameter_was_made_for_stays(kept: dict[str, object]) -> None:
+    params = make(w=(3, 5))
+    before = vars(params["net_w"]).copy()
+    assert params.get("w", **kept) is params["net_w"]
+    assert vars(params["net_w"]) == before
+
+
+def test_other_storage_type_is_refused() -> None:
+    with pytest.raises(ParameterError, match="expected stype default, as it was made"):
+        make(w=(3, 5)).get("w", stype="row_sparse")
+
+
+def test_unknown_argument_is_refused_for_an_existing_parameter_too() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"got 'lr_mul' \(nearest: 'lr_mult'"):
+        make(w=(3, 5)).get("w", lr_mul=2.0)
+
+
+def test_zero_grad_reaches_every_parameter_on_every_device() -> None:
+    params = make(w=(3, 5), b=(3,))
+    params["net_b"].grad_req = "null"
+    params.initialize(ctx=[cpu(0), cpu(1)])
+    for gradient in params["net_w"].list_grad():
+        gradient += 3
+    params.zero_grad()
+    assert [g.asnumpy().any() for g in params["net_w"].list_grad()] == [False, False]

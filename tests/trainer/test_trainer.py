@@ -1,6 +1,7 @@
 """Trainer: one device and several, with and without updates in the store, states, errors."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from gluonish.kvstore import KVStore, KVStoreBase
 from gluonish.lr_scheduler import FactorScheduler
 from gluonish.ndarray import NDArray, array
 from gluonish.optimizer import SGD, Adam
-from gluonish.parameter import Parameter, ParameterDict
+from gluonish.parameter import Parameter, ParameterDict, note_place
 from gluonish.trainer import StaleGradientError, Trainer
 
 ONE = [cpu(0)]
@@ -105,16 +106,6 @@ def test_parameters_of_a_dict_are_sorted_by_name() -> None:
     assert names == ["a", "m", "z"]
     assert [p.name for p in Trainer(dict(params.items()), "sgd")._params] == names
     assert [p.name for p in Trainer(list(params.values()), "sgd")._params] == ["z", "a", "m"]
-
-
-def test_shared_parameter_is_updated_once() -> None:
-    params = parameters(ONE)
-    twice = [params["w"], params["b"], params["w"]]
-    trainer = Trainer(twice, "sgd", {"learning_rate": 1.0})
-    (parts,) = batches(1)
-    backward(params, parts)
-    trainer.step(1)
-    assert trainer.optimizer._index_update_count == {0: 1, 1: 1}
 
 
 def test_parameters_with_one_name_are_kept_apart() -> None:
@@ -531,3 +522,176 @@ def test_unknown_kvstore_is_refused_before_training() -> None:
     parameter.initialize()
     with pytest.raises(ArgumentError, match=r"kvstore: expected one of device, local.*got 'foo'"):
         Trainer([parameter], "sgd", kvstore="foo")
+
+
+# -- several trainers ----------------------------------------------------------------------------
+
+
+def gradients_of(params: ParameterDict, factor: float) -> None:
+    losses = []
+    with record():
+        for context in params["w"].list_ctx():
+            losses.append((params["w"].data(context) * factor).sum())
+    run_backward(losses)
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+@pytest.mark.parametrize("update", [None, False])
+def test_two_trainers_of_one_network_take_turns(
+    contexts: list[Context], update: bool | None
+) -> None:
+    params = parameters(contexts, w=(2,))
+    first = Trainer(params, "sgd", {"learning_rate": 1.0}, update_on_kvstore=update)
+    second = Trainer(params, "sgd", {"learning_rate": 0.1}, update_on_kvstore=update)
+    expected = 0.5
+    for trainer in (first, second, second, first, second):
+        gradients_of(params, 2.0)
+        trainer.step(len(contexts))
+        expected -= 2.0 * trainer.learning_rate
+        for array_ in params["w"].list_data():
+            np.testing.assert_allclose(array_.asnumpy(), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("update", [None, False])
+def test_networks_with_equal_names_train_apart(update: bool | None) -> None:
+    networks = [parameters(TWO, w=(2,)) for _ in range(2)]
+    trainers = [
+        Trainer(params, "sgd", {"learning_rate": 1.0}, update_on_kvstore=update)
+        for params in networks
+    ]
+    for factor, params, trainer in zip((2.0, 3.0), networks, trainers, strict=True):
+        gradients_of(params, factor)
+        trainer.step(2)
+    assert [float(p["w"].data(cpu(1)).asnumpy()[0]) for p in networks] == [-1.5, -2.5]
+
+
+def test_trainers_may_share_a_store_that_only_adds_up() -> None:
+    store = KVStore("device")
+    networks = [parameters(TWO), parameters(TWO)]
+    trainers = [Trainer(p, "sgd", kvstore=store, update_on_kvstore=False) for p in networks]
+    for params, trainer in zip(networks, trainers, strict=True):
+        (parts,) = batches(1, 2)
+        backward(params, parts)
+        trainer.step(4)
+    assert set(store._stored) == {0, 1, 2, 3}
+    expected = train(TWO, steps=1, optimizer_params=None, update_on_kvstore=False)
+    for params in networks:
+        np.testing.assert_array_equal(params["w"].data(cpu(0)).asnumpy(), expected["w"])
+
+
+def test_store_that_updates_serves_one_trainer() -> None:
+    store = KVStore("device")
+    Trainer(parameters(TWO), "sgd", kvstore=store)._prepare()
+    with pytest.raises(ArgumentError, match="store of its own to update weights in"):
+        Trainer(parameters(TWO), "sgd", kvstore=store)._prepare()
+
+
+# -- values that change between steps ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+def test_values_of_a_new_initialize_are_trained(contexts: list[Context]) -> None:
+    params = parameters(contexts, w=(2,))
+    trainer = Trainer(params, "sgd", {"learning_rate": 1.0})
+    gradients_of(params, 1.0)
+    trainer.step(len(contexts))
+    params.initialize(Constant(0.0), ctx=contexts, force_reinit=True)
+    params["w"].set_data(array([7.0, 8.0]))
+    gradients_of(params, 1.0)
+    trainer.step(len(contexts))
+    assert params["w"].data(cpu(0)).asnumpy().tolist() == [6.0, 7.0]
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+def test_dtype_may_change_between_steps(contexts: list[Context]) -> None:
+    params = parameters(contexts, w=(2,))
+    trainer = Trainer(params, "sgd", {"learning_rate": 1.0})
+    for dtype in ("float32", "float64"):
+        params["w"].cast(dtype)
+        gradients_of(params, 1.0)
+        trainer.step(len(contexts))
+    assert params["w"].data(cpu(0)).asnumpy().tolist() == [-1.5, -1.5]
+    assert params["w"].data(cpu(0)).dtype is np.float64
+
+
+@pytest.mark.parametrize("update", [None, False])
+def test_gradients_add_up_over_passes(update: bool | None) -> None:
+    params = parameters(TWO, w=(2,))
+    params.setattr("grad_req", "add")
+    trainer = Trainer(params, "sgd", {"learning_rate": 1.0}, update_on_kvstore=update)
+    for _ in range(2):
+        for _ in range(3):
+            gradients_of(params, 1.0)
+        trainer.step(6)
+        params.zero_grad()
+    assert params["w"].data(cpu(1)).asnumpy().tolist() == [-1.5, -1.5]
+
+
+def test_stale_parameter_is_told_with_its_path() -> None:
+    params = parameters(ONE)
+    owner, net = Owner(), Owner()
+    note_place(owner, net, "output")
+    note_place(params["w"], owner, "weight")
+    trainer = Trainer(params, "sgd")
+    (parts,) = batches(1)
+    backward(params, parts, names="b")
+    with pytest.raises(StaleGradientError, match=r"w \(output\.weight\) on cpu\(0\).*'null'"):
+        trainer.step(1)
+
+
+# -- hooks for loss scaling and for other ways to add up ------------------------------------------
+
+
+class Owner:
+    """Stands for a Block."""
+
+
+class Scaler:
+    """Finds what is not finite, as `contrib.amp` does."""
+
+    def has_overflow(self, params: Sequence[Parameter]) -> bool:
+        grads = [g.asnumpy() for p in params if p.grad_req != "null" for g in p.list_grad()]
+        return not all(np.isfinite(g).all() for g in grads)
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+@pytest.mark.parametrize("update", [None, False])
+def test_step_with_overflow_is_skipped(contexts: list[Context], update: bool | None) -> None:
+    params = parameters(contexts, w=(2,))
+    trainer = Trainer(params, "adam", {"learning_rate": 1.0}, update_on_kvstore=update)
+    assert trainer._amp_loss_scaler is None
+    trainer._amp_loss_scaler = Scaler()
+    gradients_of(params, math.inf)
+    trainer.step(1)
+    assert params["w"].data(cpu(0)).asnumpy().tolist() == [0.5, 0.5]
+    assert trainer.optimizer.num_update == 0
+    with pytest.raises(StaleGradientError):
+        trainer.step(1)
+    gradients_of(params, 1.0)
+    trainer.step(1)
+    assert trainer.optimizer.num_update == 1
+
+
+@pytest.mark.parametrize("contexts", [ONE, TWO])
+def test_gradients_are_multiplied_by_the_scale(contexts: list[Context]) -> None:
+    params = parameters(contexts, w=(2,))
+    trainer = Trainer(params, "sgd", {"learning_rate": 1.0})
+    trainer._amp_original_scale = trainer._scale
+    trainer._scale = trainer._amp_original_scale / 1024
+    gradients_of(params, 1024.0)
+    trainer.step(len(contexts))
+    assert params["w"].data(cpu(0)).asnumpy().tolist() == [-0.5, -0.5]
+
+
+def test_subclass_may_add_up_in_its_own_way() -> None:
+    class Doubling(Trainer):
+        def _allreduce_grads(self) -> None:
+            for param in self._params:
+                for gradient in param.list_grad():
+                    gradient *= 2
+
+    params = parameters(ONE, w=(2,))
+    trainer = Doubling(params, "sgd", {"learning_rate": 1.0}, kvstore=None)
+    gradients_of(params, 1.0)
+    trainer.step(1)
+    assert params["w"].data().asnumpy().tolist() == [-1.5, -1.5]

@@ -1,0 +1,76 @@
+"""TestStore: the smallest store that a Trainer can use, and an example of one of your own."""
+
+from typing import Any
+
+from gluonish.kvstore.base import KVStoreBase, check_capability
+from gluonish.kvstore.sparse import copy_over, sum_sparse
+from gluonish.kvstore.transfer import sum_arrays
+from gluonish.ndarray import NDArray
+
+__all__ = ["TestStore"]
+
+
+@KVStoreBase.register
+class TestStore(KVStoreBase):
+    """A store that keeps nothing: it copies and adds up within one process.
+
+    It takes one key a call and cannot update weights, so that a Trainer updates on each device.
+    """
+
+    __test__ = False  # the name is MXNet's, and no case for pytest
+
+    def broadcast(self, key: Any, value: NDArray, out: Any, priority: int = 0) -> None:
+        """Copy a value into all of ``out``.
+
+        Args:
+            key: Number or name; it plays no part.
+            value: The value.
+            out: NDArray or list of NDArrays.
+            priority: Higher goes first.
+        """
+        for target in _list(out):
+            copy_over(value, target, priority)
+
+    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+        """Add up arrays, and copy the sum into all of ``out``.
+
+        Args:
+            key: Number or name; it plays no part.
+            value: NDArray or list of NDArrays.
+            out: NDArray or list of NDArrays; None for ``value`` itself.
+            priority: Higher goes first.
+        """
+        values = _list(value)
+        sparse = any(x.stype != "default" for x in values)
+        context = values[0].context
+        total = sum_sparse(values, context) if sparse else sum_arrays(values, context, priority)
+        for target in values if out is None else _list(out):
+            copy_over(total, target, priority)
+
+    @staticmethod
+    def is_capable(capability: str) -> bool:
+        """Return False for `OPTIMIZER`.
+
+        Raises:
+            ArgumentError: There is no such capability.
+        """
+        return check_capability(capability) != KVStoreBase.OPTIMIZER
+
+    @property
+    def type(self) -> str:
+        """``"teststore"``."""
+        return "teststore"
+
+    @property
+    def rank(self) -> int:
+        """0: there is one process."""
+        return 0
+
+    @property
+    def num_workers(self) -> int:
+        """1: there is one process."""
+        return 1
+
+
+def _list(arrays: Any) -> list[NDArray]:
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]

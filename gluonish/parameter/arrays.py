@@ -1,0 +1,184 @@
+"""What a Parameter holds: an NDArray on each of its devices, with its gradient."""
+
+from collections.abc import Sequence
+
+from gluonish.autograd import pause
+from gluonish.core.context import Context
+from gluonish.core.errors import ParameterError
+from gluonish.core.numpy_mode import is_np_shape
+from gluonish.core.spec import Shape
+from gluonish.ndarray import NDArray, recording
+from gluonish.parameter.deferred import Deferred
+from gluonish.parameter.gradients import zero_arrays
+from gluonish.parameter.placement import array_on, mean_on_cpu
+from gluonish.parameter.places import told
+from gluonish.parameter.refusals import refuse_uninitialized
+from gluonish.parameter.shapes import as_shape, check_fits
+from gluonish.parameter.sparse_rows import (
+    TrainerLink,
+    check_dense,
+    check_only_trainer,
+    check_rows,
+    pull_rows,
+    whole_rows,
+)
+
+__all__ = ["ParameterArrays"]
+
+
+class ParameterArrays:
+    """The half of `Parameter` that is read: shape, values, gradients and devices.
+
+    Args:
+        name: Name in files of whole networks and in symbols.
+        shape: Extents; unknown ones are 0 or -1. None: not even their number is known.
+        stype: Storage type of the values.
+    """
+
+    def __init__(self, name: str, shape: int | Sequence[int] | None, stype: str) -> None:
+        self.name = name
+        self._shape: Shape | None = None
+        if shape is not None:
+            self._shape = as_shape(f"Parameter {name}", shape)
+        self._stype = stype
+        self._data: dict[Context, NDArray] | None = None
+        self._grad: dict[Context, NDArray] | None = None
+        self._deferred_init: Deferred | None = None
+        self._trainer: TrainerLink | None = None
+
+    @property
+    def shape(self) -> Shape | None:
+        """Extents; unknown ones are 0 or -1. Unknown extents may be set, known ones not changed.
+
+        With NumPy's semantics of shapes, unknown ones read as -1.
+        """
+        if self._shape is None or not is_np_shape():
+            return self._shape
+        return tuple(n or -1 for n in self._shape)
+
+    @shape.setter
+    def shape(self, new_shape: int | Sequence[int]) -> None:
+        shape = as_shape(told(self), new_shape)
+        if self._shape is not None:
+            check_fits(told(self), self._shape, shape)
+        self._shape = shape
+
+    def _waiting_contexts(self) -> list[Context] | None:
+        if self._data is not None:
+            return list(self._data)
+        return None if self._deferred_init is None else self._deferred_init.contexts
+
+    def _on(self, arrays: dict[Context, NDArray] | None, ctx: Context | None) -> NDArray:
+        """Return the array of a device; of the only one, or the current one, for None."""
+        if arrays is None:
+            refuse_uninitialized(self)
+        if ctx is None and len(arrays) == 1:
+            return next(iter(arrays.values()))
+        return array_on(arrays, ctx, told(self))
+
+    def _gradients(self) -> dict[Context, NDArray]:
+        if self._grad is None:
+            if self._data is None:
+                refuse_uninitialized(self)
+            raise ParameterError(
+                f"{told(self)}: grad expected grad_req 'write' or 'add', got 'null'"
+            )
+        return self._grad
+
+    def data(self, ctx: Context | None = None) -> NDArray:
+        """Return the array on a device.
+
+        Args:
+            ctx: The device; by default the only one, or the current context among several.
+
+        Raises:
+            DeferredInitializationError: if the shape is not known yet.
+            ParameterError: if the parameter is not initialized, not on this device, or sparse.
+        """
+        check_dense(self, "data")
+        array = self._on(self._data, ctx)
+        tracer = recording.tracer.get()
+        traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
+        return traced
+
+    def list_data(self) -> list[NDArray]:
+        """Return the arrays on all devices, in the order in which `initialize` got them.
+
+        Raises:
+            ParameterError: if the parameter is not initialized, or sparse.
+        """
+        check_dense(self, "list_data")
+        return self._held()
+
+    def _held(self) -> list[NDArray]:
+        """Return the arrays on all devices, whatever their storage type."""
+        if self._data is None:
+            refuse_uninitialized(self)
+        return list(self._data.values())
+
+    def grad(self, ctx: Context | None = None) -> NDArray:
+        """Return the gradient on a device, like `data`.
+
+        Raises:
+            ParameterError: as `data`, and if ``grad_req`` is null.
+        """
+        return self._on(self._gradients(), ctx)
+
+    def list_grad(self) -> list[NDArray]:
+        """Return the gradients on all devices."""
+        return list(self._gradients().values())
+
+    def list_ctx(self) -> list[Context]:
+        """Return the devices that the parameter is on, or waits for.
+
+        Raises:
+            ParameterError: if it is not initialized.
+        """
+        contexts = self._waiting_contexts()
+        if contexts is None:
+            refuse_uninitialized(self)
+        return list(contexts)
+
+    def zero_grad(self) -> None:
+        """Set the gradients on all devices to 0; nothing without gradients."""
+        zero_arrays((self._grad or {}).values())
+
+    def row_sparse_data(self, row_id: NDArray) -> NDArray:
+        """Return the row-sparse array on a device, with some rows as the Trainer's store has them.
+
+        It is the same array at each call, and holds the rows asked for last.
+
+        Args:
+            row_id: Numbers of rows, of any shape, on that device.
+
+        Raises:
+            ParameterError: if the parameter is dense, not initialized, or in no Trainer.
+        """
+        check_rows(self, "row_sparse_data", row_id)
+        found = self._on(self._data, row_id.context)
+        pull_rows(self, found, row_id)
+        return found
+
+    def list_row_sparse_data(self, row_id: NDArray) -> list[NDArray]:
+        """Return the row-sparse arrays on all devices, with some rows; see `row_sparse_data`."""
+        check_rows(self, "list_row_sparse_data", row_id)
+        found = self._held()
+        pull_rows(self, found, row_id)
+        return found
+
+    def _set_trainer(self, trainer: TrainerLink | None) -> None:
+        """Belong to a trainer; a sparse parameter to one only, whose store has all its rows.
+
+        Raises:
+            ParameterError: if a sparse parameter belongs to another trainer.
+        """
+        if self._stype != "default" and trainer is not None:
+            check_only_trainer(self, trainer)
+        self._trainer = trainer
+
+    def _reduce(self) -> NDArray:
+        """Return a copy of the values on the CPU, the mean over the devices."""
+        with pause():
+            if self._stype != "default":
+                return whole_rows(self)
+            return mean_on_cpu(self.list_data())

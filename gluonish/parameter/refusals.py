@@ -1,0 +1,46 @@
+"""Why a parameter cannot be used yet, and what to do about it."""
+
+from typing import TYPE_CHECKING, NoReturn
+
+from gluonish.core.errors import ArgumentError, DeferredInitializationError, ParameterError
+from gluonish.parameter.places import told
+
+if TYPE_CHECKING:
+    from gluonish.parameter.arrays import ParameterArrays
+
+__all__ = ["refuse_shape", "refuse_uninitialized"]
+
+
+def refuse_uninitialized(parameter: "ParameterArrays") -> NoReturn:
+    """Raise the error of a parameter without arrays.
+
+    Raises:
+        DeferredInitializationError: It waits for its shape.
+        ParameterError: It was not initialized.
+    """
+    what = f"{told(parameter)}: expected an initialized parameter, got one that"
+    if parameter._deferred_init is not None:
+        raise DeferredInitializationError(
+            f"{what} waits for its shape {parameter.shape}; pass a batch through the network "
+            "first, which has to reach the layer, or give in_units, in_channels and the like to it"
+        )
+    raise ParameterError(
+        f"{what} is not; call initialize() on the network, and take its parameters from "
+        "collect_params(): Block.params lacks those of its children"
+    )
+
+
+def refuse_shape(parameter: "ParameterArrays") -> NoReturn:
+    """Raise the error of a parameter that may not wait for its shape.
+
+    Raises:
+        ArgumentError: Always.
+    """
+    remedy = (
+        "a scalar needs NumPy's semantics of shapes, see util.set_np"
+        if parameter._shape == ()
+        else "give all extents, or allow_deferred_init=True"
+    )
+    raise ArgumentError(
+        f"{told(parameter)}: expected a known shape, got {parameter.shape}; {remedy}"
+    )

@@ -1,0 +1,59 @@
+"""Gradients of a step: which are new, and what stands in for those that are not."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from gluonish.core.errors import ParameterError
+from gluonish.ndarray import NDArray, zeros
+from gluonish.parameter import Parameter
+from gluonish.parameter.places import told
+
+__all__ = ["LossScaler", "StaleGradientError", "groups", "new_gradients", "stale_error"]
+
+
+class StaleGradientError(ParameterError, UserWarning):
+    """A step found a gradient that is older than the last step; MXNet raises a UserWarning."""
+
+
+class LossScaler(Protocol):
+    """What a Trainer asks of a loss scaler, which `contrib.amp` attaches to it."""
+
+    def has_overflow(self, params: Sequence[Parameter]) -> bool:
+        """Whether a gradient is infinite or no number, so that this step has to be skipped."""
+        raise NotImplementedError
+
+
+def stale_error(stale: NDArray, params: Sequence[Parameter]) -> StaleGradientError:
+    """Return the error of a parameter that the last backward pass left out.
+
+    Args:
+        stale: Its array on the device where the gradient is old.
+        params: All parameters of the trainer.
+    """
+    param = next(p for p in params if any(x is stale for x in p._held()))
+    return StaleGradientError(
+        f"Trainer: expected a new gradient of {told(param)} on {stale.context}, got the one of the "
+        "last step; does the loss of this device depend on it? If it need not, call step with "
+        "ignore_stale_grad=True, or set its grad_req to 'null' to leave it as it is"
+    )
+
+
+def new_gradients(param: Parameter) -> list[NDArray] | None:
+    """Return gradients with zeros for devices whose gradient is not new; None if all are."""
+    fresh = [data._fresh_grad for data in param._held()]
+    if all(fresh) or not any(fresh):
+        return None
+    return [
+        gradient
+        if is_fresh
+        else zeros(gradient.shape, gradient.context, gradient.dtype, gradient.stype)
+        for gradient, is_fresh in zip(param.list_grad(), fresh, strict=True)
+    ]
+
+
+def groups(
+    items: Sequence[tuple[int, Parameter]], size: int
+) -> Iterator[Sequence[tuple[int, Parameter]]]:
+    """Yield parts of at most ``size`` parameters, in order."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

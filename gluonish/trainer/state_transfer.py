@@ -1,0 +1,85 @@
+"""States of updaters: their files, and those of devices that joined after training began."""
+
+import copy
+import os
+from collections.abc import Sequence
+
+from gluonish.core.context import Context
+from gluonish.core.files import atomic_write, open_to_read
+from gluonish.ndarray import NDArray
+from gluonish.optimizer import Optimizer, Updater, get_updater
+from gluonish.optimizer.base import State
+
+__all__ = ["copy_states", "count_on", "load_updaters", "save_updater", "updaters_for"]
+
+
+def copy_states(source: Updater, target: Updater) -> None:
+    """Give an updater copies of another's states; they move to their weights' device when used."""
+    target.states = {index: _copied(state) for index, state in source.states.items()}
+    target.states_synced = dict.fromkeys(target.states, False)
+
+
+def _copied(state: State) -> State:
+    if isinstance(state, NDArray):
+        return state.copy()
+    if isinstance(state, tuple | list):
+        return type(state)(_copied(part) for part in state)
+    return copy.copy(state)
+
+
+def count_on(optimizer: Optimizer, contexts: Sequence[Context]) -> None:
+    """Let all devices count updates on from where the furthest one is.
+
+    Devices that were left, or where nothing was updated because a store did it, are behind.
+    """
+    counts = optimizer._all_index_update_counts
+    furthest = max(counts.values(), key=lambda made: max(made.values(), default=0))
+    for number in {context.device_id for context in contexts}:
+        if counts.get(number) is not furthest:
+            counts[number] = dict(furthest)
+
+
+def updaters_for(
+    optimizer: Optimizer, contexts: list[Context], former: list[Updater]
+) -> list[Updater]:
+    """Return an updater for each device, with the states that the first one had so far.
+
+    Args:
+        optimizer: The optimizer of all.
+        contexts: The devices from now on.
+        former: The updaters so far; they are used again.
+    """
+    kept = former[: len(contexts)]
+    for updater in kept:
+        updater.states_synced = dict.fromkeys(updater.states, False)
+    added = [get_updater(optimizer) for _ in contexts[len(kept) :]]
+    for updater in added if kept else []:
+        copy_states(kept[0], updater)
+    return kept + added
+
+
+def save_updater(
+    updaters: Sequence[Updater], optimizer: Optimizer, fname: str | os.PathLike[str]
+) -> None:
+    """Write the states of the first updater, or none, and the optimizer to a file."""
+    first = updaters[0] if updaters else get_updater(optimizer)
+    data = first.get_states(dump_optimizer=True)
+    with atomic_write(fname) as file:
+        file.write(data)
+
+
+def load_updaters(
+    updaters: Sequence[Updater], optimizer: Optimizer, fname: str | os.PathLike[str]
+) -> Optimizer:
+    """Read states from a file into all updaters, and return the optimizer that they share now.
+
+    Raises:
+        FileFormatError: The file holds no states; nothing has changed then.
+    """
+    with open_to_read(fname, "Trainer.load_states") as file:
+        data = file.read()
+    loaded = list(updaters) or [get_updater(optimizer)]
+    for updater in loaded:
+        updater.set_states(data, os.fspath(fname))
+        updater.optimizer = loaded[0].optimizer
+    return loaded[0].optimizer

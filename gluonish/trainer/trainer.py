@@ -1,0 +1,389 @@
+"""Trainer: applies an optimizer to a set of Parameters, on one device or several.
+
+With one device the weights are updated in place. With several, a kvstore adds up the gradients;
+then either the store updates its own copy of the weights, which all devices receive
+(``update_on_kvstore``), or each device updates its weights with the sum. Indices of parameters in
+stores and states are positions in the trainer's list.
+
+Parameters may get other arrays between steps: other devices, values set by hand, another dtype, a
+step of another Trainer. `_prepare` looks for that before every step, at the cost of one comparison.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.autograd import pause
+from gluonish.core.errors import ArgumentError
+from gluonish.kvstore import KVStore, KVStoreBase
+from gluonish.optimizer import Optimizer, Updater, get_updater
+from gluonish.parameter import Parameter, ParameterDict
+from gluonish.parameter.arrays import ParameterArrays
+from gluonish.trainables import Selection, Trainables
+from gluonish.trainer.arguments import (
+    check_batch_size,
+    check_store_arguments,
+    common_contexts,
+    make_optimizer,
+    parameter_list,
+)
+from gluonish.trainer.gradients import LossScaler, groups, new_gradients, stale_error
+from gluonish.trainer.state_transfer import (
+    copy_states,
+    count_on,
+    load_updaters,
+    save_updater,
+    updaters_for,
+)
+from gluonish.trainer.store_choice import choose_store, expected_update, take_store, weights_a_call
+
+__all__ = ["Trainer"]
+
+
+class Trainer:
+    """Updates Parameters by an optimizer after each backward pass.
+
+    Args:
+        params: ParameterDict or dict, taken in the order of sorted names, or list of Parameters.
+        optimizer: Name of an optimizer, or an Optimizer.
+        optimizer_params: Keyword arguments for the optimizer named; None for an Optimizer.
+        kvstore: Name of a store, a store, or None. A store named is made only where there are
+            several devices to combine, and is this trainer's own.
+        compression_params: What the store's ``set_gradient_compression`` takes; without a store
+            nothing is sent, and nothing compressed.
+        update_on_kvstore: Whether the store updates the weights. None: as
+            ``MXNET_UPDATE_ON_KVSTORE`` says if the store can, and not for row-sparse gradients;
+            `repr` tells what comes of it.
+
+    Raises:
+        ArgumentError: The optimizer is unknown, ``optimizer_params`` come with an Optimizer, a
+            parameter stands in the list twice, or parameters are on different devices.
+        ArgumentTypeError: ``params`` is neither list nor dict of Parameters.
+        ParameterError: A parameter was not initialized.
+    """
+
+    # What `contrib.amp.init_trainer` attaches: it decides whether a step is skipped.
+    _amp_loss_scaler: LossScaler | None = None
+    _amp_original_scale: float
+
+    def __init__(
+        self,
+        params: ParameterDict | Mapping[str, Parameter] | Sequence[Parameter],
+        optimizer: str | Optimizer,
+        optimizer_params: Mapping[str, Any] | None = None,
+        kvstore: str | KVStoreBase | None = "device",
+        compression_params: Mapping[str, Any] | None = None,
+        update_on_kvstore: bool | None = None,
+    ) -> None:
+        self._params = parameter_list(params)
+        check_store_arguments(kvstore, compression_params, update_on_kvstore)
+        self._trainables = Trainables(self._params)
+        self._positions = {id(param): i for i, param in enumerate(self._params)}
+        self._moves = Parameter.moves
+        self._contexts = common_contexts(self._params)
+        self._compression_params = compression_params
+        self._optimizer = make_optimizer(optimizer, optimizer_params, self._params)
+        self._updaters = [get_updater(self._optimizer) for _ in self._contexts]
+        self._scale = self._optimizer.rescale_grad
+        self._kvstore_params: dict[str, Any] = {
+            "kvstore": kvstore,
+            "update_on_kvstore": update_on_kvstore,
+        }
+        self._kv_initialized = False
+        self._kvstore: KVStoreBase | None = None
+        self._update_on_kvstore: bool | None = None
+        self._update_reason = ""
+        # The first key in the store, of a store that has others: each trainer has keys of its own.
+        self._first_key = 0
+        self._params_to_init = list(self._params)
+        self._in_store: set[int] = set()
+        for param in self._params:
+            param._set_trainer(self)
+
+    def __repr__(self) -> str:
+        store = self._kvstore_params["kvstore"]
+        name = store if isinstance(store, str | None) else type(store).__name__
+        return (
+            f"Trainer({type(self._optimizer).__name__}, {len(self._params)} parameters on "
+            f"{self._contexts}, kvstore={name!r}, update_on_kvstore={self._told_update()})"
+        )
+
+    def _told_update(self) -> str:
+        """Return what became of ``update_on_kvstore``, or will; and why."""
+        if self._kv_initialized:
+            return f"{self._update_on_kvstore}: {self._update_reason}"
+        return expected_update(**self._kvstore_params, contexts=self._contexts, params=self._params)
+
+    # -- stores ----------------------------------------------------------------------------------
+
+    def _init_kvstore(self) -> None:
+        """Make or take the store, once; as late as the first step, so that settings may change."""
+        wanted = self._kvstore_params
+        store, update, self._update_reason = choose_store(
+            wanted["kvstore"], wanted["update_on_kvstore"], self._contexts, self._params
+        )
+        if store is not None:
+            optimizer = self._optimizer if update else None
+            self._first_key = take_store(store, optimizer, self._compression_params)
+        self._kvstore, self._update_on_kvstore = store, update
+        self._kv_initialized = True
+
+    def _init_params(self) -> None:
+        """Give the store the values of parameters that are initialized by now."""
+        waiting = []
+        for param in self._params_to_init:
+            if param._deferred_init is not None:
+                waiting.append(param)
+            elif self._kvstore is not None:
+                self._store_value(self._kvstore, self._positions[id(param)], param)
+        self._params_to_init = waiting
+
+    def _store_value(self, store: KVStoreBase, index: int, param: Parameter) -> None:
+        arrays = param._held()
+        key = self._first_key + index
+        if index in self._in_store and isinstance(store, KVStore):
+            store._overwrite(key, arrays[0])
+            return
+        store.broadcast(key, arrays[0], arrays)
+        self._in_store.add(index)
+
+    def _prepare(self) -> None:
+        if self._moves != Parameter.moves:
+            self._follow()
+        if not self._kv_initialized:
+            self._init_kvstore()
+        if self._params_to_init:
+            self._init_params()
+
+    def _follow(self) -> None:
+        """Go on with parameters that may have got other arrays, or are on other devices."""
+        moves = Parameter.moves
+        if self._update_on_kvstore:
+            for param in self._trainables.changed():
+                if param._stype == "default":  # the store has all rows of the others
+                    self._parameter_was_set(param)
+        contexts = common_contexts(self._params)
+        if contexts != self._contexts:
+            self._change_contexts(contexts)
+        self._moves = moves
+
+    def _change_contexts(self, contexts: list[Any]) -> None:
+        """Train on other devices from now on, with the states so far."""
+        self._contexts = contexts
+        count_on(self._optimizer, contexts)
+        if self._kv_initialized and self._kvstore is None:
+            self._init_kvstore()
+            self._params_to_init = list(self._params)
+            inner = self._store_updater()
+            if inner is not None and self._updaters:
+                copy_states(self._updaters[0], inner)
+        self._updaters = updaters_for(self._optimizer, contexts, self._updaters)
+
+    def _store_updater(self) -> Updater | None:
+        """Return what updates the weights in a store of our own."""
+        updater = getattr(self._kvstore, "_updater", None) if self._update_on_kvstore else None
+        return updater if isinstance(updater, Updater) else None
+
+    def _row_sparse_pull(self, parameter: ParameterArrays, out: Any, row_ids: Any) -> None:
+        """Copy some rows of a row-sparse parameter from the store into arrays."""
+        self._prepare()
+        index = self._positions[id(parameter)]
+        if not isinstance(self._kvstore, KVStore):
+            raise ArgumentError(
+                "row_sparse_data: expected a Trainer with a kvstore that has row_sparse_pull, got "
+                f"{type(self._kvstore).__name__}"
+            )
+        key = self._first_key + index
+        with pause():  # a pull is no part of the graph, though the array may be
+            self._kvstore.row_sparse_pull(key, out=out, priority=-index, row_ids=row_ids)
+
+    def _parameter_was_set(self, parameter: Parameter) -> None:
+        """Take note that values were put into a parameter by hand, and not by an update."""
+        if self._update_on_kvstore and not any(p is parameter for p in self._params_to_init):
+            self._params_to_init.append(parameter)
+
+    # -- facts -----------------------------------------------------------------------------------
+
+    @property
+    def learning_rate(self) -> float:
+        """The optimizer's learning rate now."""
+        return self._optimizer.learning_rate
+
+    @property
+    def optimizer(self) -> Optimizer:
+        """The optimizer; `load_states` replaces it."""
+        return self._optimizer
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Set the learning rate of the next steps.
+
+        Raises:
+            ArgumentError: A scheduler sets it.
+        """
+        self._optimizer.set_learning_rate(lr)
+
+    # -- steps -----------------------------------------------------------------------------------
+
+    def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+        """Update all parameters by their gradients, which are divided by ``batch_size``.
+
+        Args:
+            batch_size: Number of samples over all devices.
+            ignore_stale_grad: Skip parameters without a new gradient instead of refusing the step.
+
+        Raises:
+            StaleGradientError: The last backward pass left out a parameter.
+            ArgumentError: ``batch_size`` is not above 0.
+        """
+        check_batch_size("step", batch_size)
+        self._check_and_rescale_grad(self._scale / batch_size)
+        self._prepare()
+        if self._kvstore is not None:
+            fresh = self._fresh(ignore_stale_grad)  # before anything is added up
+            if self._update_on_kvstore:
+                self._update_in_store(self._kvstore, fresh)
+                return
+        self._allreduce_grads()
+        self._update(ignore_stale_grad)
+
+    def allreduce_grads(self) -> None:
+        """Add up gradients over devices, into the gradients themselves; `update` comes after.
+
+        Raises:
+            ArgumentError: The store updates the weights.
+        """
+        self._prepare()
+        self._refuse_update_on_kvstore("allreduce_grads")
+        self._allreduce_grads()
+
+    def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+        """Update all parameters by gradients that `allreduce_grads` has added up.
+
+        Args:
+            batch_size: Number of samples over all devices.
+            ignore_stale_grad: Skip parameters without a new gradient instead of refusing.
+
+        Raises:
+            StaleGradientError: The last backward pass left out a parameter.
+            ArgumentError: The store updates the weights, or ``batch_size`` is not above 0.
+        """
+        check_batch_size("update", batch_size)
+        self._prepare()
+        self._refuse_update_on_kvstore("update")
+        self._check_and_rescale_grad(self._scale / batch_size)
+        self._update(ignore_stale_grad)
+
+    def _check_and_rescale_grad(self, scale: float) -> None:
+        """Have gradients multiplied by ``scale`` in the next update."""
+        self._optimizer.rescale_grad = scale
+
+    def _refuse_update_on_kvstore(self, what: str) -> None:
+        if self._update_on_kvstore:
+            raise ArgumentError(
+                f"{what}: expected a trainer that updates outside the kvstore, got one with "
+                "update_on_kvstore; pass update_on_kvstore=False to Trainer"
+            )
+
+    def _fresh(self, ignore_stale_grad: bool) -> Selection:
+        """Return the parameters to update, after a look at all, so that no step is done by half."""
+        selection, stale = self._trainables.fresh()
+        if stale and not ignore_stale_grad:
+            raise stale_error(stale[0], self._params)
+        return selection
+
+    def _skips(self, selection: Selection) -> bool:
+        """Whether a loss scaler found gradients that cannot be used; they count as used then."""
+        scaler = self._amp_loss_scaler
+        if scaler is None or not scaler.has_overflow(self._params):
+            return False
+        selection.mark_used()
+        return True
+
+    def _allreduce_grads(self) -> None:
+        """Add up gradients by the store, if there is one; subclasses may do it in another way."""
+        store = self._kvstore
+        if store is None:
+            return
+        for i, param in self._reduced().members:
+            gradients = param.list_grad()
+            new = new_gradients(param)
+            if new is None:
+                store.pushpull(self._first_key + i, gradients, priority=-i)
+            else:
+                store.pushpull(self._first_key + i, new, out=gradients, priority=-i)
+
+    def _reduced(self) -> Selection:
+        """Return the parameters with a new gradient, or all if there is none."""
+        fresh, _ = self._trainables.fresh()
+        return fresh if fresh.members else self._trainables.all()
+
+    def _update_in_store(self, store: KVStoreBase, selection: Selection) -> None:
+        """Hand gradients to the store and take new weights, several at once where it can."""
+        if self._skips(selection):
+            return
+        self._take_over(selection)
+        for group in groups(selection.members, weights_a_call(store, self._optimizer)):
+            keys = [self._first_key + i for i, _ in group]
+            gradients = [new_gradients(param) or param.list_grad() for _, param in group]
+            weights = [param._held() for _, param in group]
+            priority = -group[0][0]
+            if len(group) == 1:
+                store.pushpull(keys[0], gradients[0], out=weights[0], priority=priority)
+            else:
+                store.pushpull(keys, gradients, out=weights, priority=priority)
+        selection.mark_used()
+
+    def _take_over(self, selection: Selection) -> None:
+        """Bring the store up to date with weights that another Trainer has updated since."""
+        for _, param in selection.members:
+            if param._trainer is not self:
+                self._parameter_was_set(param)
+                param._set_trainer(self)
+        if self._params_to_init:
+            self._init_params()
+
+    def _update(self, ignore_stale_grad: bool = False) -> None:
+        """Update the weights on each device by its gradients."""
+        selection = self._fresh(ignore_stale_grad)
+        if self._skips(selection):
+            return
+        for updater, gradients, weights in zip(
+            self._updaters, selection.gradients, selection.weights, strict=False
+        ):
+            updater(selection.indices, gradients, weights)
+        selection.mark_used()
+
+    # -- states ----------------------------------------------------------------------------------
+
+    def save_states(self, fname: str | os.PathLike[str]) -> None:
+        """Write the optimizer and its states, such as momentum, to a file that MXNet 1.9 reads too.
+
+        The file is written as a whole or not at all. Devices that update by themselves have equal
+        states, which are written once, and counts of updates, which are written for each.
+
+        Raises:
+            ParameterError: A parameter waits for its shape, and the store holds the states.
+        """
+        self._prepare()
+        if self._update_on_kvstore and self._kvstore is not None:
+            for param in self._params_to_init:
+                param._held()
+            self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
+            return
+        save_updater(self._updaters, self._optimizer, fname)
+
+    def load_states(self, fname: str | os.PathLike[str]) -> None:
+        """Read what `save_states` wrote, here or in MXNet 1.9; the optimizer is replaced.
+
+        Raises:
+            FileFormatError: The file holds no states; nothing has changed then.
+        """
+        self._prepare()
+        if self._update_on_kvstore and self._kvstore is not None:
+            self._kvstore.load_optimizer_states(fname)
+            updater = getattr(self._kvstore, "_updater", None)
+            self._optimizer = getattr(updater, "optimizer", self._optimizer)
+        else:
+            self._optimizer = load_updaters(self._updaters, self._optimizer, fname)
+            count_on(self._optimizer, self._contexts)
+        self._optimizer.param_dict = dict(enumerate(self._params))
