@@ -328,7 +328,9 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
         _check_rank(data, geometry)
         known[1] = _weight_shape(data, attrs)
         out = _out_shape(data, geometry, attrs)
-        outputs[0] = PartialSpec(merge_shapes(out, outputs[0].shape, "Convolution output"), dtype)
+        merged = merge_shapes(out, outputs[0].shape, "Convolution output") or out
+        outputs[0] = PartialSpec(merged, dtype)
+        known[0] = (merged[0], *data[1:])  # N may be known of the output alone
     for i, spec in enumerate(inputs):
         shape = merge_shapes(known[i], spec.shape, f"Convolution {_NAMES[i]}")
         inputs[i] = PartialSpec(shape, dtype)

@@ -1,5 +1,38 @@
-"""Recurrent layers."""
+"""Recurrent layers, and the cells that take single steps."""
 
+from gluonish.rnn import rnn_cell, rnn_layer
+from gluonish.rnn.rnn_cell import (
+    BidirectionalCell,
+    DropoutCell,
+    GRUCell,
+    HybridRecurrentCell,
+    HybridSequentialRNNCell,
+    LSTMCell,
+    ModifierCell,
+    RecurrentCell,
+    ResidualCell,
+    RNNCell,
+    SequentialRNNCell,
+    ZoneoutCell,
+)
 from gluonish.rnn.rnn_layer import GRU, LSTM, RNN
 
-__all__ = ["GRU", "LSTM", "RNN"]
+__all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
+    "BidirectionalCell",
+    "DropoutCell",
+    "GRUCell",
+    "HybridRecurrentCell",
+    "HybridSequentialRNNCell",
+    "LSTMCell",
+    "ModifierCell",
+    "RNNCell",
+    "RecurrentCell",
+    "ResidualCell",
+    "SequentialRNNCell",
+    "ZoneoutCell",
+    "rnn_cell",
+    "rnn_layer",
+]

@@ -1,19 +1,23 @@
 """What the recurrent layers share: parameters, states and the call of the operator."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray
 from gluonish.nn.tensor import Tensor, check_layout
 from gluonish.ops.rnn_layout import GATES
 from gluonish.parameter import Parameter
 from gluonish.parameter.parameter import Init
+from gluonish.rnn.sequential_cell import HybridSequentialRNNCell
+from gluonish.rnn.unfuse import unfused
 from gluonish.symbol import Symbol
+from gluonish.util import is_np_array
 
 __all__ = ["RecurrentLayer"]
 
@@ -72,7 +76,12 @@ class RecurrentLayer(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        check_layout(layout, ("TNC", "NTC"), type(self).__name__)
+        what = type(self).__name__
+        check_layout(layout, ("TNC", "NTC"), what)
+        _check_sizes(what, hidden_size, num_layers, input_size, projection_size, dropout)
+        if mode != "lstm":
+            clip = (lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan or None)
+            _refuse_lstms_options(what, projection_size, h2r_weight_initializer, *clip)
         self._hidden_size = hidden_size
         self._projection_size = projection_size
         self._num_layers = num_layers
@@ -85,7 +94,15 @@ class RecurrentLayer(HybridBlock):
         self._lstm_state_clip_max = lstm_state_clip_max
         self._lstm_state_clip_nan = lstm_state_clip_nan
         self._dtype = dtype
-        self._use_sequence_length = use_sequence_length
+        self._use_sequence_length = bool(use_sequence_length)
+        self._initializers: dict[str, Init | None] = {
+            "i2h_weight_initializer": i2h_weight_initializer,
+            "h2h_weight_initializer": h2h_weight_initializer,
+            "i2h_bias_initializer": i2h_bias_initializer,
+            "h2h_bias_initializer": h2h_bias_initializer,
+        }
+        if projection_size is not None:
+            self._initializers["h2r_weight_initializer"] = h2r_weight_initializer
         self._gates = GATES[mode]
         rows, width = self._gates * hidden_size, projection_size or hidden_size
         for layer in range(num_layers):
@@ -135,6 +152,19 @@ class RecurrentLayer(HybridBlock):
         super().cast(dtype)
         self._dtype = dtype
 
+    def unfuse(self) -> HybridSequentialRNNCell:
+        """Return a stack of cells that share this layer's parameters.
+
+        Its ``unroll`` computes what the layer does; a layer with ``dropout`` has `DropoutCell`
+        between its cells.
+
+        Raises:
+            NotSupportedError: for a layer that clips its cells.
+        """
+        return unfused(self)
+
+    _unfuse = unfuse
+
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Return shape, layout and dtype of every state.
 
@@ -161,10 +191,13 @@ class RecurrentLayer(HybridBlock):
                 and name; `sym.zeros` or `sym.var` for Symbols.
             **kwargs: Further arguments of ``func``, or other values for those.
         """
-        return [
+        states = [
             func(name=f"{self.prefix}h0_{i}", **{**info, **kwargs})
             for i, info in enumerate(self.state_info(batch_size))
         ]
+        if func is nd.zeros and is_np_array():
+            return [state.as_np_ndarray() for state in states]
+        return states
 
     def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
         self, inputs: Any, states: Any = None, sequence_length: Any = None, *others: Any
@@ -176,7 +209,12 @@ class RecurrentLayer(HybridBlock):
             states: A list of states, or the only one; None for zeros.
             sequence_length: (N,), the steps of each sequence; with ``use_sequence_length``.
             *others: None.
+
+        Raises:
+            ArgumentError: if the lengths are missing.
         """
+        if self._use_sequence_length is (sequence_length is None):
+            self._complain_of_lengths()
         lengths = (sequence_length,) if self._use_sequence_length else ()
         if states is None:
             # A tuple says that nobody asks for the last states; so the two kinds of call have
@@ -185,6 +223,17 @@ class RecurrentLayer(HybridBlock):
         else:
             given = [states] if isinstance(states, NDArray | Symbol) else list(states)
         return super().__call__(inputs, given, *lengths, *others)
+
+    def _complain_of_lengths(self) -> None:
+        if self._use_sequence_length:
+            raise ArgumentError(
+                f"{self.name}: expected sequence_length with use_sequence_length=True, got None"
+            )
+        warnings.warn(
+            f"{self.name}: sequence_length changes nothing without use_sequence_length=True",
+            UserWarning,
+            stacklevel=3,
+        )
 
     def _zero_states(self, inputs: Any) -> list[Any]:
         if isinstance(inputs, Symbol):
@@ -265,3 +314,29 @@ class RecurrentLayer(HybridBlock):
                     f"{self.name}: expected a recurrent state of shape {info['shape']}, got "
                     f"{state.shape}"
                 )
+
+
+def _refuse_lstms_options(what: str, *options: object) -> None:
+    if any(option is not None for option in options):
+        raise ArgumentTypeError(
+            f"{what}: expected no projection and no state clipping, which LSTM alone has, got "
+            f"{options}"
+        )
+
+
+def _check_sizes(
+    what: str,
+    hidden_size: int,
+    num_layers: int,
+    input_size: int,
+    projection_size: int | None,
+    dropout: float,
+) -> None:
+    width = hidden_size if projection_size is None else projection_size
+    if min(hidden_size, num_layers, width) < 1 or input_size < 0:
+        raise ArgumentError(
+            f"{what}: expected sizes of 1 or more, got hidden_size {hidden_size}, num_layers "
+            f"{num_layers}, input_size {input_size}, projection_size {projection_size}"
+        )
+    if not 0 <= dropout <= 1:
+        raise ArgumentError(f"{what}: expected dropout in [0, 1], got {dropout}")

@@ -1,5 +1,6 @@
 """Every layer and loss: hybridized equals imperative, on all kernels, engines and devices."""
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -8,17 +9,22 @@ import pytest
 import gluonish.ndarray as nd
 from gluonish import autograd, loss, nn
 from gluonish import random as mx_random
+from gluonish.contrib import cnn as contrib_cnn
+from gluonish.contrib import nn as contrib_nn
 from gluonish.core.config import MXNET_MKLDNN_ENABLED
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import NotSupportedError
 from gluonish.engine import use_engine
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
-from tests.nn.rows import LAYERS, LOSSES, Row
+from tests.nn.rows import CONTRIB, LAYERS, LOSSES, Row
+from tests.rnn.rows import RECURRENT
 
 ENGINES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 ALL = {
-    f"{name}-{i}": row for name, rows in {**LAYERS, **LOSSES}.items() for i, row in enumerate(rows)
+    f"{name}-{i}": row
+    for name, rows in {**LAYERS, **CONTRIB, **LOSSES, **RECURRENT}.items()
+    for i, row in enumerate(rows)
 }
 HEADS = np.random.default_rng(11).standard_normal(20000).astype(np.float32)
 # Both modes with gradients, and a call that records nothing.
@@ -84,10 +90,14 @@ def check_calls(row: Row, one: HybridBlock, two: HybridBlock, tolerance: float =
             check_equal(found, call(one, row, values, mode, cpu()), tolerance, f"{mode} {n}")
 
 
+def hybrid_names(module: ModuleType) -> set[str]:
+    layers = [getattr(module, name) for name in module.__all__]
+    return {layer.__name__ for layer in layers if issubclass(layer, HybridBlock)}
+
+
 def test_every_hybrid_layer_and_loss_has_a_row() -> None:
-    layers = [getattr(nn, name) for name in nn.__all__]
-    hybrid = {layer.__name__ for layer in layers if issubclass(layer, HybridBlock)}
-    assert set(LAYERS) == hybrid
+    assert set(LAYERS) == hybrid_names(nn)
+    assert set(CONTRIB) == hybrid_names(contrib_nn) | hybrid_names(contrib_cnn)
     assert set(LOSSES) == set(loss.__all__) - {"SDMLLoss"}
 
 

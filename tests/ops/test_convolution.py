@@ -150,3 +150,11 @@ def test_parameters_follow_from_the_data() -> None:
     assert inputs[1] == PartialSpec((4, 4, 3, 3), np.dtype(np.float32))
     assert inputs[2].shape == (4,)
     assert outputs[0].shape == (UNKNOWN, 4, 6, 6)
+
+
+def test_the_batch_may_follow_from_the_output() -> None:
+    inputs = [PartialSpec((UNKNOWN, 2, 5), np.dtype(np.float32)), PartialSpec(), PartialSpec()]
+    outputs = [PartialSpec((3, UNKNOWN, UNKNOWN))]
+    CONVOLUTION.complete(inputs, outputs, _attrs(kernel=(3,), num_filter=4))  # type: ignore[misc]
+    assert inputs[0].shape == (3, 2, 5)
+    assert outputs[0].shape == (3, 4, 3)

@@ -10,7 +10,7 @@ import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish import autograd, nn, rnn
 from gluonish import random as mx_random
-from gluonish.core.errors import ArgumentError, GluonishError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, GluonishError
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 
@@ -240,6 +240,10 @@ def test_mxnets_graph_runs() -> None:
     [
         (lambda: rnn.LSTM(4, layout="CTN"), "LSTM: expected layout TNC or NTC, got 'CTN'"),
         (lambda: rnn.RNN(4, activation="exp"), "RNN: expected activation 'relu' or 'tanh'"),
+        (lambda: rnn.GRU(0), "GRU: expected sizes of 1 or more, got hidden_size 0, num_layers 1"),
+        (lambda: rnn.LSTM(3, 0), "LSTM: expected sizes of 1 or more"),
+        (lambda: rnn.LSTM(3, projection_size=0), "projection_size 0"),
+        (lambda: rnn.LSTM(3, dropout=1.5), r"expected dropout in \[0, 1\], got 1.5"),
     ],
 )
 def test_unknown_options_are_refused(call: Any, message: str) -> None:
@@ -256,3 +260,30 @@ def test_states_that_do_not_fit_are_refused(hybridize: bool) -> None:
         layer(sample(), nd.ones((1, 3, 5)))
     with pytest.raises(GluonishError, match=r"state.*\(1, 3, 5\).*got \(1, 2, 5\)"):
         layer(sample(), [nd.ones((1, 2, 5)), nd.ones((1, 3, 5))]).wait_to_read()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"projection_size": 2},
+        {"h2r_weight_initializer": "one"},
+        {"lstm_state_clip_min": -1.0},
+        {"lstm_state_clip_nan": True},
+    ],
+)
+@pytest.mark.parametrize("make", [rnn.RNN, rnn.GRU])
+def test_what_lstm_alone_has_is_refused(make: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentTypeError, match="no projection and no state clipping"):
+        make(3, **options)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_lengths_are_given_where_they_are_used(hybridize: bool) -> None:
+    used, plain = filled(rnn.GRU(5, use_sequence_length=True)), filled(rnn.GRU(5))
+    for layer in (used, plain):
+        layer.hybridize(active=hybridize)
+    with pytest.raises(ArgumentError, match="expected sequence_length with use_sequence_length"):
+        used(sample())
+    with pytest.warns(UserWarning, match="sequence_length changes nothing without"):
+        output = plain(sample(), None, array([4, 2, 1]))
+    np.testing.assert_array_equal(output.asnumpy(), plain(sample()).asnumpy())

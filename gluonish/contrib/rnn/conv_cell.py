@@ -1,0 +1,159 @@
+"""What the convolutional cells of all ranks share: parameters, state and the convolutions."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, ClassVar
+
+from gluonish.core.errors import ArgumentError
+from gluonish.nn.tensor import Extents, Tensor, as_extents, check_layout
+from gluonish.parameter import ParameterDict
+from gluonish.parameter.parameter import Init
+from gluonish.rnn.cell_activation import CellActivation, activated, check_activation
+from gluonish.rnn.recurrent_cell import HybridRecurrentCell
+
+__all__ = ["ConvCell"]
+
+_LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+
+class ConvCell(HybridRecurrentCell):
+    """Base of the cells that convolve the input and the state.
+
+    The state keeps its extents: its convolution is padded to that.
+
+    Args:
+        rank: Number of spatial axes.
+        input_shape: Shape of one input without N.
+        hidden_channels: Channels of the state.
+        kernels: Extents of the kernels on the input and on the state; the latter are odd.
+        i2h_pad: Zeros put before and after each spatial axis of the input.
+        dilations: Distances between neighbouring elements of both kernels.
+        initializers: For ``i2h_weight``, ``h2h_weight``, ``i2h_bias`` and ``h2h_bias``.
+        conv_layout: Order of the axes of inputs, states and weights.
+        activation: A name, a Block or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Raises:
+        ArgumentError: if extents do not fit each other, a kernel on the state is even, or for
+            another layout or activation.
+    """
+
+    _gates: ClassVar[int]
+    _states: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        rank: int,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        kernels: tuple[Extents, Extents],
+        i2h_pad: Extents,
+        dilations: tuple[Extents, Extents],
+        initializers: tuple[Init | None, ...],
+        conv_layout: str,
+        activation: CellActivation,
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        what = type(self).__name__
+        check_layout(conv_layout, _LAYOUTS[rank], what)
+        check_activation(activation, what)
+        super().__init__(prefix=prefix, params=params)
+        self._layout = conv_layout
+        self._activation = activation
+        self._hidden_channels = hidden_channels
+        self._input_shape = as_extents(input_shape, rank + 1, f"{what} input_shape")
+        self._channel_axis = conv_layout.index("C")
+        self._i2h_kernel = as_extents(kernels[0], rank, f"{what} i2h_kernel")
+        self._h2h_kernel = as_extents(kernels[1], rank, f"{what} h2h_kernel")
+        self._i2h_pad = as_extents(i2h_pad, rank, f"{what} i2h_pad")
+        self._i2h_dilate = as_extents(dilations[0], rank, f"{what} i2h_dilate")
+        self._h2h_dilate = as_extents(dilations[1], rank, f"{what} h2h_dilate")
+        if not all(extent % 2 for extent in self._h2h_kernel):
+            raise ArgumentError(f"{what}: expected odd extents of h2h_kernel, got {kernels[1]}")
+        self._h2h_pad = tuple(
+            dilate * (extent - 1) // 2
+            for extent, dilate in zip(self._h2h_kernel, self._h2h_dilate, strict=True)
+        )
+        self._state_shape = self._found_state_shape(what)
+        self._add_parameters(initializers)
+
+    def _found_state_shape(self, what: str) -> tuple[int, ...]:
+        """Return the shape of a state without N: that of the input's convolution."""
+        extents = list(self._input_shape)
+        channels = extents.pop(self._channel_axis - 1)
+        if channels < 1 or self._hidden_channels < 1:
+            raise ArgumentError(
+                f"{what}: expected 1 channel or more, got {channels} of the input and "
+                f"{self._hidden_channels} of the state"
+            )
+        settings = (self._i2h_kernel, self._i2h_pad, self._i2h_dilate)
+        found = [
+            size + 2 * pad - dilate * (kernel - 1)
+            for size, kernel, pad, dilate in zip(extents, *settings, strict=True)
+        ]
+        if min(found) < 1:
+            raise ArgumentError(
+                f"{what}: expected an input that i2h_kernel {self._i2h_kernel} fits into, got "
+                f"input_shape {self._input_shape}"
+            )
+        return self._with_channels(self._hidden_channels, found)
+
+    def _with_channels(self, channels: int, extents: Sequence[int]) -> tuple[int, ...]:
+        at = self._channel_axis - 1
+        return (*extents[:at], channels, *extents[at:])
+
+    def _add_parameters(self, initializers: tuple[Init | None, ...]) -> None:
+        rows = self._gates * self._hidden_channels
+        in_channels = self._input_shape[self._channel_axis - 1]
+        shapes = {
+            "i2h_weight": (rows, *self._with_channels(in_channels, self._i2h_kernel)),
+            "h2h_weight": (rows, *self._with_channels(self._hidden_channels, self._h2h_kernel)),
+            "i2h_bias": (rows,),
+            "h2h_bias": (rows,),
+        }
+        for (name, shape), init in zip(shapes.items(), initializers, strict=True):
+            parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
+            setattr(self, name, parameter)
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Return shape and layout of every state."""
+        info = {"shape": (batch_size, *self._state_shape), "__layout__": self._layout}
+        return [dict(info) for _ in range(self._states)]
+
+    def _convolved(
+        self, F: ModuleType, inputs: Tensor, state: Tensor, parameters: Sequence[Tensor]
+    ) -> tuple[Any, Any]:
+        """Return the convolutions of the input and of the state."""
+        i2h_weight, h2h_weight, i2h_bias, h2h_bias = parameters
+        fixed = {
+            "num_filter": self._gates * self._hidden_channels,
+            "stride": (1,) * len(self._i2h_kernel),
+            "layout": self._layout,
+        }
+        i2h = F.Convolution(
+            *(inputs, i2h_weight, i2h_bias),
+            kernel=self._i2h_kernel,
+            pad=self._i2h_pad,
+            dilate=self._i2h_dilate,
+            name=f"t{self._counter}_i2h",
+            **fixed,
+        )
+        h2h = F.Convolution(
+            *(state, h2h_weight, h2h_bias),
+            kernel=self._h2h_kernel,
+            pad=self._h2h_pad,
+            dilate=self._h2h_dilate,
+            name=f"t{self._counter}_h2h",
+            **fixed,
+        )
+        return i2h, h2h
+
+    def _activated(self, F: ModuleType, x: Any, **kwargs: Any) -> Any:
+        return activated(F, x, self._activation, **kwargs)
+
+    def __repr__(self) -> str:
+        in_channels = self._input_shape[self._channel_axis - 1]
+        sizes = f"{in_channels} -> {self._gates * self._hidden_channels}"
+        return f"{type(self).__name__}({sizes}, {self._activation}, {self._layout})"

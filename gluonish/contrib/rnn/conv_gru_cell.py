@@ -1,0 +1,288 @@
+"""Convolutional gated recurrent units, for one, two and three spatial axes."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, ClassVar
+
+from gluonish.contrib.rnn.conv_cell import ConvCell
+from gluonish.nn.tensor import Extents, Tensor
+from gluonish.parameter import ParameterDict
+from gluonish.parameter.parameter import Init
+from gluonish.rnn.cell_activation import CellActivation
+from gluonish.rnn.recurrent_cell import check_states
+
+__all__ = ["Conv1DGRUCell", "Conv2DGRUCell", "Conv3DGRUCell"]
+
+
+class _ConvGRUCell(ConvCell):
+    """Take a step with three parts of each convolution."""
+
+    _gates: ClassVar[int] = 3
+
+    def _alias(self) -> str:
+        return "conv_gru"
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        inputs: Tensor,
+        states: Sequence[Tensor],
+        i2h_weight: Tensor,
+        h2h_weight: Tensor,
+        i2h_bias: Tensor,
+        h2h_bias: Tensor,
+    ) -> tuple[Any, list[Any]]:
+        """Take one step."""
+        check_states(self.name, states, 1)
+        t = f"t{self._counter}_"
+        parameters = (i2h_weight, h2h_weight, i2h_bias, h2h_bias)
+        i2h, h2h = self._convolved(F, inputs, states[0], parameters)
+        split = {"num_outputs": 3, "axis": self._channel_axis}
+        i_r, i_z, i_n = F.SliceChannel(i2h, name=f"{t}i2h_slice", **split)
+        h_r, h_z, h_n = F.SliceChannel(h2h, name=f"{t}h2h_slice", **split)
+        r = F.Activation(i_r + h_r, act_type="sigmoid", name=f"{t}r_act")
+        z = F.Activation(i_z + h_z, act_type="sigmoid", name=f"{t}z_act")
+        new = self._activated(F, i_n + r * h_n, name=f"{t}h_act")
+        added = (1.0 - z) * new
+        output = F.elemwise_add(added, z * states[0], name=f"{t}out")
+        return output, [output]
+
+
+class Conv1DGRUCell(_ConvGRUCell):
+    """Gated recurrent units with convolutions over one spatial axis.
+
+    With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, in three
+    parts each of the channels::
+
+        r = s(a_r + b_r)
+        z = s(a_z + b_z)
+        h' = (1 - z) activation(a_n + r b_n) + z h
+
+    Args:
+        input_shape: Shape of an input without N, in the layout.
+        hidden_channels: Channels of a state.
+        i2h_kernel: Extent of the kernel on the input.
+        h2h_kernel: Odd extent of the kernel on the state, which is padded to keep its extents.
+        i2h_pad: Zeros put before and after each spatial axis of the input.
+        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
+        h2h_dilate: The same of the kernel on the state.
+        i2h_weight_initializer: For the kernel on the input.
+        h2h_weight_initializer: For the kernel on the state.
+        i2h_bias_initializer: For the input's bias.
+        h2h_bias_initializer: For the state's bias.
+        conv_layout: ``"NCW"`` or ``"NWC"``.
+        activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
+            Block; or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, *input_shape).
+        states: list of h (N, hidden_channels, ...) in the layout.
+
+    Outputs:
+        output: h'.
+        states: list of h'.
+
+    Raises:
+        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+            activation.
+
+    References:
+        N. Ballas et al., Delving Deeper into Convolutional Networks for Learning Video
+        Representations, 2016; the reset gate here multiplies the recurrent product.
+    """
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
+        i2h_pad: Extents = (0,),
+        i2h_dilate: Extents = (1,),
+        h2h_dilate: Extents = (1,),
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = "zeros",
+        h2h_bias_initializer: Init | None = "zeros",
+        conv_layout: str = "NCW",
+        activation: CellActivation = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        biases = (i2h_bias_initializer, h2h_bias_initializer)
+        super().__init__(
+            1,
+            input_shape,
+            hidden_channels,
+            (i2h_kernel, h2h_kernel),
+            i2h_pad,
+            (i2h_dilate, h2h_dilate),
+            (*weights, *biases),
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )
+
+
+class Conv2DGRUCell(_ConvGRUCell):
+    """Gated recurrent units with convolutions over two spatial axes.
+
+    With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, in three
+    parts each of the channels::
+
+        r = s(a_r + b_r)
+        z = s(a_z + b_z)
+        h' = (1 - z) activation(a_n + r b_n) + z h
+
+    Args:
+        input_shape: Shape of an input without N, in the layout.
+        hidden_channels: Channels of a state.
+        i2h_kernel: Extents of the kernel on the input.
+        h2h_kernel: Odd extents of the kernel on the state, which is padded to keep its extents.
+        i2h_pad: Zeros put before and after each spatial axis of the input.
+        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
+        h2h_dilate: The same of the kernel on the state.
+        i2h_weight_initializer: For the kernel on the input.
+        h2h_weight_initializer: For the kernel on the state.
+        i2h_bias_initializer: For the input's bias.
+        h2h_bias_initializer: For the state's bias.
+        conv_layout: ``"NCHW"`` or ``"NHWC"``.
+        activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
+            Block; or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, *input_shape).
+        states: list of h (N, hidden_channels, ...) in the layout.
+
+    Outputs:
+        output: h'.
+        states: list of h'.
+
+    Raises:
+        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+            activation.
+
+    References:
+        N. Ballas et al., Delving Deeper into Convolutional Networks for Learning Video
+        Representations, 2016; the reset gate here multiplies the recurrent product.
+    """
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
+        i2h_pad: Extents = (0, 0),
+        i2h_dilate: Extents = (1, 1),
+        h2h_dilate: Extents = (1, 1),
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = "zeros",
+        h2h_bias_initializer: Init | None = "zeros",
+        conv_layout: str = "NCHW",
+        activation: CellActivation = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        biases = (i2h_bias_initializer, h2h_bias_initializer)
+        super().__init__(
+            2,
+            input_shape,
+            hidden_channels,
+            (i2h_kernel, h2h_kernel),
+            i2h_pad,
+            (i2h_dilate, h2h_dilate),
+            (*weights, *biases),
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )
+
+
+class Conv3DGRUCell(_ConvGRUCell):
+    """Gated recurrent units with convolutions over three spatial axes.
+
+    With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, in three
+    parts each of the channels::
+
+        r = s(a_r + b_r)
+        z = s(a_z + b_z)
+        h' = (1 - z) activation(a_n + r b_n) + z h
+
+    Args:
+        input_shape: Shape of an input without N, in the layout.
+        hidden_channels: Channels of a state.
+        i2h_kernel: Extents of the kernel on the input.
+        h2h_kernel: Odd extents of the kernel on the state, which is padded to keep its extents.
+        i2h_pad: Zeros put before and after each spatial axis of the input.
+        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
+        h2h_dilate: The same of the kernel on the state.
+        i2h_weight_initializer: For the kernel on the input.
+        h2h_weight_initializer: For the kernel on the state.
+        i2h_bias_initializer: For the input's bias.
+        h2h_bias_initializer: For the state's bias.
+        conv_layout: ``"NCDHW"`` or ``"NDHWC"``.
+        activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
+            Block; or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, *input_shape).
+        states: list of h (N, hidden_channels, ...) in the layout.
+
+    Outputs:
+        output: h'.
+        states: list of h'.
+
+    Raises:
+        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+            activation.
+
+    References:
+        N. Ballas et al., Delving Deeper into Convolutional Networks for Learning Video
+        Representations, 2016; the reset gate here multiplies the recurrent product.
+    """
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
+        i2h_pad: Extents = (0, 0, 0),
+        i2h_dilate: Extents = (1, 1, 1),
+        h2h_dilate: Extents = (1, 1, 1),
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = "zeros",
+        h2h_bias_initializer: Init | None = "zeros",
+        conv_layout: str = "NCDHW",
+        activation: CellActivation = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        biases = (i2h_bias_initializer, h2h_bias_initializer)
+        super().__init__(
+            3,
+            input_shape,
+            hidden_channels,
+            (i2h_kernel, h2h_kernel),
+            i2h_pad,
+            (i2h_dilate, h2h_dilate),
+            (*weights, *biases),
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )

@@ -1,0 +1,288 @@
+"""Convolutional long short-term memory, for one, two and three spatial axes."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, ClassVar
+
+from gluonish.contrib.rnn.conv_cell import ConvCell
+from gluonish.nn.tensor import Extents, Tensor
+from gluonish.parameter import ParameterDict
+from gluonish.parameter.parameter import Init
+from gluonish.rnn.cell_activation import CellActivation
+from gluonish.rnn.recurrent_cell import check_states
+
+__all__ = ["Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell"]
+
+
+class _ConvLSTMCell(ConvCell):
+    """Take a step with ``W_i * x + b_i + W_h * h + b_h`` in four parts, * a convolution."""
+
+    _gates: ClassVar[int] = 4
+    _states: ClassVar[int] = 2
+
+    def _alias(self) -> str:
+        return "conv_lstm"
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        inputs: Tensor,
+        states: Sequence[Tensor],
+        i2h_weight: Tensor,
+        h2h_weight: Tensor,
+        i2h_bias: Tensor,
+        h2h_bias: Tensor,
+    ) -> tuple[Any, list[Any]]:
+        """Take one step."""
+        check_states(self.name, states, 2)
+        t = f"t{self._counter}_"
+        parameters = (i2h_weight, h2h_weight, i2h_bias, h2h_bias)
+        i2h, h2h = self._convolved(F, inputs, states[0], parameters)
+        parts = list(
+            F.SliceChannel(i2h + h2h, num_outputs=4, axis=self._channel_axis, name=f"{t}slice")
+        )
+        in_gate = F.Activation(parts[0], act_type="sigmoid", name=f"{t}i")
+        forget_gate = F.Activation(parts[1], act_type="sigmoid", name=f"{t}f")
+        new = self._activated(F, parts[2], name=f"{t}c")
+        out_gate = F.Activation(parts[3], act_type="sigmoid", name=f"{t}o")
+        kept = forget_gate * states[1]
+        cell = F.elemwise_add(kept, in_gate * new, name=f"{t}state")
+        output = F.elemwise_mul(out_gate, self._activated(F, cell), name=f"{t}out")
+        return output, [output, cell]
+
+
+class Conv1DLSTMCell(_ConvLSTMCell):
+    """Long short-term memory with convolutions over one spatial axis.
+
+    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
+    g and o of the channels::
+
+        c' = s(f) c + s(i) activation(g)
+        h' = s(o) activation(c')
+
+    Args:
+        input_shape: Shape of an input without N, in the layout.
+        hidden_channels: Channels of a state.
+        i2h_kernel: Extent of the kernel on the input.
+        h2h_kernel: Odd extent of the kernel on the state, which is padded to keep its extents.
+        i2h_pad: Zeros put before and after each spatial axis of the input.
+        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
+        h2h_dilate: The same of the kernel on the state.
+        i2h_weight_initializer: For the kernel on the input.
+        h2h_weight_initializer: For the kernel on the state.
+        i2h_bias_initializer: For the input's bias.
+        h2h_bias_initializer: For the state's bias.
+        conv_layout: ``"NCW"`` or ``"NWC"``.
+        activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
+            Block; or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, *input_shape).
+        states: list of h and c, (N, hidden_channels, ...) each in the layout.
+
+    Outputs:
+        output: h'.
+        states: list of h' and c'.
+
+    Raises:
+        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+            activation.
+
+    References:
+        X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation
+        Nowcasting, 2015; without its peepholes.
+    """
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
+        i2h_pad: Extents = (0,),
+        i2h_dilate: Extents = (1,),
+        h2h_dilate: Extents = (1,),
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = "zeros",
+        h2h_bias_initializer: Init | None = "zeros",
+        conv_layout: str = "NCW",
+        activation: CellActivation = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        biases = (i2h_bias_initializer, h2h_bias_initializer)
+        super().__init__(
+            1,
+            input_shape,
+            hidden_channels,
+            (i2h_kernel, h2h_kernel),
+            i2h_pad,
+            (i2h_dilate, h2h_dilate),
+            (*weights, *biases),
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )
+
+
+class Conv2DLSTMCell(_ConvLSTMCell):
+    """Long short-term memory with convolutions over two spatial axes.
+
+    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
+    g and o of the channels::
+
+        c' = s(f) c + s(i) activation(g)
+        h' = s(o) activation(c')
+
+    Args:
+        input_shape: Shape of an input without N, in the layout.
+        hidden_channels: Channels of a state.
+        i2h_kernel: Extents of the kernel on the input.
+        h2h_kernel: Odd extents of the kernel on the state, which is padded to keep its extents.
+        i2h_pad: Zeros put before and after each spatial axis of the input.
+        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
+        h2h_dilate: The same of the kernel on the state.
+        i2h_weight_initializer: For the kernel on the input.
+        h2h_weight_initializer: For the kernel on the state.
+        i2h_bias_initializer: For the input's bias.
+        h2h_bias_initializer: For the state's bias.
+        conv_layout: ``"NCHW"`` or ``"NHWC"``.
+        activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
+            Block; or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, *input_shape).
+        states: list of h and c, (N, hidden_channels, ...) each in the layout.
+
+    Outputs:
+        output: h'.
+        states: list of h' and c'.
+
+    Raises:
+        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+            activation.
+
+    References:
+        X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation
+        Nowcasting, 2015; without its peepholes.
+    """
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
+        i2h_pad: Extents = (0, 0),
+        i2h_dilate: Extents = (1, 1),
+        h2h_dilate: Extents = (1, 1),
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = "zeros",
+        h2h_bias_initializer: Init | None = "zeros",
+        conv_layout: str = "NCHW",
+        activation: CellActivation = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        biases = (i2h_bias_initializer, h2h_bias_initializer)
+        super().__init__(
+            2,
+            input_shape,
+            hidden_channels,
+            (i2h_kernel, h2h_kernel),
+            i2h_pad,
+            (i2h_dilate, h2h_dilate),
+            (*weights, *biases),
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )
+
+
+class Conv3DLSTMCell(_ConvLSTMCell):
+    """Long short-term memory with convolutions over three spatial axes.
+
+    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
+    g and o of the channels::
+
+        c' = s(f) c + s(i) activation(g)
+        h' = s(o) activation(c')
+
+    Args:
+        input_shape: Shape of an input without N, in the layout.
+        hidden_channels: Channels of a state.
+        i2h_kernel: Extents of the kernel on the input.
+        h2h_kernel: Odd extents of the kernel on the state, which is padded to keep its extents.
+        i2h_pad: Zeros put before and after each spatial axis of the input.
+        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
+        h2h_dilate: The same of the kernel on the state.
+        i2h_weight_initializer: For the kernel on the input.
+        h2h_weight_initializer: For the kernel on the state.
+        i2h_bias_initializer: For the input's bias.
+        h2h_bias_initializer: For the state's bias.
+        conv_layout: ``"NCDHW"`` or ``"NDHWC"``.
+        activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
+            Block; or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, *input_shape).
+        states: list of h and c, (N, hidden_channels, ...) each in the layout.
+
+    Outputs:
+        output: h'.
+        states: list of h' and c'.
+
+    Raises:
+        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+            activation.
+
+    References:
+        X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation
+        Nowcasting, 2015; without its peepholes.
+    """
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
+        i2h_pad: Extents = (0, 0, 0),
+        i2h_dilate: Extents = (1, 1, 1),
+        h2h_dilate: Extents = (1, 1, 1),
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = "zeros",
+        h2h_bias_initializer: Init | None = "zeros",
+        conv_layout: str = "NCDHW",
+        activation: CellActivation = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        biases = (i2h_bias_initializer, h2h_bias_initializer)
+        super().__init__(
+            3,
+            input_shape,
+            hidden_channels,
+            (i2h_kernel, h2h_kernel),
+            i2h_pad,
+            (i2h_dilate, h2h_dilate),
+            (*weights, *biases),
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )

@@ -1,0 +1,89 @@
+"""dynamic_unroll: a cell over a sequence whose length a graph need not know."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.ndarray import NDArray
+from gluonish.rnn.recurrent_cell import RecurrentCell, remembers
+from gluonish.rnn.sequence import is_tensor, masked, namespace_of
+
+__all__ = ["dynamic_unroll"]
+
+
+def dynamic_unroll(
+    cell: RecurrentCell,
+    inputs: Any,
+    begin_state: Sequence[Any],
+    drop_inputs: float = 0,
+    drop_outputs: float = 0,
+    layout: str = "TNC",
+    valid_length: Any = None,
+) -> tuple[Any, list[Any]]:
+    """Take all steps of sequences with a loop operator, `contrib.foreach`.
+
+    In a graph that is one node for any number of steps.
+
+    Args:
+        cell: The cell.
+        inputs: (T, N, C), or (N, T, C) with layout NTC.
+        begin_state: States before the first step.
+        drop_inputs: Probability of zeroing an element of the input at all steps, in training.
+        drop_outputs: The same of the output.
+        layout: ``"TNC"`` or ``"NTC"``.
+        valid_length: (N,), the steps of each sequence; None if all have T. Outputs behind a
+            sequence's end are 0.
+
+    Returns:
+        The outputs in ``layout``, and the states after the last step of each sequence.
+
+    Raises:
+        ArgumentError: for another layout, or a probability that is not in [0, 1).
+        ArgumentTypeError: if ``inputs`` is no array.
+        NotSupportedError: in a graph, for a cell that keeps something from step to step.
+    """
+    _check(cell, inputs, drop_inputs, drop_outputs, layout)
+    F, axis = namespace_of(inputs), layout.index("T")
+    if drop_inputs:
+        inputs = F.Dropout(inputs, p=drop_inputs, axes=(axis,))
+    if axis == 1:
+        inputs = F.swapaxes(inputs, dim1=0, dim2=1)
+
+    def step(x: Any, states: list[Any]) -> tuple[Any, list[Any]]:
+        output, last = cell(x, states)
+        return ([output, *last] if valid_length is not None else output), list(last)
+
+    cell.reset()
+    outputs, states = F.contrib.foreach(step, inputs, list(begin_state))
+    cell.reset()  # what the cell kept belongs to the loop
+    if valid_length is not None:
+        outputs, *kept = outputs
+        states = [
+            F.SequenceLast(x, sequence_length=valid_length, use_sequence_length=True) for x in kept
+        ]
+    if axis == 1:
+        outputs = F.swapaxes(outputs, dim1=0, dim2=1)
+    if drop_outputs:
+        outputs = F.Dropout(outputs, p=drop_outputs, axes=(axis,))
+    if valid_length is not None:
+        outputs = masked(outputs, valid_length, axis)
+    return outputs, list(states)
+
+
+def _check(
+    cell: RecurrentCell, inputs: Any, drop_inputs: float, drop_outputs: float, layout: str
+) -> None:
+    if layout not in ("TNC", "NTC"):
+        raise ArgumentError(f"dynamic_unroll: expected layout TNC or NTC, got {layout!r}")
+    if not is_tensor(inputs):
+        raise ArgumentTypeError(
+            f"dynamic_unroll: expected inputs to be an array, got {type(inputs).__name__}"
+        )
+    for rate in (drop_inputs, drop_outputs):
+        if not 0 <= rate < 1:
+            raise ArgumentError(f"dynamic_unroll: expected probabilities in [0, 1), got {rate}")
+    if not isinstance(inputs, NDArray) and remembers(cell):
+        raise NotSupportedError(
+            f"dynamic_unroll: expected a cell without memory in a graph, got {cell.name}; call "
+            "its unroll"
+        )

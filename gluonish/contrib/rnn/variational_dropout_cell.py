@@ -1,0 +1,138 @@
+"""VariationalDropoutCell: dropout that forgets the same elements at every step."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, ClassVar
+
+from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.nn.tensor import Tensor
+from gluonish.rnn.modifier_cell import ModifierCell, holds_bidirectional, same_kind
+from gluonish.rnn.sequence import arranged, as_array, masked, namespace_of, time_axis
+
+__all__ = ["VariationalDropoutCell"]
+
+
+class VariationalDropoutCell(ModifierCell):
+    """Drop the same elements of a cell's input, state and output at all steps of a sequence.
+
+    Masks are drawn at the first step in training, and kept until `reset`, which `unroll` calls.
+
+    Args:
+        base_cell: The cell.
+        drop_inputs: Probability of zeroing an element of the input.
+        drop_states: Probability of zeroing an element of the first state, before each step.
+        drop_outputs: Probability of zeroing an element of the output; states are not changed.
+
+    Inputs:
+        inputs: what ``base_cell`` takes.
+        states: list of its states.
+
+    Outputs:
+        output: as of ``base_cell``.
+        states: list like that of the inputs.
+
+    Raises:
+        ArgumentError: if a probability is not in [0, 1), or ``base_cell`` is in another modifier.
+        ArgumentTypeError: if ``base_cell`` is no hybrid cell.
+        NotSupportedError: if it is or has a `BidirectionalCell`, and ``drop_states`` is not 0.
+
+    References:
+        Y. Gal, Z. Ghahramani, A Theoretically Grounded Application of Dropout in Recurrent Neural
+        Networks, 2016.
+    """
+
+    _has_memory: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        base_cell: Any,
+        drop_inputs: float = 0.0,
+        drop_states: float = 0.0,
+        drop_outputs: float = 0.0,
+    ) -> None:
+        for rate in (drop_inputs, drop_states, drop_outputs):
+            if not 0 <= rate < 1:
+                raise ArgumentError(
+                    f"VariationalDropoutCell: expected probabilities in [0, 1), got {rate}"
+                )
+        if drop_states and holds_bidirectional(base_cell):
+            raise NotSupportedError(
+                "VariationalDropoutCell: expected a base_cell that takes single steps for "
+                "drop_states, got one with a BidirectionalCell; put VariationalDropoutCell around "
+                "the cells in it"
+            )
+        super().__init__(base_cell)
+        self.drop_inputs = drop_inputs
+        self.drop_states = drop_states
+        self.drop_outputs = drop_outputs
+        self.drop_inputs_mask: Any = None
+        self.drop_states_mask: Any = None
+        self.drop_outputs_mask: Any = None
+
+    def _alias(self) -> str:
+        return "vardrop"
+
+    def reset(self) -> None:
+        """Forget the masks."""
+        super().reset()
+        self.drop_inputs_mask = None
+        self.drop_states_mask = None
+        self.drop_outputs_mask = None
+
+    def hybrid_forward(
+        self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
+    ) -> tuple[Any, list[Any]]:
+        """Take one step."""
+        if self.drop_states and states:
+            first, *others = states
+            self.drop_states_mask = _mask(F, self.drop_states_mask, first, self.drop_states)
+            states = [first * self.drop_states_mask, *others]
+        if self.drop_inputs:
+            self.drop_inputs_mask = _mask(F, self.drop_inputs_mask, inputs, self.drop_inputs)
+            inputs = inputs * self.drop_inputs_mask
+        output, last = self.base_cell(inputs, list(states))
+        if self.drop_outputs:
+            self.drop_outputs_mask = _mask(F, self.drop_outputs_mask, output, self.drop_outputs)
+            output = output * self.drop_outputs_mask
+        return output, list(last)
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: Sequence[Any] | None = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+        valid_length: Any = None,
+    ) -> tuple[Any, list[Any]]:
+        """Take all steps; see `RecurrentCell.unroll`.
+
+        Without ``drop_states`` inputs and outputs are dropped as a whole, and ``merge_outputs``
+        of None is for an array.
+        """
+        if self.drop_states:
+            return super().unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)
+        self.reset()
+        axis = time_axis(layout, self.name)
+        if self.drop_inputs:
+            whole = as_array(length, inputs, axis, self.name)
+            inputs = namespace_of(whole).Dropout(whole, p=self.drop_inputs, axes=(axis,))
+        with self._unmodified():
+            outputs, states = self.base_cell.unroll(
+                length, inputs, begin_state, layout, True, valid_length
+            )
+        if self.drop_outputs:
+            outputs = namespace_of(outputs).Dropout(outputs, p=self.drop_outputs, axes=(axis,))
+            if valid_length is not None:
+                outputs = masked(outputs, valid_length, axis)
+        return arranged(length, outputs, axis, merge_outputs, self.name), states
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p_out = {self.drop_outputs}, p_state = {self.drop_states})"
+
+
+def _mask(F: ModuleType, mask: Any, like: Any, p: float) -> Any:
+    """Return the mask that there is, or a new one."""
+    if mask is not None and same_kind(mask, like):
+        return mask
+    return F.Dropout(F.ones_like(like), p=p)

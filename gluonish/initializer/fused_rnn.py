@@ -1,0 +1,151 @@
+"""FusedRNN: initial values of the vector that the RNN operator's parameters are packed in."""
+
+from typing import Any
+
+import numpy as np
+
+import gluonish.ndarray as nd
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.initializer.base import InitDesc, Initializer, create, register
+from gluonish.ndarray import NDArray
+from gluonish.ops.rnn_layout import GATES, Dims, Weights, parameter_count, split_parameters
+
+__all__ = ["FusedRNN"]
+
+# Names of the gates, as the unpacked parameters of a cell have them.
+_GATE_NAMES = {
+    "lstm": ("_i", "_f", "_c", "_o"),
+    "gru": ("_r", "_z", "_o"),
+    "rnn_relu": ("",),
+    "rnn_tanh": ("",),
+}
+
+
+@register
+class FusedRNN(Initializer):
+    """Fill the packed parameters of the RNN operator, each gate's part by another initializer.
+
+    The parts have names such as ``l0_i2h_f_weight`` and ``r1_h2h_bias``, by which the other
+    initializer decides. The biases of an LSTM's forget gates are filled with ``forget_bias``.
+
+    Args:
+        init: The other initializer, or what `create` makes one of; None for that of the whole
+            model.
+        num_hidden: Features of a cell.
+        num_layers: Number of layers.
+        mode: ``"lstm"``, ``"gru"``, ``"rnn_relu"`` or ``"rnn_tanh"``.
+        bidirectional: Whether there are two directions.
+        forget_bias: For the forget gates of an LSTM.
+
+    Raises:
+        ArgumentError: for another mode, or a size below 1; at the call, if the vector's length is
+            not that of such parameters, or there is no other initializer.
+        ArgumentTypeError: if ``init`` is no initializer.
+    """
+
+    def __init__(
+        self,
+        init: Initializer | str | None,
+        num_hidden: int,
+        num_layers: int,
+        mode: str,
+        bidirectional: bool = False,
+        forget_bias: float = 1.0,
+    ) -> None:
+        if mode not in GATES:
+            raise ArgumentError(f"FusedRNN: expected mode {', '.join(GATES)}, got {mode!r}")
+        if num_hidden < 1 or num_layers < 1:
+            raise ArgumentError(
+                f"FusedRNN: expected num_hidden and num_layers of 1 or more, got {num_hidden} and "
+                f"{num_layers}"
+            )
+        chosen: Any = create(init) if isinstance(init, str) else init
+        if chosen is not None and not isinstance(chosen, Initializer):
+            raise ArgumentTypeError(
+                f"FusedRNN: expected init to be an Initializer, its name or None, got {init!r}"
+            )
+        super().__init__(
+            init=None if chosen is None else chosen.dumps(),
+            num_hidden=num_hidden,
+            num_layers=num_layers,
+            mode=mode,
+            bidirectional=bidirectional,
+            forget_bias=forget_bias,
+        )
+        self._init = chosen
+        self._num_hidden = num_hidden
+        self._num_layers = num_layers
+        self._mode = mode
+        self._bidirectional = bidirectional
+        self._forget_bias = forget_bias
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        whole = getattr(name, "global_init", None)
+        init = self._init if self._init is not None else whole
+        if init is None or init is self:
+            raise ArgumentError(
+                f"FusedRNN: expected an initializer for the parts of {str(name)!r}, got init=None; "
+                "give one as init"
+            )
+        values = np.empty(arr.shape, np.float32)
+        for part, view in self._parts(values, name):
+            if self._mode == "lstm" and part.endswith("_f_bias"):
+                view[...] = self._forget_bias
+                continue
+            filled = nd.zeros(view.shape, ctx=arr.context)
+            init(InitDesc(part, global_init=whole), filled)
+            view[...] = filled.asnumpy()
+        arr[:] = values
+
+    def _parts(self, values: Any, name: str) -> list[tuple[str, Any]]:
+        """Return name and view of each gate's weights, then of its biases."""
+        packed = split_parameters(values, self._dims(values, name))
+        sides = "lr" if self._bidirectional else "l"
+        runs = [f"{side}{i}" for i in range(self._num_layers) for side in sides]
+        found = []
+        for kind in ("weight", "bias"):
+            for run, weights in zip(runs, packed, strict=True):
+                for word, array in _of_kind(weights, kind):
+                    gates = _GATE_NAMES[self._mode]
+                    rows = array.reshape(len(gates), self._num_hidden, *array.shape[1:])
+                    found += [
+                        (f"{run}_{word}{gate}_{kind}", view)
+                        for gate, view in zip(gates, rows, strict=True)
+                    ]
+        return found
+
+    def _dims(self, values: Any, name: str) -> Dims:
+        """Return the extents of the parameters; the vector's length tells the input's features."""
+        rows = GATES[self._mode] * self._num_hidden
+        directions = 2 if self._bidirectional else 1
+
+        def dims(inputs: int) -> Dims:
+            return Dims(
+                mode=self._mode,
+                layers=self._num_layers,
+                directions=directions,
+                steps=0,
+                batch=0,
+                inputs=inputs,
+                units=self._num_hidden,
+                width=self._num_hidden,
+                projected=False,
+                dropout=0.0,
+                ragged=False,
+                clip=None,
+            )
+
+        rest = parameter_count(dims(0))
+        inputs, remainder = divmod(values.size - rest, rows * directions)
+        if values.ndim != 1 or remainder or inputs < 1:
+            raise ArgumentError(
+                f"FusedRNN: expected {str(name)!r} to be a vector of {rest} elements and "
+                f"{rows * directions} for each feature of the input, got shape {values.shape}"
+            )
+        return dims(inputs)
+
+
+def _of_kind(weights: Weights, kind: str) -> tuple[tuple[str, Any], tuple[str, Any]]:
+    if kind == "weight":
+        return ("i2h", weights.i2h), ("h2h", weights.h2h)
+    return ("i2h", weights.i2h_bias), ("h2h", weights.h2h_bias)

@@ -1,0 +1,50 @@
+"""Activations of cells, given by name, as a Block, or as a function."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["CellActivation", "activated", "check_activation"]
+
+CellActivation = str | Callable[..., Any]
+
+# Those with an operator of their own, which graphs of MXNet hold for them.
+_OPERATORS = ("relu", "sigmoid", "softsign", "tanh")
+_NAMES = (*_OPERATORS, "softrelu")
+
+
+def check_activation(activation: Any, what: str) -> None:
+    """Refuse an activation that there is not.
+
+    Raises:
+        ArgumentError: for another name.
+        ArgumentTypeError: for what is neither a name nor callable.
+    """
+    if isinstance(activation, str):
+        if activation not in _NAMES:
+            raise ArgumentError(
+                f"{what}: expected activation {', '.join(sorted(_NAMES))}, a Block or a function, "
+                f"got {activation!r}"
+            )
+    elif not callable(activation):
+        raise ArgumentTypeError(
+            f"{what}: expected activation to be a name, a Block or a function, got {activation!r}"
+        )
+
+
+def activated(F: ModuleType, x: Any, activation: CellActivation, **kwargs: Any) -> Any:
+    """Return an activation of ``x``.
+
+    Args:
+        F: Namespace of the functions to use.
+        x: Any shape.
+        activation: Its name, a Block or a function.
+        **kwargs: The node's name, if it has one of its own.
+    """
+    if not isinstance(activation, str):
+        return activation(x)
+    if activation in _OPERATORS:
+        return getattr(F, activation)(x, **kwargs)
+    return F.Activation(x, act_type=activation, **kwargs)

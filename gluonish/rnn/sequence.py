@@ -1,0 +1,188 @@
+"""Sequences that cells unroll over: one array with a time axis, or a list of arrays, one a step."""
+
+import math
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import gluonish.ndarray as nd
+import gluonish.symbol as sym
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.graph.ir import Value
+from gluonish.graph.numpy_value import NumpyValue
+from gluonish.ndarray import NDArray
+from gluonish.numpy.array import ndarray
+from gluonish.symbol import NumpySymbol, Symbol
+
+__all__ = [
+    "arranged",
+    "as_array",
+    "as_steps",
+    "batch_size",
+    "is_tensor",
+    "last_states",
+    "masked",
+    "namespace_of",
+    "of_the_kind_of",
+    "reversed_steps",
+    "time_axis",
+    "zeros_beside",
+]
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is one array: an NDArray, a Symbol or a value of a trace."""
+    return isinstance(value, NDArray | Symbol | Value)
+
+
+def namespace_of(value: Any) -> ModuleType:
+    """Return the module of the functions for a value: `gluonish.symbol` or `gluonish.ndarray`."""
+    return sym if isinstance(value, Symbol) else nd
+
+
+def of_the_kind_of(value: Any, like: Any) -> Any:
+    """Return a value with the semantics of ``mx.np`` if another one has them."""
+    if isinstance(like, ndarray | NumpyValue | NumpySymbol):
+        return value.as_np_ndarray()
+    return value
+
+
+def time_axis(layout: str, what: str) -> int:
+    """Return the axis of time in a layout.
+
+    Raises:
+        ArgumentError: if the layout does not have T and N once each.
+    """
+    if layout.count("T") != 1 or layout.count("N") != 1:
+        raise ArgumentError(
+            f"{what}.unroll: expected a layout with T and N, such as 'NTC' or 'TNC', got {layout!r}"
+        )
+    return layout.index("T")
+
+
+def _check(length: int, inputs: Any, axis: int, what: str) -> None:
+    if isinstance(inputs, Symbol):
+        if len(inputs) != 1:
+            raise ArgumentError(
+                f"{what}.unroll: expected a Symbol with one output, got {len(inputs)} outputs; "
+                "give list(inputs) for a step each"
+            )
+        return
+    if is_tensor(inputs):
+        if axis >= len(inputs.shape) or inputs.shape[axis] != length:
+            raise ArgumentError(
+                f"{what}.unroll: expected inputs with {length} steps along axis {axis}, got shape "
+                f"{inputs.shape}"
+            )
+        return
+    if not isinstance(inputs, list | tuple) or not all(map(is_tensor, inputs)):
+        raise ArgumentTypeError(
+            f"{what}.unroll: expected inputs to be an array or a list of arrays, got "
+            f"{type(inputs).__name__}"
+        )
+    if len(inputs) != length:
+        raise ArgumentError(
+            f"{what}.unroll: expected a list of {length} steps, got one of {len(inputs)}"
+        )
+
+
+def as_steps(length: int, inputs: Any, axis: int, what: str) -> list[Any]:
+    """Return a sequence as a list of its steps.
+
+    Args:
+        length: Number of steps.
+        inputs: An array with that extent along ``axis``, or a list.
+        axis: The axis of time.
+        what: The cell's name, for messages.
+
+    Raises:
+        ArgumentError: if there are more or fewer steps.
+        ArgumentTypeError: if it is neither.
+    """
+    _check(length, inputs, axis, what)
+    if not is_tensor(inputs):
+        return list(inputs)
+    parts = namespace_of(inputs).split(inputs, axis=axis, num_outputs=length, squeeze_axis=1)
+    return [parts] if length == 1 and is_tensor(parts) else list(parts)
+
+
+def as_array(length: int, inputs: Any, axis: int, what: str) -> Any:
+    """Return a sequence as one array; see `as_steps`."""
+    _check(length, inputs, axis, what)
+    if is_tensor(inputs):
+        return inputs
+    return namespace_of(inputs[0]).stack(*inputs, axis=axis)
+
+
+def arranged(length: int, inputs: Any, axis: int, merge: bool | None, what: str) -> Any:
+    """Return a sequence as one array (``merge``), as a list of steps, or as it is (None)."""
+    if merge is None:
+        _check(length, inputs, axis, what)
+        return inputs
+    return (as_array if merge else as_steps)(length, inputs, axis, what)
+
+
+def batch_size(inputs: Any, layout: str) -> int:
+    """Return N of a sequence; 0 for Symbols, which do not have it yet."""
+    first = inputs if is_tensor(inputs) else inputs[0]
+    if isinstance(first, Symbol):
+        return 0
+    own = layout if is_tensor(inputs) else layout.replace("T", "")
+    size: int = first.shape[own.index("N")]
+    return size
+
+
+def zeros_beside(inputs: Any, layout: str) -> Callable[..., Any]:
+    """Return a function of a shape (N, ...) that makes zeros in a graph, with N from a sequence.
+
+    Operators of ``mx.np`` broadcast, so that in their graphs an unknown N would stay unknown.
+    """
+    first = inputs if is_tensor(inputs) else inputs[0]
+    axis = (layout if is_tensor(inputs) else layout.replace("T", "")).index("N")
+    space = namespace_of(first)
+    zeros = space.zeros_like(first)
+    if axis:
+        zeros = space.swapaxes(zeros, dim1=0, dim2=axis)
+    column = space.slice_axis(space.reshape(zeros, shape=(0, -1)), axis=1, begin=0, end=1)
+
+    def make(shape: Sequence[int], **_: Any) -> Any:
+        wide = space.broadcast_axis(column, axis=1, size=math.prod(shape[1:]))
+        return space.reshape(wide, shape=(-1, *shape[1:]))
+
+    return make
+
+
+def masked(outputs: Any, valid_length: Any, axis: int) -> Any:
+    """Return an array with 0 behind the end of each sequence."""
+    return namespace_of(outputs).SequenceMask(
+        outputs, sequence_length=valid_length, use_sequence_length=True, axis=axis
+    )
+
+
+def last_states(steps: Sequence[Sequence[Any]], valid_length: Any) -> list[Any]:
+    """Return the states at the end of each sequence.
+
+    Args:
+        steps: The states after each step.
+        valid_length: (N,), the length of each sequence.
+    """
+    return [
+        namespace_of(states[0]).SequenceLast(
+            namespace_of(states[0]).stack(*states, axis=0),
+            sequence_length=valid_length,
+            use_sequence_length=True,
+            axis=0,
+        )
+        for states in zip(*steps, strict=True)
+    ]
+
+
+def reversed_steps(steps: Sequence[Any], valid_length: Any) -> list[Any]:
+    """Return steps from the last to the first, of each sequence if their lengths are given."""
+    if valid_length is None:
+        return list(reversed(steps))
+    space = namespace_of(steps[0])
+    turned = space.SequenceReverse(
+        space.stack(*steps, axis=0), sequence_length=valid_length, use_sequence_length=True
+    )
+    return as_steps(len(steps), turned, 0, "reversed_steps")
