@@ -14,32 +14,25 @@ from typing import Any, ClassVar
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.block import Block
+from gluonish.block.arguments import by_position, refuse_keywords
+from gluonish.block.hooks import warn_of_hooks
+from gluonish.block.options import HybridOptions, checked_options
+from gluonish.block.tracing import infer_parameters, is_symbolic, settled_forward
 from gluonish.core.errors import (
-    ArgumentError,
     ArgumentTypeError,
     DeferredInitializationError,
     DynamicShapeError,
-    GraphError,
     NotSupportedError,
 )
 from gluonish.graph.ir import Value
 from gluonish.graph.structure import flatten
-from gluonish.hybrid_graph import (
-    HybridGraph,
-    HybridOptions,
-    ImperativeCall,
-    describe,
-    infer_parameters,
-    is_symbolic,
-)
+from gluonish.hybrid_graph import HybridGraph, ImperativeCall, describe, export_graph
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
 from gluonish.symbol import NumpySymbol, Symbol
 
 __all__ = ["HybridBlock"]
 
-# oneDNN's kernels are used wherever they fit, so these change nothing.
-_KNOWN_BACKENDS = (None, "MKLDNN", "ONEDNN")
 _MAX_GRAPHS = 32  # traces kept for blocks in the style of 2.0, which have one for each signature
 _ONE_ARRAY = (tuple, (None,))  # what `flatten` finds in a call with one array
 
@@ -101,7 +94,7 @@ class HybridBlock(Block):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if isinstance(value, HybridBlock):
-            self._clear_graphs()
+            self._clear_cached_op()
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Make a HybridBlock a part of this one.
@@ -116,7 +109,7 @@ class HybridBlock(Block):
                 "of HybridSequential"
             )
         super().register_child(block, name)
-        self._clear_graphs()
+        self._clear_cached_op()
 
     def hybridize(
         self,
@@ -138,43 +131,40 @@ class HybridBlock(Block):
                 in any case.
             clear: Whether to forget graphs that were traced.
             static_alloc: Keep memory between calls.
-            static_shape: Promise that shapes stay; needs ``static_alloc``.
-            inline_limit: Accepted; graphs are always inlined.
-            forward_bulk_size: Most operators in one engine job of the forward pass.
+            static_shape: Promise that shapes stay; needs ``static_alloc``. It changes nothing, as
+                each set of shapes has a plan that is kept.
+            inline_limit: Changes nothing, as the graphs of children always become part of one.
+            forward_bulk_size: Most operators in one engine job of the forward pass; None or 0 as
+                the environment says (``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``).
             backward_bulk_size: The same of the backward pass.
-            **kwargs: Options of the back end, which are accepted where one is named.
+            **kwargs: Options of the back end, which has none; refused where none is named.
 
         Raises:
-            ArgumentError: for ``static_shape`` without ``static_alloc``, or an unknown option.
+            ArgumentError: for ``static_shape`` without ``static_alloc``, a negative number, or an
+                unknown option.
+            ArgumentTypeError: for a flag or a number of another type.
             NotSupportedError: for another back end.
+
+        Warns:
+            UserWarning: if forward hooks are registered, as a block around this one would run it
+                as a part of its graph, without them.
         """
-        if static_shape and not static_alloc:
-            raise ArgumentError(
-                f"{self.name}.hybridize: expected static_alloc=True with static_shape=True, got "
-                "static_alloc=False"
-            )
-        if backend not in _KNOWN_BACKENDS:
-            raise NotSupportedError(
-                f"{self.name}.hybridize: expected backend None, 'MKLDNN' or 'ONEDNN', got "
-                f"{backend!r}; leave it out"
-            )
-        if kwargs and backend is None:
-            raise ArgumentError(
-                f"{self.name}.hybridize: expected flags static_alloc, static_shape, inline_limit, "
-                f"forward_bulk_size and backward_bulk_size, got {', '.join(sorted(kwargs))}"
-            )
-        self._active = active
-        self._options = HybridOptions(static_alloc, forward_bulk_size, backward_bulk_size)
+        flags: dict[str, Any] = {
+            "active": active,
+            "static_alloc": static_alloc,
+            "static_shape": static_shape,
+            "inline_limit": inline_limit,
+            "forward_bulk_size": forward_bulk_size,
+            "backward_bulk_size": backward_bulk_size,
+        }
+        options = checked_options(f"{self.name}.hybridize", flags, backend, kwargs)
+        if active and self._hooks:
+            warn_of_hooks(self.name)
+        self._active = bool(active)
+        self._options = options
         if clear:
-            self._clear_graphs()
-        super().hybridize(
-            active,
-            clear=clear,
-            static_alloc=static_alloc,
-            static_shape=static_shape,
-            forward_bulk_size=forward_bulk_size,
-            backward_bulk_size=backward_bulk_size,
-        )
+            self._clear_cached_op()
+        super().hybridize(clear=clear, **flags)
 
     def optimize_for(
         self,
@@ -198,32 +188,38 @@ class HybridBlock(Block):
         self.hybridize(True, backend, clear, *flags, **kwargs)
         self(x, *args)
 
-    def _clear_graphs(self) -> None:
+    def _clear_cached_op(self) -> None:
         if "_graphs" in self.__dict__:
             self._graphs = {}
             self._is_symbolic = None
 
     def cast(self, dtype: Any) -> None:
         """Convert all parameters, and the computation, to another element type."""
-        self._clear_graphs()
+        self._clear_cached_op()
         super().cast(dtype)
 
     # -- calling -------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any) -> Any:
-        """Compute, as a graph if hybridized, with the hooks around it."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute, as a graph if hybridized, with the hooks around it.
+
+        Raises:
+            ArgumentTypeError: for an argument that neither `forward` nor `hybrid_forward` has.
+        """
+        if kwargs:
+            args, kwargs = by_position(self, args, kwargs)
         if self._hooks:
             forward = self._call_graph if self._active else self._call_forward
-            return self._call_with_hooks(args, forward)
+            return self._call_with_hooks(args, forward, kwargs)
         if not self._active:
-            return self._call_forward(*args)
-        if len(args) == 1 and isinstance(args[0], NDArray) and tracer.get() is None:
+            return self._call_forward(*args, **kwargs)
+        if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs and tracer.get() is None:
             graph = self._graphs.get(_ONE_ARRAY)  # what `_call_graph` would find, with less ado
             if graph is not None and args[0].stype == "default":
                 return graph.run(args, self._op_hook)
-        return self._call_graph(*args)
+        return self._call_graph(*args, **kwargs)
 
-    def _call_graph(self, *args: Any) -> Any:
+    def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph of a call, tracing it if it is the first of its kind."""
         arrays: list[Any]
         structure: Any
@@ -232,10 +228,11 @@ class HybridBlock(Block):
         else:
             arrays, structure = flatten(args, _is_array)
         for x in arrays:
-            if not isinstance(x, NDArray) or tracer.get() is not None:
-                return self._call_forward(*args)  # here this block is a part of a larger graph
-            if x.stype != "default":  # graphs are for dense arrays: run it operator by operator
-                return self._call_forward(*args)
+            # As a part of a larger graph; or on sparse arrays, which graphs do not take.
+            if not isinstance(x, NDArray) or tracer.get() is not None or x.stype != "default":
+                return self._call_forward(*args, **kwargs)
+        if kwargs:
+            refuse_keywords(self, kwargs)
         if not arrays:
             kinds = ", ".join(type(arg).__name__ for arg in args)
             raise ArgumentTypeError(
@@ -276,26 +273,16 @@ class HybridBlock(Block):
                 self._graphs[key] = graph
             return graph
 
-    def _call_forward(self, *args: Any) -> Any:
+    def _call_forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward`` where its arguments are: on a device, or in a trace."""
         if self.has_hybrid_forward:
-            return self.forward(*args)
+            return self.forward(*args, **kwargs)
         first = next(iter(flatten(args, _is_array)[0]), None)
         if not isinstance(first, NDArray):
             with self.name_scope():
-                return self._settled_forward(*args)
+                return settled_forward(self, args, kwargs)
         with first.context:  # so that Parameter.data() is the one on this device
-            return self._settled_forward(*args)
-
-    def _settled_forward(self, *args: Any) -> Any:
-        """Run a ``forward`` in the style of 2.0, settling the shapes of own parameters."""
-        try:
-            return self.forward(*args)
-        except DeferredInitializationError:
-            self.infer_shape(*args)
-            for parameter in self._reg_params.values():
-                parameter._finish_deferred_init()
-            return self.forward(*args)
+            return settled_forward(self, args, kwargs)
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Compute by ``hybrid_forward``, on arrays at once or on Symbols to be part of a graph.
@@ -377,32 +364,25 @@ class HybridBlock(Block):
             path: Files are ``path-symbol.json`` and ``path-0000.params`` with the epoch's four
                 digits.
             epoch: Number in the second name.
-            remove_amp_cast: Accepted; there are no casts of mixed precision to remove.
+            remove_amp_cast: Whether casts of mixed precision are left out of the graph.
 
         Returns:
             The names of both files.
 
         Raises:
             GraphError: if the block was not hybridized and run.
+            ArgumentTypeError: if ``path`` is no path or ``epoch`` no number.
+            MissingFileError: if the folder does not exist.
         """
-        if not self._graphs:
-            raise GraphError(
-                f"{self.name}.export: expected a block that was hybridized and run once, got one "
-                "without a graph; call hybridize() and then the block on an input"
-            )
-        graph = list(self._graphs.values())[-1]
-        symbol_file = f"{os.fspath(path)}-symbol.json"
-        params_file = f"{os.fspath(path)}-{epoch:04d}.params"
-        graph.symbol().save(symbol_file, remove_amp_cast)
-        nd.save(params_file, graph.named_parameters())
-        return symbol_file, params_file
+        graph = next(reversed(self._graphs.values()), None)
+        return export_graph(f"{self.name}.export", graph, path, epoch, remove_amp_cast)
 
     def _describe_graph(self) -> dict[str, Any]:
         return describe(next(reversed(self._graphs.values()), None))
 
     def _hybridize_again(self) -> None:
         self._active = True
-        self._clear_graphs()
+        self._clear_cached_op()
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
         """Have ``callback(name, operator_name, array)`` called with what every operator of the

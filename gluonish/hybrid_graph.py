@@ -1,47 +1,37 @@
-"""What stands between a HybridBlock and its graph: tracing, and the parameters a graph reads."""
+"""HybridGraph: the graph of a HybridBlock, bound to the parameters that it reads."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import operator
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from gluonish.block.options import HybridOptions
+from gluonish.block.tracing import trace_block
 from gluonish.core.device import Device
-from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentTypeError, GraphError, ParameterError
-from gluonish.core.spec import UNKNOWN, PartialSpec
+from gluonish.core.errors import ArgumentTypeError, GraphError, OperatorError
 from gluonish.graph import interpreter
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
-from gluonish.graph.inference import infer, specialize
+from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import Monitor
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.numpy_value import NumpyValue
 from gluonish.graph.repeated_call import RepeatedCall
-from gluonish.graph.structure import Constant, Structure, flatten, regroup
-from gluonish.graph.trace import trace_forward
-from gluonish.ndarray import NDArray, recording
-from gluonish.numpy.array import ndarray
+from gluonish.graph.structure import Constant, Structure, regroup
+from gluonish.ndarray import NDArray, recording, save
 from gluonish.parameter import Parameter
-from gluonish.symbol import NameManager, Symbol, var
-from gluonish.symbol.shapes import from_public
+from gluonish.symbol import Symbol
 
 if TYPE_CHECKING:
     from gluonish.hybrid_block import HybridBlock
 
 __all__ = [
     "HybridGraph",
-    "HybridOptions",
     "ImperativeCall",
     "describe",
-    "infer_parameters",
-    "is_symbolic",
+    "export_graph",
+    "values_by_name",
+    "write_model",
 ]
-
-
-class HybridOptions(NamedTuple):
-    """What `HybridBlock.hybridize` was told."""
-
-    static_alloc: bool = False
-    forward_bulk_size: int | None = None
-    backward_bulk_size: int | None = None
 
 
 class _Bound:
@@ -59,27 +49,6 @@ class _Bound:
         self.moves = moves
         self.arrays = arrays
         self.repeated: RepeatedCall | None = None
-
-
-class _Traced(NamedTuple):
-    """A traced call: variables for its arrays, its outputs, and how they were nested."""
-
-    data: Sequence[Node]
-    outputs: Sequence[Value]
-    structure: Structure
-
-
-def data_names(count: int) -> list[str]:
-    """Return the names of data variables: ``data``, or ``data0``, ``data1`` .. for several."""
-    return ["data"] if count == 1 else [f"data{i}" for i in range(count)]
-
-
-def is_symbolic(block: Any) -> bool:
-    """Whether a block and all blocks in it compute by ``hybrid_forward``.
-
-    Then they can be traced on Symbols, and one graph serves all shapes.
-    """
-    return bool(block.has_hybrid_forward) and all(map(is_symbolic, block._children.values()))
 
 
 class HybridGraph:
@@ -102,6 +71,7 @@ class HybridGraph:
         "_cached",
         "_data",
         "_dynamic",
+        "_lines",
         "_outputs",
         "_parameters",
         "_structure",
@@ -114,21 +84,20 @@ class HybridGraph:
         arrays: Sequence[NDArray],
         options: HybridOptions,
     ) -> None:
-        if is_symbolic(block):
-            traced = trace_symbols(block, structure, arrays)
-        else:
-            traced = _trace_values(block, structure, arrays)
+        traced = trace_block(block, structure, arrays)
         self._outputs = traced.outputs
         self._structure = traced.structure
         self._arguments = structure
         self._data = traced.data
+        self._lines = traced.lines
         symbol = self.symbol()
         self._auxiliary = set(symbol.list_auxiliary_states())
         given = {id(node) for node in traced.data}
         variables = [node for node in symbol._variables() if id(node) not in given]
         self._parameters = _parameters_of(block, variables)
         self._bound: dict[Device, _Bound] = {}
-        self._dynamic = is_dynamic(self._outputs)
+        # Outside training, and in it.
+        self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
         _finish_deferred(block, self._parameters, regroup(arrays, structure))
         self._cached = CachedGraph(
             [*traced.data, *variables],
@@ -138,6 +107,7 @@ class HybridGraph:
             backward_bulk_size=options.backward_bulk_size,
             data_count=len(traced.data),
             name=block.name,
+            lines=traced.lines,
         )
 
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
@@ -146,7 +116,7 @@ class HybridGraph:
         bound = self._bound.get(device)
         if bound is None or bound.moves != Parameter.moves:
             bound = self._bind(device)
-        if self._dynamic:
+        if self._dynamic[bool(recording.mode.get() & recording.TRAINING)]:
             given = [*arrays, *bound.arrays]
             found = run_imperatively(self._cached.inputs, self._outputs, given)
             return found[0] if self._structure is None else regroup(found, self._structure)
@@ -155,13 +125,21 @@ class HybridGraph:
         if repeated is not None and hook is None:
             results = repeated.run(arrays)
         if results is None:
-            inputs = [*arrays, *bound.arrays]
-            if hook is not None:
-                results = self._monitored(inputs, hook)
-            else:
-                results = self._cached(inputs)
-                bound.repeated = self._cached.repeated(inputs)
+            try:
+                results = self._compute([*arrays, *bound.arrays], bound, hook)
+            except OperatorError as error:
+                self._lines.complete(error)
+                raise
         return results[0] if self._structure is None else regroup(results, self._structure)
+
+    def _compute(
+        self, inputs: list[NDArray], bound: _Bound, hook: tuple[Monitor, bool] | None
+    ) -> list[NDArray]:
+        if hook is not None:
+            return self._monitored(inputs, hook)
+        results = self._cached(inputs)
+        bound.repeated = self._cached.repeated(inputs)
+        return results
 
     def _bind(self, device: Device) -> _Bound:
         """Gather the parameters' arrays on a device, which stay until a Parameter gets others."""
@@ -185,11 +163,7 @@ class HybridGraph:
 
         Names begin with ``arg:`` or ``aux:``.
         """
-        named = {}
-        for parameter in self._parameters:
-            kind = "aux" if parameter.name in self._auxiliary else "arg"
-            named[f"{kind}:{parameter.name}"] = parameter._reduce()
-        return named
+        return values_by_name({p.name: p for p in self._parameters}, self._auxiliary)
 
 
 class ImperativeCall:
@@ -226,6 +200,62 @@ class ImperativeCall:
         """Refuse, as `symbol` does."""
         self.symbol()
         return {}
+
+
+def values_by_name(
+    parameters: Mapping[str, Parameter], auxiliary: Collection[str]
+) -> dict[str, NDArray]:
+    """Return parameters' values on the CPU, with ``arg:`` or ``aux:`` before their names."""
+    return {
+        f"{'aux' if name in auxiliary else 'arg'}:{name}": parameter._reduce()
+        for name, parameter in parameters.items()
+    }
+
+
+def export_graph(
+    what: str,
+    graph: HybridGraph | ImperativeCall | None,
+    path: str | os.PathLike[str],
+    epoch: int,
+    remove_amp_cast: bool,
+) -> tuple[str, str]:
+    """Write a graph and its parameters, and return the names of the files.
+
+    Args:
+        what: Who was called, for messages.
+        graph: The graph; None if there is none.
+        path: What the names begin with.
+        epoch: Number in the second name.
+        remove_amp_cast: Whether casts of mixed precision are left out.
+    """
+    if graph is None:
+        raise GraphError(
+            f"{what}: expected a block that was hybridized and run once, got one without a graph; "
+            "call hybridize() and then the block on an input"
+        )
+    return write_model(what, graph.symbol(), graph.named_parameters(), path, epoch, remove_amp_cast)
+
+
+def write_model(
+    what: str,
+    symbol: Symbol,
+    parameters: dict[str, NDArray],
+    path: str | os.PathLike[str],
+    epoch: int,
+    remove_amp_cast: bool,
+) -> tuple[str, str]:
+    """Write a Symbol and parameters under the names of an exported model, and return these."""
+    try:
+        stem = os.fspath(path)
+        number = operator.index(int(epoch) if isinstance(epoch, float) else epoch)
+    except TypeError as error:
+        raise ArgumentTypeError(
+            f"{what}: expected a path and a whole number, got {path!r} and {epoch!r}"
+        ) from error
+    symbol_file, params_file = f"{stem}-symbol.json", f"{stem}-{number:04d}.params"
+    symbol.save(symbol_file, remove_amp_cast)
+    save(params_file, parameters)
+    return symbol_file, params_file
 
 
 def describe(graph: HybridGraph | ImperativeCall | None) -> dict[str, Any]:
@@ -278,112 +308,3 @@ def _finish_deferred(block: "HybridBlock", parameters: Sequence[Parameter], args
         block.infer_shape(*args)
         for parameter in parameters:
             parameter._finish_deferred_init()
-
-
-def trace_symbols(
-    block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray | Value]
-) -> _Traced:
-    """Run ``hybrid_forward`` once on Symbols.
-
-    Args:
-        block: The block.
-        structure: How the call's arrays are nested.
-        arrays: The arrays, or values of a trace; those of ``mx.np`` become such Symbols.
-
-    Raises:
-        GraphError: if no output is a Symbol.
-    """
-    symbols = [
-        var(name).as_np_ndarray() if isinstance(x, ndarray | NumpyValue) else var(name)
-        for name, x in zip(data_names(len(arrays)), arrays, strict=True)
-    ]
-    result = block.forward(*regroup(symbols, structure))
-    leaves, nested = flatten(result, lambda x: isinstance(x, Symbol))
-    if not leaves:
-        raise GraphError(
-            f"{block.name}: expected hybrid_forward to return Symbols, got {type(result).__name__}"
-        )
-    values = [value for symbol in leaves for value in symbol._values]
-    if len(values) != len(leaves):  # a Symbol of several outputs counts as a list of them
-        nested = _widened(nested, iter(leaves))
-    return _Traced([symbol._values[0].node for symbol in symbols], values, nested)
-
-
-def _widened(structure: Structure, leaves: Iterator[Symbol]) -> Structure:
-    if structure is None:
-        count = len(next(leaves))
-        return None if count == 1 else (list, (None,) * count)
-    if isinstance(structure, Constant):
-        return structure
-    kind, inner = structure
-    return kind, tuple(_widened(part, leaves) for part in inner)
-
-
-def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]) -> _Traced:
-    """Run ``forward`` once on values that have shapes."""
-    with arrays[0].context:  # where parameters and what it makes should lie
-        trace = trace_forward(
-            block._call_forward,
-            data_names(len(arrays)),
-            arrays,
-            lambda values: regroup(values, structure),
-            lambda word: NameManager.current().get(None, word),
-        )
-    return _Traced(trace.data, trace.outputs, trace.structure)
-
-
-def infer_parameters(block: "HybridBlock", args: Sequence[Any], *, shapes: bool) -> None:
-    """Find unknown shapes (or the dtypes) of a block's parameters from the arguments of a call.
-
-    Args:
-        block: The block.
-        args: The arguments: arrays, or values of a trace.
-        shapes: Whether to find shapes; else dtypes.
-
-    Raises:
-        OperatorError: if an operator refuses the shapes.
-        ParameterError: if a shape does not follow from the arguments.
-    """
-    if not block.has_hybrid_forward:
-        with _Silence():  # its children settle their own when it runs
-            block.forward(*args)
-        return
-    arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray | Value))
-    traced = trace_symbols(block, structure, arrays)
-    known = {
-        node.name: PartialSpec(x.shape, normalize_dtype(x.dtype))
-        for node, x in zip(traced.data, arrays, strict=True)
-    }
-    parameters = {p.name: p for p in block.collect_params().values()}
-    for name, parameter in parameters.items():
-        dtype = normalize_dtype(parameter.dtype) if shapes else None
-        known[name] = PartialSpec(from_public(parameter.shape), dtype)
-    found = infer(traced.outputs, known)
-    for node in found.nodes:
-        if node.op is None and node.name in parameters:
-            _learn(parameters[node.name], found.spec(Value(node)), shapes=shapes)
-
-
-def _learn(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> None:
-    if not shapes:
-        if spec.dtype is not None:
-            parameter.cast(spec.dtype.type)
-    elif spec.shape is not None:
-        if UNKNOWN in spec.shape:
-            raise ParameterError(
-                f"Parameter {parameter.name}: expected a shape that follows from the inputs, got "
-                f"{spec.shape}; give in_units, in_channels and the like to the layer"
-            )
-        parameter.shape = spec.shape
-
-
-class _Silence:
-    """Scope in which nothing is recorded and nothing trains."""
-
-    __slots__ = ("_token",)
-
-    def __enter__(self) -> None:
-        self._token = recording.mode.set(recording.NOTHING)
-
-    def __exit__(self, *exc_info: object) -> None:
-        recording.mode.reset(self._token)

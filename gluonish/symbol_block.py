@@ -9,6 +9,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.graph.ir import Value
 from gluonish.graph.rewrite import replay
 from gluonish.hybrid_block import HybridBlock
+from gluonish.hybrid_graph import values_by_name, write_model
 from gluonish.ndarray import NDArray, recording
 from gluonish.parameter import ParameterDict
 from gluonish.symbol import Group, Symbol
@@ -27,6 +28,7 @@ class SymbolBlock(HybridBlock):
 
     Raises:
         ArgumentError: if an input is not a variable.
+        ArgumentTypeError: if an input or output is not a Symbol.
     """
 
     has_hybrid_forward = True  # its graph is composed from Symbols
@@ -39,25 +41,27 @@ class SymbolBlock(HybridBlock):
     ) -> None:
         super().__init__(prefix=None, params=None)
         self._prefix, self._params = "", ParameterDict("", params)
-        if isinstance(outputs, list | tuple):
-            outputs = outputs[0] if len(outputs) == 1 else Group(outputs)
-        listed = [inputs] if isinstance(inputs, Symbol) and len(inputs) == 1 else list(inputs)
+        listed = _symbols("inputs", inputs)
         for symbol in listed:
             if len(symbol) != 1 or symbol._values[0].node.op is not None:
                 raise ArgumentError(f"SymbolBlock: expected inputs to be variables, got {symbol!r}")
-        self._symbol: Symbol = outputs  # type: ignore[assignment]  # a sequence was grouped above
+        heads = [outputs] if isinstance(outputs, Symbol) else _symbols("outputs", outputs)
+        self._symbol: Symbol = heads[0] if len(heads) == 1 else Group(heads)
         self._input_names = [str(symbol.name) for symbol in listed]
         self._register_parameters()
         self._active = True
 
     def _register_parameters(self) -> None:
-        """Make parameters for what is no input: the arguments first, then auxiliary states."""
+        """Make parameters for what is no input: the arguments first, then auxiliary states.
+
+        In files of `save_parameters` they lack what all their names begin with.
+        """
         auxiliary = set(self._symbol.list_auxiliary_states())
         for node in sorted(self._symbol._variables(), key=lambda node: node.name in auxiliary):
             if node.name in self._input_names:
                 continue
             said = declared(node)
-            kept = self.params.get(
+            self.params.get(
                 node.name,
                 shape=to_public(said.shape),
                 dtype=None if said.dtype is None else said.dtype.type,
@@ -65,7 +69,8 @@ class SymbolBlock(HybridBlock):
                 grad_req="null" if node.name in auxiliary else "write",
                 allow_deferred_init=True,
             )
-            self._reg_params[node.name] = kept
+        common = os.path.commonprefix(list(self.params.keys()))  # noqa: RUF071  # letters are meant
+        self._reg_params.update({name[len(common) :]: p for name, p in self.params.items()})
 
     @staticmethod
     def imports(
@@ -88,26 +93,26 @@ class SymbolBlock(HybridBlock):
 
         Raises:
             FileFormatError: if a file is damaged or of another kind.
-            ParameterError: if a parameter is missing.
-            ArgumentError: if an input name is not a variable of the graph.
+            ParameterError: if a parameter is missing, which a data variable that is not among the
+                input names is, too.
+            ArgumentError: if an input name is not a variable of the graph, or the file has others.
         """
         symbol = sym.load(symbol_file)
         names = [input_names] if isinstance(input_names, str) else list(input_names)
         variables = symbol.list_inputs()
         for name in names:
+            if not isinstance(name, str):
+                raise ArgumentTypeError(
+                    f"SymbolBlock.imports: expected input names as str, got {type(name).__name__}"
+                )
             if name not in variables:
                 raise ArgumentError(
                     f"SymbolBlock.imports: expected input names among {variables}, got {name!r}"
                 )
         block = SymbolBlock(symbol, [sym.var(name) for name in names])
         if param_file is not None:
-            block.collect_params().load(
-                param_file,
-                ctx=ctx,
-                allow_missing=allow_missing,
-                ignore_extra=ignore_extra,
-                cast_dtype=True,
-                dtype_source="saved",
+            block.load_parameters(
+                param_file, ctx, allow_missing, ignore_extra, cast_dtype=True, dtype_source="saved"
             )
         return block
 
@@ -119,15 +124,31 @@ class SymbolBlock(HybridBlock):
     def forward(self, x: Any, *args: Any) -> Any:
         """Compute the outputs, on arrays or as part of a larger graph."""
         if isinstance(x, Symbol):
-            return super().forward(x, *args)
+            kind = type(x)
+            values = {name: kind(p.var()._values) for name, p in self.params.items()}
+            return self.hybrid_forward(sym, x, *args, **values)
+        if not isinstance(x, NDArray | Value):
+            raise ArgumentTypeError(
+                f"{self.name}: expected {len(self._input_names)} arrays, one for each of "
+                f"{self._input_names}, got {type(x).__name__}"
+            )
         if recording.tracer.get() is not None:
             return self._replay((x, *args))
         return self._call_graph(x, *args)
 
+    def _named(self, args: Sequence[Any]) -> dict[str, Any]:
+        """Return a call's arguments by the names of the inputs."""
+        if len(args) != len(self._input_names):
+            raise ArgumentError(
+                f"{self.name}: expected {len(self._input_names)} inputs, {self._input_names}, got "
+                f"{len(args)}"
+            )
+        return dict(zip(self._input_names, args, strict=True))
+
     def _replay(self, args: Sequence[Value | NDArray]) -> Any:
         """Append the graph to the trace of a larger one."""
-        given = dict(zip(self._input_names, args, strict=True))
-        values: dict[str, Any] = {name: p.data() for name, p in self._reg_params.items()}
+        given = self._named(args)
+        values: dict[str, Any] = {name: p.data() for name, p in self.params.items()}
         outputs = replay(self._symbol._values, values | given)
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -136,17 +157,41 @@ class SymbolBlock(HybridBlock):
 
         Raises:
             ArgumentTypeError: if the inputs are not Symbols.
+            ArgumentError: if there are more or fewer of them.
         """
         given = [x, *args]
         if any(not isinstance(symbol, Symbol) for symbol in given):
             raise ArgumentTypeError(f"SymbolBlock: expected Symbols, got {given!r}")
-        composed = self._symbol(**dict(zip(self._input_names, given, strict=True)), **kwargs)
+        composed = self._symbol(**self._named(given), **kwargs)
         return composed if len(composed) == 1 else list(composed)
 
     def hybridize(self, active: bool = True, *args: Any, **kwargs: Any) -> None:
         """Take the options of `HybridBlock.hybridize`; a SymbolBlock always runs as a graph."""
         super().hybridize(True, *args, **kwargs)
 
+    def export(
+        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
+    ) -> tuple[str, str]:
+        """Write the graph and the parameters; see `HybridBlock.export`. No call is needed.
+
+        Raises:
+            ParameterError: if a parameter has no value yet.
+        """
+        values = values_by_name(dict(self.params.items()), self._symbol.list_auxiliary_states())
+        what = f"{self.name}.export"
+        return write_model(what, self._symbol, values, path, epoch, remove_amp_cast)
+
     def reset_ctx(self, ctx: Any) -> None:
         """Move the parameters to other devices."""
         self.collect_params().reset_ctx(ctx)
+
+
+def _symbols(what: str, given: Symbol | Sequence[Symbol]) -> list[Symbol]:
+    """Return one Symbol, or several, as a list."""
+    listed: list[Any] = list(given) if isinstance(given, Symbol | list | tuple) else [given]
+    for symbol in listed:
+        if not isinstance(symbol, Symbol):
+            raise ArgumentTypeError(
+                f"SymbolBlock: expected {what} to be Symbols, got {type(symbol).__name__}"
+            )
+    return listed

@@ -182,7 +182,7 @@ def test_an_argument_that_cannot_be_hashed_is_refused() -> None:
     net.hybridize()
     x = ones((2, 2))
     with pytest.raises(ArgumentTypeError, match="expected arguments that are arrays or hashable"):
-        net(x, [x, (x,)], {})
+        net(x, [x, (x,)], {1})
 
 
 def test_a_call_without_arrays_is_refused() -> None:
@@ -592,7 +592,8 @@ def test_hooks_run_around_a_hybridized_call() -> None:
     net = _stack(Dense(2))
     seen = []
     net.register_forward_hook(lambda block, inputs, output: seen.append(output.shape))
-    net.hybridize()
+    with pytest.warns(UserWarning, match="hybridized with forward hooks on it"):
+        net.hybridize()
     net(ones((3, 4)))
     assert seen == [(3, 2)]
 
@@ -610,6 +611,19 @@ def test_an_operator_hook_sees_every_operator() -> None:
         ("net_dense0_fwd_output", "FullyConnected", (3, 2)),
         ("net_relu0_fwd_output", "Activation", (3, 2)),
     ]
+
+
+def test_an_operator_hook_names_several_outputs_as_the_operator_does() -> None:
+    class Statistics(HybridBlock):
+        def hybrid_forward(self, F: ModuleType, x: Any, scale: Any) -> Any:
+            return F.LayerNorm(x, scale, scale, output_mean_var=True, name="norm")
+
+    net = Statistics(prefix="net_")
+    net.hybridize()
+    seen = []
+    net.register_op_hook(lambda name, op, x: seen.append(name))
+    net(ones((2, 3)), ones((3,)))
+    assert seen == ["net_norm_output", "net_norm_mean", "net_norm_std"]
 
 
 def test_a_pickled_block_goes_on(tmp_path: Path) -> None:

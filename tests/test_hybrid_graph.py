@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from gluonish.autograd import pause, record
+from gluonish.block.tracing import is_symbolic
 from gluonish.core.errors import ParameterError
 from gluonish.core.random_state import seed
 from gluonish.hybrid_block import HybridBlock
-from gluonish.hybrid_graph import HybridGraph, is_symbolic
+from gluonish.hybrid_graph import HybridGraph
 from gluonish.ndarray import ones
 from gluonish.nn import ELU, GELU, BatchNorm, Dense, Dropout, HybridSequential, LeakyReLU
 

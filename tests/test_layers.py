@@ -92,6 +92,7 @@ PACKAGES = ("gluonish", "gluonish_engine")
 EAGER = {"ml_dtypes", "numpy"}
 # Optional or slow to import: inside the function that needs them, and nowhere else.
 LAZY = {
+    "PIL",
     "cudnn",
     "cupy",
     "cupy_backends",

@@ -9,9 +9,12 @@ from gluonish import autograd
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError, ParameterError
 from gluonish.hybrid_block import HybridBlock
-from gluonish.ndarray import array, ones
+from gluonish.ndarray import array, load, ones
 from gluonish.nn import Dense, HybridSequential
+from gluonish.numpy import array as np_array
+from gluonish.numpy_extension import reset_np, set_np
 from gluonish.symbol_block import SymbolBlock
+from gluonish.trainer import Trainer
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -188,3 +191,124 @@ def test_hybridize_takes_options_and_it_stays_a_graph() -> None:
 
 def test_repr_shows_outputs_and_counts() -> None:
     assert "1 -> 2" in repr(_network())
+
+
+def test_a_network_of_numpy_semantics_gives_what_it_gave_in_mxnet() -> None:
+    data = np.load(GOLDEN / "np_net.npz")
+    set_np()
+    try:
+        sums, mean = _import("np_net", 3, "data")(np_array(data["data"]))
+        assert type(sums).__name__ == "ndarray"
+        assert mean.shape == ()
+        np.testing.assert_allclose(sums.asnumpy(), data["output0"], rtol=1e-5)
+        np.testing.assert_allclose(mean.asnumpy(), data["output1"], rtol=1e-5)
+    finally:
+        reset_np()
+
+
+@pytest.mark.parametrize("version", [10500, 10600, 10700, 10800])
+def test_files_of_earlier_releases_are_read(version: int, tmp_path: Path) -> None:
+    text = (GOLDEN / "cnn-symbol.json").read_text("utf-8").replace("10901", str(version))
+    assert str(version) in text
+    (tmp_path / "cnn-symbol.json").write_text(text, "utf-8")
+    data = np.load(GOLDEN / "cnn.npz")
+    net = SymbolBlock.imports(str(tmp_path / "cnn-symbol.json"), "data", GOLDEN / "cnn-0003.params")
+    output = net(array(data["data"]))
+    np.testing.assert_allclose(output.asnumpy(), data["output"], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "inputs", "message"),
+    [
+        (3, sym.var("x"), "expected outputs to be Symbols, got int"),
+        ([sym.var("x"), 3], sym.var("x"), "expected outputs to be Symbols, got int"),
+        (sym.var("x"), "x", "expected inputs to be Symbols, got str"),
+    ],
+)
+def test_what_is_no_symbol_is_refused(outputs: Any, inputs: Any, message: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=message):
+        SymbolBlock(outputs, inputs)
+
+
+@pytest.mark.parametrize("outer", [False, True])
+def test_inputs_are_counted(outer: bool) -> None:
+    block: HybridBlock = _network()
+    if outer:
+        stack = HybridSequential()
+        stack.add(block)
+
+        class Wrong(HybridBlock):
+            def __init__(self) -> None:
+                super().__init__()
+                self.stack = block
+
+            def forward(self, x: Any) -> Any:
+                return self.stack(x, x)
+
+        block = Wrong()
+        block.hybridize()
+    with pytest.raises(ArgumentError, match=r"expected 1 inputs, \['x'\], got 2"):
+        block(ones((2, 4)), *([] if outer else [ones((2, 4))]))
+
+
+def test_input_names_are_words() -> None:
+    with pytest.raises(ArgumentTypeError, match="expected input names as str, got Symbol"):
+        SymbolBlock.imports(GOLDEN / "cnn-symbol.json", [sym.var("data")])
+
+
+def test_a_data_variable_that_was_not_named_is_a_missing_parameter() -> None:
+    with pytest.raises(ParameterError, match=r"expected 'data' in .*cnn-0003\.params"):
+        _import("cnn", 3)
+
+
+def test_saved_names_lack_what_all_begin_with(tmp_path: Path) -> None:
+    block = _network()
+    block(ones((2, 4)))
+    block.save_parameters(tmp_path / "x.params")
+    assert sorted(load(tmp_path / "x.params")) == ["bias", "weight"]
+    other = _network()
+    other.load_parameters(tmp_path / "x.params")
+    for y, z in zip(block(ones((2, 4))), other(ones((2, 4))), strict=True):
+        np.testing.assert_array_equal(y.asnumpy(), z.asnumpy())
+
+
+def test_it_is_trained_cast_and_exported_again(tmp_path: Path) -> None:
+    net = _import("cnn", 3, "data")
+    before = net.collect_params(".*weight")
+    old = {name: p.data().asnumpy() for name, p in before.items()}
+    trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    x = array(np.load(GOLDEN / "cnn.npz")["data"])
+    with autograd.record():
+        loss = (net(x) ** 2).mean()
+    autograd.backward(loss)
+    trainer.step(1)
+    assert all((p.data().asnumpy() != old[name]).any() for name, p in before.items())
+    net.hybridize(static_alloc=True)
+    y = net(x)
+    again = SymbolBlock.imports(*_with_input(net.export(tmp_path / "again", 9)))
+    np.testing.assert_allclose(again(x).asnumpy(), y.asnumpy(), rtol=1e-6)
+    again.cast("float64")
+    assert again(x.astype("float64")).dtype == np.float64
+
+
+@pytest.mark.parametrize("called", [False, True])
+def test_an_exported_graph_keeps_the_names_of_its_inputs(called: bool, tmp_path: Path) -> None:
+    x, y, w = sym.var("a"), sym.var("b"), sym.var("w", shape=(2,))
+    block = SymbolBlock([x * y * w, x + y], [y, x])
+    with pytest.raises(ParameterError, match="Parameter w: expected an initialized parameter"):
+        block.export(tmp_path / "none")
+    block.initialize()
+    if called:
+        block(ones((2,)), ones((2,)))
+    symbol_file, params_file = block.export(tmp_path / "named")
+    assert sym.load(symbol_file).list_arguments() == ["a", "b", "w"]
+    assert list(load(params_file)) == ["arg:w"]
+
+
+def test_a_list_of_inputs_is_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"expected 1 arrays, one for each of \['x'\]"):
+        _network()([ones((2, 4))])
+
+
+def _with_input(files: tuple[str, str]) -> tuple[str, str, str]:
+    return files[0], "data", files[1]

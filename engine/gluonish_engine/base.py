@@ -32,6 +32,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from gluonish_engine.errors import Failure, pushed_at
+from gluonish_engine.promise import Promise
 from gluonish_engine.streams import Stream, StreamLane
 from gluonish_engine.var import Frame, Job, Var
 
@@ -135,6 +136,44 @@ class Engine(ABC):
                 type.
         """
 
+    def promise(self, var: Var) -> Promise | None:
+        """Hold a variable that a later push will write, so that what reads it waits for that.
+
+        Whoever holds a promise must keep it or fail it: until then waits for the variable, and
+        `wait_all`, block. `settle` does not wait while there are any.
+
+        Args:
+            var: A variable that nothing is pending on.
+
+        Returns:
+            None: this engine runs everything at its push, so that nothing can wait.
+
+        Raises:
+            EngineError: The engine was shut down, or the variable is in use.
+        """
+        return None
+
+    @abstractmethod
+    def keep(
+        self,
+        promise: Promise,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        lane: Hashable,
+        name: str = "",
+    ) -> None:
+        """Push the operator that writes a promised variable; as `push`.
+
+        If a variable of ``reads`` carries a failure, the promised one gets it.
+
+        Args:
+            promise: What `promise` returned.
+            fn: The operator.
+            reads: Variables that it reads.
+            lane: Where it runs; none of a stream.
+            name: Name for errors.
+        """
+
     @abstractmethod
     def wait(self, var: Var) -> None:
         """Block until all writes of ``var`` pushed so far are done (MXNet's wait_to_read).
@@ -148,8 +187,9 @@ class Engine(ABC):
     def settle(self, var: Var) -> None:
         """Block until all writes of ``var`` pushed so far have ended, without raising an error.
 
-        It keeps a caller from running far ahead of the work. From inside an operator, or while a
-        bulk job is being gathered, it returns at once.
+        It keeps a caller from running far ahead of the work. From inside an operator, while a bulk
+        job is being gathered, or while there is a promise, which the caller may be on its way to
+        keep, it returns at once.
         """
 
     @abstractmethod
@@ -195,7 +235,8 @@ class Engine(ABC):
     def register_stream_lane(self, key: Hashable, stream: Stream) -> None:
         """Make ``key`` a GPU lane: a push to it launches on ``stream`` in the calling thread.
 
-        A push whose variables have pending CPU work blocks until that is done. Order between
+        A push whose variables have pending CPU work blocks until that is done; while there is a
+        promise, a thread of the lane's own blocks and launches in its place. Order between
         streams, and between a stream and the host, comes from events that are recorded only when
         they are needed.
 

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Hashable
 from queue import SimpleQueue
 
+from gluonish_engine.streams import StreamLane
 from gluonish_engine.var import Job
 
 __all__ = ["WorkerLane"]
@@ -22,13 +23,15 @@ class WorkerLane:
     Args:
         key: Lane key of its first push, for the names of the threads.
         workers: Number of threads.
+        stream: Where the threads launch what they run; None: they run it themselves.
     """
 
-    __slots__ = ("heap", "key", "load", "started", "surplus", "tokens", "workers")
+    __slots__ = ("heap", "key", "load", "started", "stream", "surplus", "tokens", "workers")
 
-    def __init__(self, key: Hashable, workers: int) -> None:
+    def __init__(self, key: Hashable, workers: int, stream: StreamLane | None = None) -> None:
         self.key = key
         self.workers = workers
+        self.stream = stream
         self.started = False
         self.load = 0
         self.surplus = 0

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 from gluonish_engine.base import Engine
+from gluonish_engine.promise import Promise
 from gluonish_engine.streams import StreamLane
 from gluonish_engine.var import Var, skip
 
@@ -73,6 +74,17 @@ class NaiveEngine(Engine):
                     var.error = failure
                 return
             skip(reads, writes, failure)
+
+    def keep(
+        self,
+        promise: Promise,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        lane: Hashable,
+        name: str = "",
+    ) -> None:
+        """There are no promises here; see `Engine.promise`."""
+        self._refuse("keep: expected an engine that makes promises, got NaiveEngine")
 
     def wait(self, var: Var) -> None:
         """Raise the error of ``var`` if it has one; see `Engine.wait`."""

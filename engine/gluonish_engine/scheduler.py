@@ -14,6 +14,8 @@ Invariants:
   so other threads see its writes as pending. It closes at its limit, when its thread pushes to
   another lane, waits or leaves the scope, and when any thread waits or queues behind it; so it
   holds nobody up for ever.
+- ``promises`` holds the promises (`gluonish_engine.promise`) whose variables are held; each counts
+  as pending.
 - ``waiters`` counts the threads in `wait_idle`; while there is one, no bulk stays open.
 - ``quiet`` holds, at key 0, the inline operator that nobody has to know of yet: it began while
   nothing was pending, its variables are not marked, and ``pending`` does not count it. So it costs
@@ -56,6 +58,7 @@ class Scheduler:
         "lock",
         "open",
         "pending",
+        "promises",
         "quiet",
         "sequence",
         "waiters",
@@ -75,6 +78,7 @@ class Scheduler:
         self.waiters = 0
         self.quiet: dict[int, Frame] = {}
         self.open: set[Job] = set()
+        self.promises: set[Any] = set()
 
     def submit(self, job: Job) -> None:
         """Queue a job of one call for its lane.
@@ -92,6 +96,24 @@ class Scheduler:
             elif self.open:
                 self._close_all(ready)
             self.settle(ready)
+
+    def hold_promise(self, promise: Any, job: Job) -> None:
+        """Let a promise's job, whose variables nothing is pending on, hold them until `finish`.
+
+        Raises:
+            EngineError: The engine was shut down, or a variable is in use.
+        """
+        with self.lock:
+            self.reveal()
+            if self.closed:
+                raise EngineError("promise: expected a running engine, got one that was shut down")
+            if any(var.active or var.queue for var in job.held):
+                raise EngineError("promise: expected a variable without pending work, got one with")
+            for var in job.held:
+                var.version += 1
+            request(job)
+            self.promises.add(promise)
+            self.pending += 1
 
     def join(
         self, bulk: Job | None, call: Call, lane: Any, key: Hashable, priority: int, limit: int
@@ -290,6 +312,9 @@ class Scheduler:
         if bulk.wait > 1:
             self._close_all(ready)
         self.open.add(bulk)
+        if bulk.wait > 1 and self.promises:
+            # It may wait for a promise, which what would join it may be needed for.
+            self._close(bulk, ready)
 
     def _close(self, bulk: Job | None, ready: list[Job]) -> None:
         if bulk is None or not bulk.open:

@@ -61,6 +61,16 @@ class StreamOrder:
             if var.stream is not None:
                 self.await_var(var, write)
 
+    def await_reads(self, reads: Sequence[Var]) -> None:
+        """Block until no stream writes these variables any more.
+
+        Raises:
+            Exception: Whatever the device reports.
+        """
+        for var in reads:
+            if var.stream is not None:
+                self.await_var(var, False)
+
     def await_var(self, var: Var, write: bool) -> None:
         """Block until streams no longer write a variable and, with ``write``, no longer read it.
 

@@ -14,6 +14,7 @@ from typing import Any
 from gluonish_engine.base import Engine
 from gluonish_engine.errors import EngineError, Failure
 from gluonish_engine.lanes import WorkerLane
+from gluonish_engine.promise import Promise
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.stream_order import StreamOrder
 from gluonish_engine.streams import StreamLane
@@ -83,6 +84,30 @@ class ThreadedEngine(Engine):
         except EngineError as error:
             self._refuse(str(error))
 
+    def promise(self, var: Var) -> Promise:
+        """Hold a variable that a later push will write; see `Engine.promise`."""
+        self._flush_bulk()
+        try:
+            return Promise(
+                self._core, var, self._submit_held, self._promise_failure, self._order.await_reads
+            )
+        except EngineError as error:
+            self._refuse(str(error))
+
+    def keep(
+        self,
+        promise: Promise,
+        fn: Callable[[], None],
+        reads: Sequence[Var],
+        lane: Hashable,
+        name: str = "",
+    ) -> None:
+        """Push the operator that writes a promised variable; see `Engine.keep`."""
+        self._flush_bulk()
+        call = Call(fn, tuple(reads), (), lane, name, False, self._where())
+        call.raises = self._raises_seen()
+        promise.keep(call)
+
     def wait(self, var: Var) -> None:
         """Block until ``var`` can be read; see `Engine.wait`."""
         # `quiet` first, then the queue, then `active`: see gluonish_engine.var.
@@ -99,7 +124,8 @@ class ThreadedEngine(Engine):
     def settle(self, var: Var) -> None:
         """Block until ``var`` is written, whatever became of it; see `Engine.settle`."""
         local = self._thread.state
-        if (var.queue is not None or var.active < 0) and local.running is None is local.bulk:
+        pending = var.queue is not None or var.active < 0
+        if pending and local.running is None is local.bulk and not self._core.promises:
             self._await(Job([], {var: False}))
 
     def wait_to_write(self, var: Var) -> None:
@@ -127,6 +153,7 @@ class ThreadedEngine(Engine):
             self._core.reveal()
             self._core.closed = True
             complete = complete and not self._core.pending
+        self._drop_promises()
         self._dropping = True
         self._core.wait_idle(_DROP_S)
         with self._core.lock:
@@ -182,6 +209,7 @@ class ThreadedEngine(Engine):
     def finish_at_exit(self) -> None:
         """Wait at most 60 s for jobs that write files, then drop the rest within 1 s."""
         self._core.wait_idle(_EXIT_FLUSH_S, flushes_only=True)
+        self._drop_promises()
         self._dropping = True
         self._core.wait_idle(_DROP_S)
 
@@ -235,7 +263,7 @@ class ThreadedEngine(Engine):
         """Run a job in a worker; whether the lane has a thread too many now."""
         self._thread.state.running = job.frame()
         for call in job.calls:
-            self._run(call, None)
+            self._run(call, lane.stream)
         self._thread.state.running = None
         with self._core.lock:
             lane.load -= 1
@@ -249,6 +277,10 @@ class ThreadedEngine(Engine):
         if self._raises:
             raises = local.raises
             call.raises = self._raises if raises is None else raises
+        if isinstance(target, StreamLane) and self._core.promises:
+            # Blocking until the variables are granted might be for ever: the caller may be on its
+            # way to keep the promise. So a thread of the stream's own does it.
+            target = self._launcher(target)
         if isinstance(target, StreamLane) or not (target.started or self._start(target)):
             self._flush_bulk()
             self._run_here(call, target, priority)
@@ -263,6 +295,28 @@ class ThreadedEngine(Engine):
         if local.bulk is not None:
             self._flush_bulk()
         self._core.submit(Job([call], call.held(), target, call.key, priority))
+
+    def _launcher(self, stream: StreamLane) -> WorkerLane:
+        """Return the lane whose one thread launches on a stream."""
+        key = ("launch", stream.key)
+        found: WorkerLane = self._lanes.setdefault(key, WorkerLane(key, 1, stream))
+        return found
+
+    def _submit_held(self, call: Call, held: dict[Var, bool]) -> Job:
+        """Submit a call that is to hold other variables than its own."""
+        target = self._lanes.get(call.key) or self._add_lane(call.key)
+        if isinstance(target, StreamLane) or not (target.started or self._start(target)):
+            self._refuse(f"keep: expected a lane of workers, got {call.key!r}")
+        job = Job([call], held, target, call.key)
+        self._core.submit(job)
+        return job
+
+    def _promise_failure(self, name: str, error: BaseException) -> Failure:
+        return self._fail(name, error, next(self._core.sequence), None)
+
+    def _drop_promises(self) -> None:
+        for promise in tuple(self._core.promises):
+            promise.fail("promise", EngineError("the engine stopped before it was kept"))
 
     def _run_inline(
         self,

@@ -5,12 +5,12 @@ Block calls its ``forward``.
 """
 
 import os
-import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from gluonish.block.files import load_block, save_block
+from gluonish.block.collecting import adopt, collect
+from gluonish.block.files import load_arrays, load_block, save_block
 from gluonish.block.hooks import HookHandle, Hooks
 from gluonish.block.model_files import load_model, save_model
 from gluonish.block.scope import NameScope, name_block
@@ -21,7 +21,8 @@ from gluonish.core.errors import (
     ParameterError,
 )
 from gluonish.initializer import Uniform
-from gluonish.parameter import Parameter, ParameterDict
+from gluonish.ndarray import NDArray
+from gluonish.parameter import Parameter, ParameterDict, note_place
 from gluonish.parameter.parameter import Init
 from gluonish.parameter.placement import ContextList
 
@@ -95,7 +96,8 @@ class Block:
                     f"{type(self).__name__}: expected a new attribute for a Parameter, got {name}, "
                     "which holds one; share parameters by `params` when the Block is made"
                 )
-            self._reg_params[name] = value
+            value = self._reg_params[name] = adopt(self, name, value)
+            note_place(value, self, name)
         super().__setattr__(name, value)
 
     def _alias(self) -> str:
@@ -126,33 +128,14 @@ class Block:
 
         Args:
             select: Regular expression that a name must match from its beginning, such as
-                ``".*weight|.*bias"``; None for all.
-        """
-        self._warn_of_containers()
-        collected = ParameterDict(self._params.prefix)
-        pattern = None if select is None else re.compile(select)
-        collected.update(
-            {
-                name: parameter
-                for name, parameter in self._params.items()
-                if pattern is None or pattern.match(name)
-            }
-        )
-        for child in self._children.values():
-            collected.update(child.collect_params(select))
-        return collected
+                ``".*weight|.*bias"``; None for all. One that no name matches is held against the
+                attributes that lead to parameters, such as ``"encoder.*weight"``.
 
-    def _warn_of_containers(self) -> None:
-        registered = {id(child) for child in self._children.values()}
-        for name, value in self.__dict__.items():
-            if name != "_children" and _holds_stranger(value, registered):
-                warnings.warn(
-                    f"{type(self).__name__}.{name} holds Blocks that are not registered, so their "
-                    "parameters are not collected; use register_child, nn.Sequential or "
-                    "nn.HybridSequential",
-                    UserWarning,
-                    stacklevel=3,
-                )
+        Returns:
+            A dict by full names, which is also indexed by such attributes:
+            ``collect_params()["encoder.weight"]``.
+        """
+        return collect(self, select)
 
     def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
         """Return parameters by the attributes that lead to them, joined by dots."""
@@ -218,6 +201,27 @@ class Block:
             dtype_source=dtype_source,
         )
 
+    def load_dict(
+        self,
+        param_dict: Mapping[str, NDArray],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Take parameters from arrays by name, as `load_parameters` does from a file."""
+        load_arrays(
+            self,
+            dict(param_dict),
+            None,
+            ctx,
+            allow_missing,
+            ignore_extra,
+            cast_dtype=cast_dtype,
+            dtype_source=dtype_source,
+        )
+
     def load_params(
         self,
         filename: str | os.PathLike[str],
@@ -268,7 +272,9 @@ class Block:
             raise ArgumentTypeError(
                 f"{type(self).__name__}: expected a Block as child, got {type(block).__name__}"
             )
-        self._children[str(len(self._children)) if name is None else name] = block
+        key = str(len(self._children)) if name is None else name
+        self._children[key] = block
+        note_place(block, self, key)
 
     def register_forward_pre_hook(
         self, hook: Callable[["Block", tuple[Any, ...]], object]
@@ -337,19 +343,21 @@ class Block:
         for parameter in self.params.values():
             parameter.cast(dtype)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute: run ``forward``, with the hooks around it."""
         if self._hooks:
-            return self._call_with_hooks(args, self.forward)
-        return self.forward(*args)
+            return self._call_with_hooks(args, self.forward, kwargs)
+        return self.forward(*args, **kwargs)
 
-    def _call_with_hooks(self, args: tuple[Any, ...], forward: Callable[..., Any]) -> Any:
+    def _call_with_hooks(
+        self, args: tuple[Any, ...], forward: Callable[..., Any], kwargs: dict[str, Any]
+    ) -> Any:
         """Run ``forward``, which computes what a call wants, with the hooks around it."""
         hooks = list(self._hooks.values())
         for before, hook in hooks:
             if before:
                 hook(self, args)
-        output = forward(*args)
+        output = forward(*args, **kwargs)
         for before, hook in hooks:
             if not before:
                 hook(self, args, output)
@@ -360,7 +368,7 @@ class Block:
 
         Args:
             *args: Whatever the subclass names instead.
-            **kwargs: Likewise; a call of the Block passes none on.
+            **kwargs: Likewise.
 
         Raises:
             NotSupportedError: if it does not.
@@ -384,17 +392,3 @@ class Block:
 def _indented(text: str) -> str:
     """Return a text with all lines but the first indented."""
     return text.replace("\n", "\n  ")
-
-
-def _holds_stranger(value: Any, registered: set[int]) -> bool:
-    """Whether a container holds a Block that is not registered."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return any(
-            id(item) not in registered
-            if isinstance(item, Block)
-            else _holds_stranger(item, registered)
-            for item in value
-        )
-    return False

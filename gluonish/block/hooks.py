@@ -1,6 +1,7 @@
 """HookHandle: what registering a hook returns, and how the hook is taken off again."""
 
 import itertools
+import warnings
 import weakref
 from collections.abc import Callable
 from types import TracebackType
@@ -8,7 +9,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 
-__all__ = ["HookHandle", "Hooks"]
+__all__ = ["HookHandle", "Hooks", "warn_of_hooks"]
 
 _identifiers = itertools.count()
 
@@ -59,3 +60,13 @@ class HookHandle:
         trace: TracebackType | None,
     ) -> None:
         self.detach()
+
+
+def warn_of_hooks(name: str) -> None:
+    """Warn the caller's caller that hooks of a hybridized block may not be called."""
+    warnings.warn(
+        f"{name}: hybridized with forward hooks on it; they are called where it is called itself, "
+        "but not where a hybridized block around it runs as one graph",
+        UserWarning,
+        stacklevel=3,
+    )

@@ -13,7 +13,13 @@ from gluonish.core.module_names import loads as _loads
 from gluonish.gluon import block
 from gluonish.gluon import names as _names  # noqa: F401  # it names the modules
 from gluonish.hybrid_block import HybridBlock
-from gluonish.parameter import Constant, DeferredInitializationError, Parameter, ParameterDict
+from gluonish.parameter import (
+    Constant,
+    DeferredInitializationError,
+    Parameter,
+    ParameterDict,
+    tensor_types,
+)
 from gluonish.symbol_block import SymbolBlock
 from gluonish.trainer import Trainer
 
@@ -41,6 +47,7 @@ __all__ = [
     "nn",
     "parameter",
     "rnn",
+    "tensor_types",
     "trainer",
     "utils",
 ]

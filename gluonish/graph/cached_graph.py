@@ -19,6 +19,7 @@ from gluonish.core.spec import Spec
 from gluonish.graph.call_plan import CallPlan, Links
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.repeated_call import RepeatedCall
+from gluonish.graph.source_lines import SourceLines
 from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
@@ -42,6 +43,7 @@ class CachedGraph:
         data_count: How many inputs, from the first, are data; the others are parameters, which
             rarely change at inference. None: all are data.
         name: For engine jobs and messages.
+        lines: Where the nodes were made, for messages.
     """
 
     def __init__(
@@ -54,10 +56,12 @@ class CachedGraph:
         backward_bulk_size: int | None = None,
         data_count: int | None = None,
         name: str = "graph",
+        lines: SourceLines | None = None,
     ) -> None:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.name = name
+        self._lines = lines
         self.static_alloc = static_alloc
         self.data_count = len(self.inputs) if data_count is None else data_count
         self._forward_bulk_size = forward_bulk_size
@@ -175,6 +179,7 @@ class CachedGraph:
             segment_sizes=self.segment_sizes(train=bool(training or any(wanted))),
             data_count=self.data_count,
             name=self.name,
+            lines=self._lines,
         )
         self._plans[signature] = plan
         if len(self._plans) > _MAX_PLANS:

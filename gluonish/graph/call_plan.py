@@ -25,6 +25,7 @@ from gluonish.graph.layout import channels_last_values
 from gluonish.graph.partition import Partition
 from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers, without_history
 from gluonish.graph.rewrite import constants, detached
+from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, States, StateUse, state_places
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
@@ -51,6 +52,7 @@ class CallPlan:
         segment_sizes: Most operators in one engine job, forward and backward.
         data_count: How many inputs, from the first, are not parameters.
         name: For engine jobs and messages.
+        lines: Where the nodes were made, for messages.
 
     Attributes:
         traced: ``inputs`` and ``outputs``.
@@ -71,6 +73,7 @@ class CallPlan:
         segment_sizes: tuple[int, int],
         data_count: int,
         name: str,
+        lines: SourceLines | None = None,
     ) -> None:
         self.traced = inputs, outputs
         self.specs = specs
@@ -80,6 +83,7 @@ class CallPlan:
         self.wanted_positions = [i for i, want in enumerate(wanted) if want]
         self.graph = optimize(specialize(inputs, outputs, specs, train=bool(training)))
         self._static_alloc = static_alloc
+        self._lines = lines
         self._arenas = Arenas(device, keep=static_alloc)
         is_static = not (training or self.wanted_positions)
         stable = self.graph.inputs[data_count:] if is_static else None
@@ -111,6 +115,7 @@ class CallPlan:
             arenas=self._arenas,
             segment_size=segment_sizes[0],
             name=name,
+            lines=lines,
             stable=range(data_count, len(inputs)) if is_static else (),
             channels_last=last,
             state=StateUse(kept, offsets, given=False, lasting=True) if wanted else None,
@@ -166,6 +171,7 @@ class CallPlan:
             arenas=arenas,
             segment_size=segment_size,
             name=name,
+            lines=self._lines,
             channels_last=self._channels_last(graph, placed, len(graph.outputs)),
             state=StateUse(kept, offsets, given=True, lasting=lasting),
         )

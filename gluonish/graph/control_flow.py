@@ -12,7 +12,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.graph.body import Body
 from gluonish.graph.body_cut import CutBody, cut_body
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.structure import Constant, flatten, regroup
+from gluonish.graph.structure import Constant, Keys, flatten, regroup
 from gluonish.ndarray.control_flow import check_pair
 from gluonish.ops.control_flow import COND, FOREACH, WHILE_LOOP
 from gluonish.ops.registry import Attrs, Operator
@@ -221,7 +221,8 @@ def _listed(structure: Any) -> Any:
     """Return a nesting with lists for tuples, as MXNet gives results."""
     if structure is None or isinstance(structure, Constant):
         return structure
-    return (list, tuple(_listed(part) for part in structure[1]))
+    kind, inner = structure
+    return (kind if isinstance(kind, Keys) else list, tuple(_listed(part) for part in inner))
 
 
 class _Inputs:

@@ -1,4 +1,7 @@
-"""Graphs whose shapes depend on values: no plan fits them, so they run operator by operator."""
+"""Graphs that no plan fits, so that they run operator by operator.
+
+Shapes depend on values, or in training an operator works with calls on other devices.
+"""
 
 from collections.abc import Sequence
 
@@ -9,11 +12,17 @@ from gluonish.ops.registry import apply
 __all__ = ["is_dynamic", "run_imperatively"]
 
 
-def is_dynamic(outputs: Sequence[Value]) -> bool:
-    """Whether an operator on the way to the outputs decides its shape by values."""
-    return any(
-        node.op is not None and node.op.measure is not None for node in topological_order(outputs)
-    )
+def is_dynamic(outputs: Sequence[Value], *, train: bool = True) -> bool:
+    """Whether an operator on the way to the outputs fits no plan, while training or not."""
+    return any(_is_unplanned(node, train) for node in topological_order(outputs))
+
+
+def _is_unplanned(node: Node, train: bool) -> bool:
+    op = node.op
+    if op is None:
+        return False
+    meets = op.across_devices is not None and train and op.across_devices(node.attrs)
+    return op.measure is not None or meets
 
 
 def run_imperatively(

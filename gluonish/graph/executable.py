@@ -20,6 +20,7 @@ from gluonish.engine import current_engine
 from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
+from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, StateUse
 from gluonish.graph.steps import Frame, Step
 from gluonish.graph.work import is_light, is_small
@@ -46,6 +47,7 @@ class Executable:
         arenas: Memory for intermediate values; other executables may take it in turn.
         segment_size: Most steps in one engine job, at least 1.
         name: For engine jobs and errors.
+        lines: Where the nodes were made, for errors.
         stable: Positions of the externals that rarely change.
         channels_last: Keys of values that lie in memory with their channels last.
         state: What a call does with the state that it is given; None if it takes none.
@@ -61,12 +63,14 @@ class Executable:
         arenas: Arenas,
         segment_size: int,
         name: str,
+        lines: SourceLines | None = None,
         stable: Collection[int] = (),
         channels_last: Collection[tuple[int, int]] = (),
         state: StateUse | None = None,
     ) -> None:
         self.device = device
         self.name = name
+        self._lines = lines
         self.layout = FrameLayout(
             nodes,
             externals,
@@ -278,7 +282,10 @@ class Executable:
             except Exception as error:
                 name = step.op.name
                 detail = str(error).removeprefix(f"{name}: ")  # most kernels' errors begin with it
-                raise OperatorError(f"{step.node.name}: {name} failed: {detail}") from error
+                message = f"{step.node.name}: {name} failed: {detail}"
+                if self._lines is not None:
+                    message = self._lines.completed(message)
+                raise OperatorError(message) from error
 
     def _copy(self, frame: Frame) -> None:
         """Make the copies that are left."""

@@ -13,7 +13,7 @@ from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.ops.registry import Operator
 
-__all__ = ["Monitor", "evaluate", "gradients"]
+__all__ = ["Monitor", "evaluate", "gradients", "output_word"]
 
 Values = dict[tuple[int, int], NDArray]
 Monitor = Callable[[str, str, NDArray], object]
@@ -54,8 +54,16 @@ def _report(
                     callback(value.node.name, node.op.name, values[value.key])
                 callback(f"{node.name}_{name}", node.op.name, values[value.key])
         for i in range(node.num_visible):
-            suffix = "output" if node.num_visible == 1 else f"output{i}"
-            callback(f"{node.name}_{suffix}", node.op.name, values[id(node), i])
+            callback(f"{node.name}_{output_word(node, i)}", node.op.name, values[id(node), i])
+
+
+def output_word(node: Node, index: int) -> str:
+    """Return the word for an output that names end with: ``output``, ``output1``, ``mean``."""
+    words = () if node.op is None else node.op.output_names
+    if len(words) > 1:
+        return words[index]
+    word = words[0] if words else "output"
+    return f"{word}{index if node.num_visible > 1 else ''}"
 
 
 def _forward(

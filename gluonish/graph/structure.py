@@ -1,13 +1,19 @@
-"""Nested lists and tuples of arrays, taken apart into a flat list and put together again."""
+"""Nested lists, tuples and dicts of arrays, taken apart into a flat list and put together again."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Constant", "Structure", "flatten", "regroup"]
+__all__ = ["Constant", "Keys", "Structure", "flatten", "regroup"]
 
-# A leaf is None; a container is a pair of its type, list or tuple, and the structures inside;
-# everything else is a Constant.
+# A leaf is None; a container is a pair of its type, list or tuple, or of a dict's `Keys`, and the
+# structures inside; everything else is a Constant.
 Structure = Any
+
+
+class Keys(NamedTuple):
+    """The keys of a dict, in its order; values follow as those of a tuple do."""
+
+    keys: tuple[Any, ...]
 
 
 class Constant(NamedTuple):
@@ -21,20 +27,24 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Stru
     """Return the leaves in a nested structure, in order, and the structure without them.
 
     Args:
-        value: A leaf, a list or tuple of such, or anything else, which is a constant.
+        value: A leaf, a list, tuple or dict of such, or anything else, which is a constant.
         is_leaf: Whether a value is a leaf.
     """
     if is_leaf(value):
         return [value], None
-    if not isinstance(value, list | tuple):
-        return [], Constant(type(value), value)
+    kind: Any = type(value)
+    if kind is dict:
+        kind = Keys(tuple(value))
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return [], Constant(kind, value)
     leaves: list[Any] = []
     inner = []
     for item in value:
         found, structure = flatten(item, is_leaf)
         leaves += found
         inner.append(structure)
-    return leaves, (type(value), tuple(inner))
+    return leaves, (kind, tuple(inner))
 
 
 def regroup(leaves: Sequence[Any], structure: Structure) -> Any:
@@ -49,4 +59,9 @@ def _build(leaves: Iterator[Any], structure: Structure) -> Any:
         return structure.value
     kind, inner = structure
     items = [_build(leaves, part) for part in inner]
-    return items if kind is list else tuple(items)
+    if kind is list:
+        return items
+    if isinstance(kind, Keys):
+        return dict(zip(kind.keys, items, strict=True))
+    make = getattr(kind, "_make", tuple)  # a named tuple's own way
+    return make(items)

@@ -7,7 +7,8 @@ from typing import Any
 
 from gluonish.core.spec import Spec
 from gluonish.graph import control_flow
-from gluonish.graph.ir import Node, Value, append, body_mark
+from gluonish.graph.ir import Node, Value, append, body_mark, constant
+from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
 __all__ = ["attach"]
@@ -68,11 +69,25 @@ class _ValueFace:
 _FACE = _ValueFace()
 
 
+def _lifted(group: Any) -> Any:
+    """Return a nesting with constants of the graph in place of arrays, which `forward` may make."""
+    if isinstance(group, list | tuple):
+        lifted = [_lifted(item) for item in group]
+        return lifted if isinstance(group, list) else tuple(lifted)
+    return constant(group) if isinstance(group, NDArray) else group
+
+
+def _lifting(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args: _lifted(function(*args))
+
+
 class _Functions:
     """What `gluonish.ndarray.control_flow` calls where it meets a traced value."""
 
     def foreach(self, body: Callable[..., Any], data: Any, init_states: Any) -> Any:
-        return control_flow.foreach(_FACE, body, data, init_states, "foreach")
+        return control_flow.foreach(
+            _FACE, _lifting(body), _lifted(data), _lifted(init_states), "foreach"
+        )
 
     def while_loop(
         self,
@@ -81,10 +96,12 @@ class _Functions:
         loop_vars: Any,
         max_iterations: int | None,
     ) -> Any:
-        return control_flow.while_loop(_FACE, cond, func, loop_vars, max_iterations, "while_loop")
+        return control_flow.while_loop(
+            _FACE, cond, _lifting(func), _lifted(loop_vars), max_iterations, "while_loop"
+        )
 
     def cond(self, pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
-        return control_flow.cond(_FACE, pred, then_func, else_func, "cond")
+        return control_flow.cond(_FACE, pred, _lifting(then_func), _lifting(else_func), "cond")
 
 
 def attach() -> None:

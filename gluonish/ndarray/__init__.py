@@ -28,6 +28,7 @@ from gluonish.kernels.onednn import register as _register  # noqa: F401  # the s
 from gluonish.ndarray import _internal as _internal
 from gluonish.ndarray import contrib, image, linalg, op, random, sparse
 from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class
+from gluonish.ndarray import sync_batch_norm as _sync_batch_norm  # noqa: F401  # diverts calls
 from gluonish.ndarray.creation import (
     arange,
     array,

@@ -2,8 +2,12 @@
 
 from gluonish.block import Block
 from gluonish.hybrid_block import HybridBlock
+from gluonish.nn import activations as activations
+from gluonish.nn import basic_layers as basic_layers
+from gluonish.nn import conv_layers as conv_layers
 from gluonish.nn.activation import Activation
 from gluonish.nn.batch_norm import BatchNorm, BatchNormReLU
+from gluonish.nn.concurrent import Concatenate, HybridConcatenate, Identity
 from gluonish.nn.conv import Conv1D, Conv2D, Conv3D
 from gluonish.nn.conv_transpose import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from gluonish.nn.dense import Dense
@@ -25,7 +29,7 @@ from gluonish.nn.leaky_relu import ELU, GELU, SELU, LeakyReLU, PReLU
 from gluonish.nn.pooling import AvgPool1D, AvgPool2D, AvgPool3D, MaxPool1D, MaxPool2D, MaxPool3D
 from gluonish.nn.reflection_pad import ReflectionPad2D
 from gluonish.nn.sequential import HybridSequential, Sequential
-from gluonish.nn.swish import Swish
+from gluonish.nn.swish import SiLU, Swish
 from gluonish.symbol_block import SymbolBlock
 
 __all__ = [
@@ -39,6 +43,7 @@ __all__ = [
     "BatchNorm",
     "BatchNormReLU",
     "Block",
+    "Concatenate",
     "Conv1D",
     "Conv1DTranspose",
     "Conv2D",
@@ -57,8 +62,10 @@ __all__ = [
     "GlobalMaxPool3D",
     "GroupNorm",
     "HybridBlock",
+    "HybridConcatenate",
     "HybridLambda",
     "HybridSequential",
+    "Identity",
     "InstanceNorm",
     "Lambda",
     "LayerNorm",
@@ -69,6 +76,7 @@ __all__ = [
     "PReLU",
     "ReflectionPad2D",
     "Sequential",
+    "SiLU",
     "Swish",
     "SymbolBlock",
 ]

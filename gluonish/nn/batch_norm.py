@@ -61,7 +61,7 @@ class BatchNorm(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._kwargs = {
+        self._kwargs: dict[str, Any] = {
             "axis": axis,
             "eps": epsilon,
             "momentum": momentum,
@@ -104,7 +104,7 @@ class BatchNorm(HybridBlock):
 
     def __repr__(self) -> str:
         shape = self.gamma.shape
-        settings = ", ".join(f"{name}={value}" for name, value in self._kwargs.items())
+        settings = ", ".join(f"{name}={value!r}" for name, value in self._kwargs.items())
         in_channels = (shape[0] if shape else 0) or None
         return f"{type(self).__name__}({settings}, in_channels={in_channels})"
 

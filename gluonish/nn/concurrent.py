@@ -1,7 +1,11 @@
-"""Concurrent and HybridConcurrent: layers side by side on one input, their outputs concatenated."""
+"""Layers side by side on one input, their outputs concatenated; and Identity, to be one of them.
+
+MXNet 1.9 has them as ``Concurrent`` and ``HybridConcurrent`` in ``contrib.nn``, 2.0 as
+``Concatenate`` and ``HybridConcatenate`` in ``nn``.
+"""
 
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import concat
@@ -9,10 +13,10 @@ from gluonish.nn.sequential import HybridSequential, Sequential
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
 
-__all__ = ["Concurrent", "HybridConcurrent", "Identity"]
+__all__ = ["Concatenate", "Concurrent", "HybridConcatenate", "HybridConcurrent", "Identity"]
 
 
-class Concurrent(Sequential):
+class Concatenate(Sequential):
     """Run every layer on the same input and concatenate what they give.
 
     Args:
@@ -33,12 +37,15 @@ class Concurrent(Sequential):
         super().__init__(prefix=prefix, params=params)
         self.axis = axis
 
+    def _empty(self) -> Self:
+        return type(self)(axis=self.axis, prefix=self._prefix)
+
     def forward(self, x: Any) -> Any:
         """Run all layers."""
         return concat(*[block(x) for block in self._children.values()], dim=self.axis)
 
 
-class HybridConcurrent(HybridSequential):
+class HybridConcatenate(HybridSequential):
     """Run every HybridBlock on the same input and concatenate what they give.
 
     Args:
@@ -59,13 +66,24 @@ class HybridConcurrent(HybridSequential):
         super().__init__(prefix=prefix, params=params)
         self.axis = axis
 
+    def _empty(self) -> Self:
+        return type(self)(axis=self.axis, prefix=self._prefix)
+
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Run all layers."""
         return F.concat(*[block(x) for block in self._children.values()], dim=self.axis)
 
 
+class Concurrent(Concatenate):
+    """`Concatenate` under the name of MXNet 1.9: the same arguments, inputs and outputs."""
+
+
+class HybridConcurrent(HybridConcatenate):
+    """`HybridConcatenate` under the name of MXNet 1.9: the same arguments, inputs and outputs."""
+
+
 class Identity(HybridBlock):
-    """Give back the input: a layer of `HybridConcurrent` that keeps what came in.
+    """Give back the input: a layer of `HybridConcatenate` that keeps what came in.
 
     Args:
         prefix: See `HybridBlock`.

@@ -39,10 +39,14 @@ class _Stack(Block):
         layers = list(self._children.values())[key]
         if isinstance(layers, Block):
             return layers
-        part = type(self)(prefix=self._prefix)
+        part = self._empty()
         with part.name_scope():
             part.add(*layers)
         return part
+
+    def _empty(self) -> Self:
+        """Return a container of the same name and settings without layers."""
+        return type(self)(prefix=self._prefix)
 
     def __len__(self) -> int:
         return len(self._children)

@@ -1,4 +1,4 @@
-"""Swish: an element weighed by its own sigmoid."""
+"""Swish and SiLU: an element weighed by its own sigmoid."""
 
 from types import ModuleType
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 
-__all__ = ["Swish"]
+__all__ = ["SiLU", "Swish"]
 
 
 class Swish(HybridBlock):
@@ -33,3 +33,27 @@ class Swish(HybridBlock):
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Apply the function."""
         return x * F.sigmoid(self._beta * x, name="fwd")
+
+
+class SiLU(HybridBlock):
+    """Weigh elements by their sigmoid: ``y = x * sigmoid(x)``, `Swish` with ``beta`` 1.
+
+    Args:
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: any shape.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        D. Hendrycks, K. Gimpel, Gaussian Error Linear Units, 2016.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Apply the function."""
+        return x * F.sigmoid(x, name="fwd")

@@ -29,8 +29,13 @@ __all__ = [
     "SGD_MOMENTUM",
     "Rule",
     "apply_rule",
+    "clipped",
+    "decayed",
+    "keep",
     "lamb_direction",
     "lamb_ratio",
+    "moments",
+    "norm",
 ]
 
 # (xp, weight, gradient, states, rates, scalars) -> new weight; weight and gradient in float32 or
@@ -92,19 +97,20 @@ def apply_rule(
     out[...] = new
 
 
-def _clipped(xp: ModuleType, array: Any, limit: float) -> Any:
+def clipped(xp: ModuleType, array: Any, limit: float) -> Any:
+    """Return an array cut to [-limit, limit] in its memory; a negative limit cuts nothing."""
     return array if limit < 0 else xp.clip(array, -limit, limit, out=array)
 
 
-def _decayed(xp: ModuleType, w: Any, g: Any, wd: float, attrs: Attrs) -> Any:
+def decayed(xp: ModuleType, w: Any, g: Any, wd: float, attrs: Attrs) -> Any:
     """Return the clipped gradient with the weight decay, in the gradient's memory."""
-    slope = _clipped(xp, g, attrs["clip_gradient"])
+    slope = clipped(xp, g, attrs["clip_gradient"])
     if wd:
         slope += w * wd
     return slope
 
 
-def _keep(state: Any, wide: Any) -> None:
+def keep(state: Any, wide: Any) -> None:
     """Put a state back that was widened for the arithmetic; else it changed in place."""
     if wide is not state:
         state[...] = wide
@@ -114,7 +120,7 @@ def _sgd(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     lr, wd = rates
-    slope = _decayed(xp, w, g, wd, attrs)
+    slope = decayed(xp, w, g, wd, attrs)
     slope *= lr
     return xp.subtract(w, slope, out=slope)
 
@@ -123,12 +129,12 @@ def _momentum(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     (mom,), (lr, wd) = states, rates
-    slope = _decayed(xp, w, g, wd, attrs)
+    slope = decayed(xp, w, g, wd, attrs)
     slope *= lr
     moved = widen(mom)
     moved *= attrs["momentum"]
     moved -= slope
-    _keep(mom, moved)
+    keep(mom, moved)
     return xp.add(w, moved, out=slope)
 
 
@@ -136,12 +142,12 @@ def _nag(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     (mom,), (lr, wd) = states, rates
-    step = _decayed(xp, w, g, wd, attrs)
+    step = decayed(xp, w, g, wd, attrs)
     step *= lr
     moved = widen(mom)
     moved *= attrs["momentum"]
     moved -= step
-    _keep(mom, moved)
+    keep(mom, moved)
     return xp.subtract(w + moved * attrs["momentum"], step, out=step)
 
 
@@ -151,7 +157,7 @@ def _nesterov(
     """The momentum decays with the new weight: as MXNet's class has it, not its operator."""
     (mom,), (lr, wd) = states, rates
     momentum = attrs["momentum"]
-    slope = _clipped(xp, g, attrs["clip_gradient"])
+    slope = clipped(xp, g, attrs["clip_gradient"])
     moved = widen(mom)
     new = w * wd
     new += slope
@@ -163,11 +169,11 @@ def _nesterov(
     slope *= lr
     moved *= momentum
     moved -= slope
-    _keep(mom, moved)
+    keep(mom, moved)
     return new
 
 
-def _moments(states: Sequence[Any], slope: Any, attrs: Attrs) -> tuple[Any, Any]:
+def moments(states: Sequence[Any], slope: Any, attrs: Attrs) -> tuple[Any, Any]:
     """Take a gradient into its running mean and that of its square; its memory is free then."""
     mean, var = states
     first, second = widen(mean), widen(var)
@@ -177,8 +183,8 @@ def _moments(states: Sequence[Any], slope: Any, attrs: Attrs) -> tuple[Any, Any]
     slope *= 1 - attrs["beta2"]
     second *= attrs["beta2"]
     second += slope
-    _keep(mean, first)
-    _keep(var, second)
+    keep(mean, first)
+    keep(var, second)
     return first, second
 
 
@@ -189,8 +195,8 @@ def _adam(
     lr, wd = rates
     if wd:
         g += w * wd
-    slope = _clipped(xp, g, attrs["clip_gradient"])
-    mean, var = _moments(states, slope, attrs)
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    mean, var = moments(states, slope, attrs)
     step = xp.sqrt(var, out=slope)
     step += attrs["epsilon"]
     xp.divide(mean, step, out=step)
@@ -202,8 +208,8 @@ def _adamw(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     lr, wd, eta = rates
-    slope = _clipped(xp, g, attrs["clip_gradient"])
-    mean, var = _moments(states, slope, attrs)
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    mean, var = moments(states, slope, attrs)
     step = xp.sqrt(var, out=slope)
     step += attrs["epsilon"]
     xp.divide(mean, step, out=step)
@@ -219,14 +225,14 @@ def _rmsprop(
     (n,), (lr, wd) = states, rates
     if wd:
         g += w * wd
-    slope = _clipped(xp, g, attrs["clip_gradient"])
+    slope = clipped(xp, g, attrs["clip_gradient"])
     square = widen(n)
     square *= attrs["gamma1"]
     square += slope * slope * (1 - attrs["gamma1"])
-    _keep(n, square)
+    keep(n, square)
     slope *= lr
     slope /= xp.sqrt(square + attrs["epsilon"])
-    return _clipped(xp, xp.subtract(w, slope, out=slope), attrs["clip_weights"])
+    return clipped(xp, xp.subtract(w, slope, out=slope), attrs["clip_weights"])
 
 
 def _rmsprop_centered(
@@ -235,7 +241,7 @@ def _rmsprop_centered(
     lr, wd = rates
     if wd:
         g += w * wd
-    slope = _clipped(xp, g, attrs["clip_gradient"])
+    slope = clipped(xp, g, attrs["clip_gradient"])
     square, mean, delta = map(widen, states)
     square *= attrs["gamma1"]
     square += slope * slope * (1 - attrs["gamma1"])
@@ -246,18 +252,18 @@ def _rmsprop_centered(
     delta *= attrs["gamma2"]
     delta -= slope
     for state, wide in zip(states, (square, mean, delta), strict=True):
-        _keep(state, wide)
-    return _clipped(xp, xp.add(w, delta, out=slope), attrs["clip_weights"])
+        keep(state, wide)
+    return clipped(xp, xp.add(w, delta, out=slope), attrs["clip_weights"])
 
 
 def _adagrad(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     (history,), (lr, wd) = states, rates
-    slope = _clipped(xp, g, attrs["clip_gradient"])
+    slope = clipped(xp, g, attrs["clip_gradient"])
     total = widen(history)
     total += slope * slope
-    _keep(history, total)
+    keep(history, total)
     slope /= xp.sqrt(total + attrs["epsilon"])
     if wd:
         slope += w * wd
@@ -279,8 +285,8 @@ def lamb_direction(
         attrs: clip_gradient, beta1, beta2, epsilon.
     """
     wd, mean_share, var_share = rates
-    slope = _clipped(xp, g, attrs["clip_gradient"])
-    mean, var = _moments(states, slope, attrs)
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    mean, var = moments(states, slope, attrs)
     root = xp.sqrt(xp.divide(var, var_share, out=slope), out=slope)
     root += attrs["epsilon"]
     step = xp.divide(mean / mean_share, root, out=root)
@@ -307,7 +313,7 @@ def lamb_ratio(xp: ModuleType, weight_norm: Any, step_norm: Any, attrs: Attrs) -
     return xp.where(usable, weight_norm / xp.where(usable, step_norm, 1), 1)
 
 
-def _norm(xp: ModuleType, x: Any) -> Any:
+def norm(xp: ModuleType, x: Any) -> Any:
     """Return the 2-norm, summed in float64, so that it hardly depends on the order."""
     wide = x.astype(xp.float64).ravel()
     return xp.sqrt(xp.dot(wide, wide)).astype(x.dtype)
@@ -318,7 +324,7 @@ def _lamb(
 ) -> Any:
     lr, *others = rates
     step = lamb_direction(xp, w, g, states, others, attrs)
-    ratio = lamb_ratio(xp, _norm(xp, w), _norm(xp, step), attrs)
+    ratio = lamb_ratio(xp, norm(xp, w), norm(xp, step), attrs)
     step *= (ratio * lr).astype(w.dtype)
     return xp.subtract(w, step, out=step)
 

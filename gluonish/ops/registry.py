@@ -109,6 +109,8 @@ class Operator:
         measure: ``measure(xp, *inputs, **attrs)`` gives the outputs' shapes from the arrays'
             values, where ``infer`` alone cannot know them and leaves extents `UNKNOWN`. Such an
             operator waits for its inputs, and does not become part of a planned graph.
+        across_devices: ``across_devices(attrs)`` says whether in training the call works with calls
+            on other devices; it then is no part of a planned graph either.
 
     Attributes:
         fast_kernels: Kernels of back ends, the preferred ones first.
@@ -123,6 +125,7 @@ class Operator:
 
     __slots__ = (
         "_chosen",
+        "across_devices",
         "active_inputs",
         "aliases",
         "complete",
@@ -181,6 +184,7 @@ class Operator:
         heavy: bool = False,
         workspaces: tuple[int, ...] = (),
         measure: Callable[..., tuple[Shape, ...]] | None = None,
+        across_devices: Callable[[Attrs], bool] | None = None,
     ) -> None:
         self.name = name
         self.infer = infer
@@ -206,6 +210,7 @@ class Operator:
         self.heavy = heavy
         self.workspaces = workspaces
         self.measure = measure
+        self.across_devices = across_devices
         self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
         self.plain = not (train_dependent or random or measure)
         self.single = outputs == 1  # the common case, tested once on the eager path

@@ -1,17 +1,17 @@
 """Adam and AdamW: steps scaled by running means of the gradient and of its square."""
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
 from gluonish.ndarray import NDArray
 from gluonish.ops.optimizer_rules import ADAM, ADAMW, Rule
 from gluonish.ops.optimizer_update import usable_scale
-from gluonish.optimizer.optimizer import Index, State, register, zeros_like
-from gluonish.optimizer.row_update import RowUpdate
+from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
-from gluonish.optimizer.weight_update import Column, WeightUpdate, each
+from gluonish.optimizer.weight_update import BoundUpdate, Column, each
 
-__all__ = ["Adam", "AdamW", "MomentsOptimizer"]
+__all__ = ["Adam", "AdamW", "MomentsOptimizer", "bias_share"]
 
 
 class MomentsOptimizer(RuleOptimizer):
@@ -38,6 +38,11 @@ class MomentsOptimizer(RuleOptimizer):
             return lr * correction
 
         return each(corrected, lrs, counts)
+
+
+def bias_share(beta: float, counts: Column) -> Column:
+    """Return what the mean of a decay is divided by against its start from 0."""
+    return each(lambda t: 1.0 - beta**t, counts)
 
 
 @register
@@ -75,10 +80,16 @@ class Adam(MomentsOptimizer):
         super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
         self.lazy_update = lazy_update
 
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zero means, dense where a step moves the whole weight."""
+        return tuple(zeros_like(weight, dense=not self.lazy_update) for _ in range(2))
+
     def _rule(self) -> Rule:
         return ADAM
 
-    def _columns(self, lrs: Column, wds: Column, counts: Column) -> tuple[Column, ...]:
+    def _columns(
+        self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
+    ) -> tuple[Column, ...]:
         return self._corrected(lrs, counts), wds
 
 
@@ -122,12 +133,14 @@ class AdamW(MomentsOptimizer):
     def _rule(self) -> Rule:
         return ADAMW
 
-    def _columns(self, lrs: Column, wds: Column, counts: Column) -> tuple[Column, ...]:
+    def _columns(
+        self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
+    ) -> tuple[Column, ...]:
         return 1.0, wds, self._corrected(lrs, counts) if self.correct_bias else lrs
 
     def _push(
         self,
-        update: WeightUpdate | RowUpdate,
+        update: BoundUpdate,
         columns: tuple[Column, ...],
         scalars: dict[str, float],
     ) -> None:

@@ -1,12 +1,13 @@
 """LAMB: Adam's direction, with a step as long as the weight is."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from gluonish.ops.optimizer_rules import LAMB as RULE
 from gluonish.ops.optimizer_rules import Rule
-from gluonish.optimizer.adam import MomentsOptimizer
-from gluonish.optimizer.optimizer import register
-from gluonish.optimizer.weight_update import Column, each
+from gluonish.optimizer.adam import MomentsOptimizer, bias_share
+from gluonish.optimizer.base import Index, register
+from gluonish.optimizer.weight_update import Column
 
 __all__ = ["LAMB"]
 
@@ -70,12 +71,9 @@ class LAMB(MomentsOptimizer):
             "upper_bound": -1.0 if self.upper_bound is None else self.upper_bound,
         }
 
-    def _columns(self, lrs: Column, wds: Column, counts: Column) -> tuple[Column, ...]:
+    def _columns(
+        self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
+    ) -> tuple[Column, ...]:
         if not self.bias_correction:
             return lrs, wds, 1.0, 1.0
-        return lrs, wds, _share(self.beta1, counts), _share(self.beta2, counts)
-
-
-def _share(beta: float, counts: Column) -> Column:
-    """Return what the mean of a decay is divided by against its start from 0."""
-    return each(lambda t: 1.0 - beta**t, counts)
+        return lrs, wds, bias_share(self.beta1, counts), bias_share(self.beta2, counts)

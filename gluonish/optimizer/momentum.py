@@ -6,7 +6,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.ndarray import NDArray
 from gluonish.ops.optimizer_rules import SGD as PLAIN
 from gluonish.ops.optimizer_rules import Rule
-from gluonish.optimizer.optimizer import Index, State, is_half, warn_of_half, zeros_like
+from gluonish.optimizer.base import Index, State, is_half, warn_of_half, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, state_arrays
 
 __all__ = ["MomentumOptimizer"]
@@ -24,6 +24,7 @@ class MomentumOptimizer(RuleOptimizer):
     """
 
     with_momentum: ClassVar[Rule]
+    without_momentum: ClassVar[Rule] = PLAIN
     asks_update = False
 
     def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
@@ -40,11 +41,16 @@ class MomentumOptimizer(RuleOptimizer):
         return self.create_state(index, weight)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero momentum, or None without momentum."""
-        return zeros_like(weight) if self.momentum != 0.0 else None
+        """Return zero momentum, dense where a step moves the whole weight; None without it."""
+        if self.momentum == 0.0:
+            return None
+        return zeros_like(weight, dense=not getattr(self, "lazy_update", False))
+
+    def _takes_rows(self, weight: NDArray, mixed: bool) -> bool:
+        return not mixed
 
     def _rule(self) -> Rule:
-        return self.with_momentum if self.momentum != 0.0 else PLAIN
+        return self.with_momentum if self.momentum != 0.0 else self.without_momentum
 
     def _scalars(self) -> dict[str, float]:
         return {"momentum": self.momentum}

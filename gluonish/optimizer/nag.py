@@ -1,8 +1,8 @@
 """NAG: Nesterov's accelerated gradient, as MXNet computes it."""
 
 from gluonish.ops.optimizer_rules import NESTEROV
+from gluonish.optimizer.base import register
 from gluonish.optimizer.momentum import MomentumOptimizer
-from gluonish.optimizer.optimizer import register
 
 __all__ = ["NAG"]
 
@@ -15,7 +15,7 @@ class NAG(MomentumOptimizer):
     ``weight += momentum * (momentum * m - lr * g) - lr * g``, and then
     ``m = momentum * m - lr * (c + wd * weight)`` with the new weight. Taking the new weight there
     is how MXNet differs from the paper; without weight decay there is no difference. Without
-    momentum it is `SGD`.
+    momentum it is `SGD`, also in that a row-sparse gradient then moves only the rows that it holds.
 
     The state is None or the momentum; with ``multi_precision`` on a 16-bit weight it is the pair of
     that, in float32, and the float32 weight.
@@ -31,3 +31,6 @@ class NAG(MomentumOptimizer):
     """
 
     with_momentum = NESTEROV
+
+    def _moves_rows(self) -> bool:
+        return self.momentum == 0.0

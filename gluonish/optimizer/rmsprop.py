@@ -4,7 +4,7 @@ from typing import Any
 
 from gluonish.ndarray import NDArray
 from gluonish.ops.optimizer_rules import RMSPROP, RMSPROP_CENTERED, Rule
-from gluonish.optimizer.optimizer import Index, State, register, zeros_like
+from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
 __all__ = ["RMSProp"]

@@ -7,6 +7,8 @@ it stays as it is, without decay. Any other step takes the rows that are not the
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.sparse.arithmetic import take_rows
 from gluonish.ndarray.sparse.array import RowSparseNDArray
@@ -61,6 +63,15 @@ class RowUpdate:
         for x, new in zip(self._written, dense, strict=True):
             if new is not x:
                 new.copyto(x)
+
+    def norms(self, scale: float) -> tuple[float, float]:
+        """Return the 2-norms of the weight and of the scaled gradient, waiting for both."""
+        weight = self._written[-1] if self._mixed else self._written[0]
+        grad = self._grad
+        rows = grad._parts.values if isinstance(grad, RowSparseNDArray) else to_dense(grad)
+        values = [x.asnumpy().astype(np.float64).ravel() for x in (to_dense(weight), rows)]
+        weight_norm, grad_norm = (float(np.sqrt(x @ x)) for x in values)
+        return weight_norm, abs(scale) * grad_norm
 
     def _push_rows(
         self, grad: RowSparseNDArray, columns: Sequence[Column], scalars: Mapping[str, float]

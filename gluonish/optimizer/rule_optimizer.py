@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.ndarray import NDArray
 from gluonish.ops.optimizer_rules import Rule
-from gluonish.optimizer.optimizer import Index, Optimizer, State, clip_limit, is_half
+from gluonish.optimizer.base import Index, Optimizer, State, clip_limit, is_half
 from gluonish.optimizer.row_update import RowUpdate
-from gluonish.optimizer.weight_update import Column, WeightUpdate, each
+from gluonish.optimizer.weight_update import BoundUpdate, Column, WeightUpdate, each
 
 __all__ = ["RuleOptimizer", "is_sparse", "state_arrays"]
 
@@ -40,19 +40,23 @@ class RuleOptimizer(Optimizer):
         group_limit: Largest number of weights in one operation; None for no limit.
         takes_all: Whether `apply` serves; else an `Updater` calls ``update_multi_precision`` for
             each weight, because a class of the user's has its own idea of an update.
+        in_order: Whether a weight's update depends on those before it, so that their order counts.
         asks_update: Whether ``update_multi_precision`` calls an ``update`` that a subclass defines.
     """
 
     takes_all: ClassVar[bool] = True
     asks_update: ClassVar[bool] = True
+    in_order: ClassVar[bool] = False
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.group_limit = _group_limit()
+        self.group_limit = kwargs.get("aggregate_num") or _group_limit()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = set(vars(cls))
+        if "takes_all" in own:
+            return
         if "_rule" in own:
             cls.takes_all = True
         elif own & _HOOKS:
@@ -68,10 +72,13 @@ class RuleOptimizer(Optimizer):
         """What the rule's scalars are now, without rescale_grad and clip_gradient."""
         return {}
 
-    def _columns(self, lrs: Column, wds: Column, counts: Column) -> tuple[Column, ...]:
+    def _columns(
+        self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
+    ) -> tuple[Column, ...]:
         """What the rule's rates are.
 
         Args:
+            indices: The weights.
             lrs: Learning rates, with multipliers.
             wds: Weight decays, with multipliers.
             counts: Numbers of the updates, from 1 on.
@@ -109,7 +116,7 @@ class RuleOptimizer(Optimizer):
         states: Sequence[State],
         *,
         mixed: bool,
-    ) -> WeightUpdate | RowUpdate:
+    ) -> BoundUpdate:
         """Return the update of some weights of one dtype, for `apply`, as often as they stay.
 
         Args:
@@ -123,12 +130,17 @@ class RuleOptimizer(Optimizer):
             for weight, grad, state in zip(weights, grads, states, strict=True)
         ]
         if is_sparse(grads[0], weights[0]):
-            return RowUpdate(self._rule(), groups[0], mixed, lazy=self._moves_rows())
+            lazy = self._moves_rows() and self._takes_rows(weights[0], mixed)
+            return RowUpdate(self._rule(), groups[0], mixed, lazy=lazy)
         return WeightUpdate(self._rule(), groups, mixed)
 
     def _moves_rows(self) -> bool:
         """Whether a row-sparse gradient moves only the rows that it holds."""
         return bool(getattr(self, "lazy_update", False))
+
+    def _takes_rows(self, weight: NDArray, mixed: bool) -> bool:
+        """Whether that goes for this weight too, as it does in MXNet."""
+        return True
 
     def _arrays(self, state: State, mixed: bool) -> tuple[NDArray, ...]:
         """Return the arrays of a state in the rule's order, the float32 weight last."""
@@ -137,7 +149,7 @@ class RuleOptimizer(Optimizer):
         master, inner = state
         return (*state_arrays(inner), master)
 
-    def apply(self, update: WeightUpdate | RowUpdate, indices: Sequence[Index]) -> None:
+    def apply(self, update: BoundUpdate, indices: Sequence[Index]) -> None:
         """Do one step of what `bind` returned, under the rates that hold now."""
         if self.takes_all:
             counts, lrs = self._advance(indices)
@@ -147,18 +159,18 @@ class RuleOptimizer(Optimizer):
         scalars = self._scalars()
         scalars["rescale_grad"] = self.rescale_grad
         scalars["clip_gradient"] = clip_limit(self)
-        self._push(update, self._columns(lrs, wds, counts), scalars)
+        self._push(update, self._columns(indices, lrs, wds, counts), scalars)
 
     def _push(
         self,
-        update: WeightUpdate | RowUpdate,
+        update: BoundUpdate,
         columns: tuple[Column, ...],
         scalars: dict[str, float],
     ) -> None:
         update.push(columns, scalars)
 
     def _multiplied(
-        self, update: WeightUpdate | RowUpdate, indices: Sequence[Index], lrs: Column
+        self, update: BoundUpdate, indices: Sequence[Index], lrs: Column
     ) -> tuple[Column, Column]:
         """Return learning rates and weight decays with their multipliers.
 
@@ -231,10 +243,12 @@ def is_sparse(grad: NDArray, weight: NDArray) -> bool:
 
 
 def state_arrays(state: State) -> tuple[NDArray, ...]:
-    """Return the arrays of a state: none, one, or those of a tuple."""
+    """Return the arrays of a state: none, one, or those of a tuple that holds them or None."""
     if state is None:
         return ()
-    return tuple(state) if isinstance(state, tuple | list) else (state,)
+    if isinstance(state, tuple | list):
+        return tuple(part for part in state if part is not None)
+    return (state,)
 
 
 def _one_or_all(values: Sequence[float]) -> Column:

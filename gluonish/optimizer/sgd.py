@@ -4,8 +4,8 @@ from typing import Any
 
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.ops.optimizer_rules import SGD_MOMENTUM
+from gluonish.optimizer.base import register
 from gluonish.optimizer.momentum import MomentumOptimizer
-from gluonish.optimizer.optimizer import register
 
 __all__ = ["SGD", "ccSGD"]
 
@@ -34,9 +34,17 @@ class SGD(MomentumOptimizer):
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
         super().__init__(momentum, **kwargs)
         self.lazy_update = lazy_update
-        self.aggregate_num = MXNET_OPTIMIZER_AGGREGATION_SIZE.value
+        self.aggregate_num = self.group_limit or MXNET_OPTIMIZER_AGGREGATION_SIZE.value
 
 
 @register
 class ccSGD(SGD):  # MXNet's name
-    """Another name of `SGD`, for programs of MXNet's first versions."""
+    """Another name of `SGD`, for programs of MXNet's first versions.
+
+    Args:
+        *args: As `SGD` takes them.
+        **kwargs: As `SGD` takes them.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)

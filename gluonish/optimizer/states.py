@@ -10,7 +10,7 @@ from gluonish.ndarray import NDArray, array
 from gluonish.ndarray.array_file import DenseRecord
 from gluonish.ndarray.sparse import BaseSparseNDArray
 from gluonish.ndarray.sparse.creation import from_record
-from gluonish.optimizer.optimizer import Optimizer, State
+from gluonish.optimizer.base import Optimizer, State
 from gluonish.optimizer.states_file import ArrayState, ForeignObject
 
 __all__ = ["describe_optimizer", "pack_state", "revive_optimizer", "unpack_state"]
@@ -44,13 +44,31 @@ def unpack_state(state: Any) -> State:
 
 def describe_optimizer(optimizer: Optimizer) -> ForeignObject:
     """Return an optimizer as a states file tells it: under MXNet's name where MXNet has it."""
-    state = optimizer.__getstate__()
+    state = {key: _packed_setting(value) for key, value in optimizer.__getstate__().items()}
     scheduler = state.get("lr_scheduler")
     if scheduler is not None:
         name = _written_name(scheduler, "mxnet.lr_scheduler", "gluonish.lr_scheduler")
         state["lr_scheduler"] = ForeignObject(name, dict(vars(scheduler)))
-    name = _written_name(optimizer, "mxnet.optimizer.optimizer", "gluonish.optimizer")
+    in_contrib = type(optimizer).__module__ == "gluonish.optimizer.contrib"
+    module = "mxnet.optimizer.contrib" if in_contrib else "mxnet.optimizer.optimizer"
+    name = _written_name(optimizer, module, "gluonish.optimizer")
     return ForeignObject(name, state)
+
+
+def _packed_setting(value: Any) -> Any:
+    """Return a setting with its NDArrays as `ArrayState`; one that has none is itself."""
+    if isinstance(value, dict) and any(isinstance(x, NDArray | dict) for x in value.values()):
+        packed = {key: _packed_setting(x) for key, x in value.items()}
+        return packed if any(packed[key] is not x for key, x in value.items()) else value
+    return pack_state(value) if isinstance(value, NDArray) else value
+
+
+def _unpacked_setting(value: Any) -> Any:
+    """Return a setting from a file with its arrays as NDArrays; one that has none is itself."""
+    if isinstance(value, dict):
+        unpacked = {key: _unpacked_setting(x) for key, x in value.items()}
+        return unpacked if any(unpacked[key] is not x for key, x in value.items()) else value
+    return unpack_state(value) if isinstance(value, ArrayState) else value
 
 
 def _written_name(value: object, module: str, own_module: str) -> str:
@@ -132,7 +150,11 @@ def _set_state(value: Any, state: dict[str, Any]) -> None:
             raise FileFormatError(
                 f"states: expected the settings of {kind.__name__}, got {key} = {setting!r:.40}"
             )
-    value.__dict__.update(state)
+    unpacked = {key: _unpacked_setting(setting) for key, setting in state.items()}
+    if isinstance(value, Optimizer):
+        value.__setstate__(unpacked)
+    else:
+        value.__dict__.update(unpacked)
 
 
 def _short_name(told: ForeignObject) -> str:

@@ -1,13 +1,13 @@
 """Updater: an optimizer together with the states of the weights that it updates."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from operator import is_
 from typing import Any, NamedTuple
 
 from gluonish.core.context import Context
 from gluonish.ndarray import NDArray
-from gluonish.optimizer.optimizer import Index, Optimizer, State, is_half
-from gluonish.optimizer.row_update import RowUpdate
+from gluonish.optimizer.base import Index, Optimizer, State, is_half
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse
 from gluonish.optimizer.states import (
     describe_optimizer,
@@ -16,9 +16,13 @@ from gluonish.optimizer.states import (
     unpack_state,
 )
 from gluonish.optimizer.states_file import dump_states, load_states
-from gluonish.optimizer.weight_update import WeightUpdate
+from gluonish.optimizer.weight_update import BoundUpdate
 
 __all__ = ["Updater", "get_updater"]
+
+
+# Index, weight and gradient.
+_Item = tuple[Index, NDArray, NDArray]
 
 
 class _Bound(NamedTuple):
@@ -27,7 +31,11 @@ class _Bound(NamedTuple):
     arrays: tuple[Any, Any, Any]
     states: list[State]
     settings: tuple[Any, ...]
-    updates: Sequence[tuple[WeightUpdate | RowUpdate, Sequence[Index]]]
+    updates: Sequence[tuple[BoundUpdate, Sequence[Index]]]
+
+
+def _is_sparse(item: _Item) -> bool:
+    return is_sparse(item[2], item[1])
 
 
 def _settings(optimizer: RuleOptimizer) -> tuple[Any, ...]:
@@ -88,7 +96,7 @@ class Updater:
 
     def _bound(
         self, optimizer: RuleOptimizer, index: Any, grad: Any, weight: Any
-    ) -> Sequence[tuple[WeightUpdate | RowUpdate, Sequence[Index]]]:
+    ) -> Sequence[tuple[BoundUpdate, Sequence[Index]]]:
         """Return updates of all weights, the same as in the last call if nothing has moved since.
 
         Only tuples can be told to be the same, since nobody changes what they hold.
@@ -107,12 +115,10 @@ class Updater:
         for i, w in zip(index, weight, strict=True):
             self._prepare_state(i, w)
         every = list(zip(index, weight, grad, strict=True))
-        items = [item for item in every if not is_sparse(item[2], item[1])]
         # What is named twice is updated twice, one after the other.
-        limit = max(1, len(items)) if len(set(index)) == len(every) else 1
-        groups = list(self._groups(items, min(limit, optimizer.group_limit or limit)))
-        groups += [[item] for item in every if is_sparse(item[2], item[1])]
-        for group in groups:
+        limit = len(every) if len(set(index)) == len(every) else 1
+        limit = min(limit, optimizer.group_limit or limit)
+        for group in self._together(every, limit, in_order=optimizer.in_order):
             indices, weights, grads = zip(*group, strict=True)
             states = [self.states[i] for i in indices]
             mixed = optimizer.multi_precision and is_half(weights[0])
@@ -130,12 +136,26 @@ class Updater:
             self.states[index] = self.sync_state_context(self.states[index], weight.context)
         self.states_synced[index] = True
 
+    def _together(self, items: list[_Item], limit: int, *, in_order: bool) -> Iterator[list[_Item]]:
+        """Split into what one operation updates: dense weights of one dtype, or a sparse one.
+
+        Args:
+            items: Index, weight and gradient of each.
+            limit: Most weights in one group.
+            in_order: Whether the groups follow one another as the items do; else the dense ones
+                come first.
+        """
+        if in_order:
+            for (_, sparse), run in groupby(items, lambda item: (item[1].dtype, _is_sparse(item))):
+                yield from self._groups(list(run), 1 if sparse else limit)
+            return
+        yield from self._groups([item for item in items if not _is_sparse(item)], limit)
+        yield from ([item] for item in items if _is_sparse(item))
+
     @staticmethod
-    def _groups(
-        items: list[tuple[Index, NDArray, NDArray]], size: int
-    ) -> Iterator[list[tuple[Index, NDArray, NDArray]]]:
+    def _groups(items: list[_Item], size: int) -> Iterator[list[_Item]]:
         """Split into groups of one dtype and at most ``size`` weights, in order."""
-        by_dtype: dict[Any, list[tuple[Index, NDArray, NDArray]]] = {}
+        by_dtype: dict[Any, list[_Item]] = {}
         for item in items:
             by_dtype.setdefault(item[1].dtype, []).append(item)
         for same in by_dtype.values():

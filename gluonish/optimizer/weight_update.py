@@ -6,7 +6,7 @@ the variables that the engine orders by) is done then, and a step is one push.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from gluonish.core.device import Device
 from gluonish.core.errors import DeviceError
@@ -21,7 +21,7 @@ from gluonish.ops.optimizer_multi_update import MULTI_UPDATES
 from gluonish.ops.optimizer_rules import Rule, apply_rule
 from gluonish.ops.optimizer_update import check_arrays
 
-__all__ = ["Column", "WeightUpdate", "each"]
+__all__ = ["BoundUpdate", "Column", "WeightUpdate", "each"]
 
 # A number for each weight, or one for all.
 Column = float | Sequence[float]
@@ -30,8 +30,22 @@ Column = float | Sequence[float]
 # 0.1 ms of work on two cores.
 _SMALL_SIZE = 1 << 19
 
-# The plain operator of a rule stands before its preloaded one.
+# The plain operator of a rule stands before its preloaded one; some rules have none of several
+# weights.
 _NAMES = {(multi.rule, multi.mixed): multi.name for multi in reversed(MULTI_UPDATES)}
+
+
+class BoundUpdate(Protocol):
+    """One step of weights that stay where they are.
+
+    Attributes:
+        memo: For the optimizer: what it computed last, to find out that nothing has changed.
+    """
+
+    memo: Any
+
+    def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        """Let the engine do the step, with the numbers of each rate and the rule's scalars."""
 
 
 class WeightUpdate:
@@ -68,7 +82,8 @@ class WeightUpdate:
     )
 
     def __init__(self, rule: Rule, groups: Sequence[Sequence[NDArray]], mixed: bool) -> None:
-        self._name = _NAMES[rule, mixed]
+        precision = "_mp" if mixed else ""
+        self._name = _NAMES.get((rule, mixed)) or f"_multi{precision}_{rule.name}_update"
         self._rule = rule
         self._mixed = mixed
         self._device = device = groups[0][0]._device

@@ -74,7 +74,8 @@ class ParameterArrays:
             refuse_uninitialized(self)
         if ctx is None and len(arrays) == 1:
             return next(iter(arrays.values()))
-        return array_on(arrays, ctx, told(self))
+        found = arrays.get(ctx) if ctx is not None else None
+        return array_on(arrays, ctx, told(self)) if found is None else found
 
     def _gradients(self) -> dict[Context, NDArray]:
         if self._grad is None:
@@ -95,7 +96,8 @@ class ParameterArrays:
             DeferredInitializationError: if the shape is not known yet.
             ParameterError: if the parameter is not initialized, not on this device, or sparse.
         """
-        check_dense(self, "data")
+        if self._stype != "default":
+            check_dense(self, "data")
         array = self._on(self._data, ctx)
         tracer = recording.tracer.get()
         traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)

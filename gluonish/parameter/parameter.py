@@ -6,6 +6,7 @@ device). The NDArrays stay the same until `cast`, `reset_ctx`, a new ``grad_req`
 `initialize`: everything else writes into them, because executors bind them.
 """
 
+import threading
 import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -40,6 +41,10 @@ __all__ = ["Init", "Parameter", "tensor_types"]
 tensor_types = (Symbol, NDArray)
 
 _UNIFORM = Uniform()
+
+# Threads that make the first call of one network together must get one and the same array.
+# An initializer may use parameters itself, so the thread that holds it may take it again.
+_FINISHING = threading.RLock()
 
 
 class Parameter(ParameterArrays):
@@ -172,19 +177,20 @@ class Parameter(ParameterArrays):
         Raises:
             ParameterError: if the shape is still unknown.
         """
-        deferred = self._deferred_init
-        if deferred is None:
-            return
-        shape = self.shape
-        if shape is None or not shape_is_known(shape):
-            raise ParameterError(
-                f"{told(self)}: expected a known shape, got {shape}; "
-                "give in_units, in_channels and the like to the layer"
-            )
-        with pause():
-            data = deferred.values(self.name, shape, self._dtype)
-            self._allocate(data, deferred.contexts)
-        self._deferred_init = None
+        with _FINISHING:
+            deferred = self._deferred_init
+            if deferred is None:
+                return
+            shape = self.shape
+            if shape is None or not shape_is_known(shape):
+                raise ParameterError(
+                    f"{told(self)}: expected a known shape, got {shape}; "
+                    "give in_units, in_channels and the like to the layer"
+                )
+            with pause():
+                data = deferred.values(self.name, shape, self._dtype)
+                self._allocate(data, deferred.contexts)
+            self._deferred_init = None
 
     def _allocate(self, source: NDArray, contexts: Sequence[Context]) -> None:
         """Become initialized on these devices, with copies of ``source`` in this dtype."""

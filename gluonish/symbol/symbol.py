@@ -15,7 +15,9 @@ from gluonish.core.errors import (
     NotSupportedError,
     OutOfBoundsError,
 )
+from gluonish.graph.interpreter import output_word
 from gluonish.graph.ir import Node, Value, operator_word, topological_order
+from gluonish.graph.source_lines import note
 from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.name import NameManager, current_attributes
@@ -288,11 +290,7 @@ def output_names(values: Sequence[Value]) -> list[str]:
 def _output_name(node: Node, index: int) -> str:
     if node.op is None:
         return node.name
-    words = node.op.output_names
-    if len(words) > 1:
-        return f"{node.name}_{words[index]}"
-    word = words[0] if words else "output"
-    return f"{node.name}_{word}{index if node.num_visible > 1 else ''}"
+    return f"{node.name}_{output_word(node, index)}"
 
 
 def new_node(
@@ -316,6 +314,7 @@ def new_node(
         word: What an unnamed node is called after, the operator's own word by default.
     """
     name = NameManager.current().get(name, word or operator_word(op))
+    note(name)
     extra = {**current_attributes(), **(extra or {})}
     values = []
     for input_name, x in zip(op.input_names(attrs), inputs, strict=True):

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,10 @@ def test_network_without_values_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="initialize"):
         layer.save_parameters(tmp_path / "x.params")
     layer.initialize()
-    with pytest.raises(DeferredInitializationError, match="waits for its shape"):
+    with pytest.raises(
+        DeferredInitializationError,
+        match=r"dense\d+_weight at 'weight' of shape \(3, 0\), which no call",
+    ):
         layer.save_parameters(tmp_path / "x.params")
     assert list(tmp_path.iterdir()) == []
 
@@ -208,3 +212,60 @@ def test_older_names_of_the_methods_warn_and_work(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="load_parameters"):
         again.load_params(tmp_path / "x.params")
     assert values(again) == values(net)
+
+
+def test_all_missing_names_are_listed(tmp_path: Path) -> None:
+    net = ready()
+    net.save_parameters(tmp_path / "x.params")
+    arrays = {name: x for name, x in load(tmp_path / "x.params").items() if "bias" not in name}
+    save(tmp_path / "x.params", arrays)
+    missing = [name for name in net._collect_params_with_prefix() if "bias" in name]
+    assert len(missing) > 1
+    with pytest.raises(ParameterError, match=re.escape(", ".join(map(repr, missing)))):
+        net.load_parameters(tmp_path / "x.params")
+
+
+def test_all_other_names_are_listed_with_the_nearest(tmp_path: Path) -> None:
+    net = ready()
+    net.save_parameters(tmp_path / "x.params")
+    more = {f"9.wait{i}": ones((1,)) for i in range(12)}
+    save(tmp_path / "x.params", {**load(tmp_path / "x.params"), **more, "0.wieght": ones((1,))})
+    with pytest.raises(ArgumentError, match=r"'9.wait0', '9.wait1', .*'9.wait9' and 3 more"):
+        net.load_parameters(tmp_path / "x.params")
+
+
+def test_arrays_are_taken_from_a_dict() -> None:
+    net, other = ready(), ready()
+    arrays = {name: p.data() for name, p in net._collect_params_with_prefix().items()}
+    other.load_dict(arrays)
+    assert values(other) == values(net)
+    with pytest.raises(ParameterError, match="in the dict, got"):
+        other.load_dict(dict(list(arrays.items())[1:]))
+
+
+def test_a_wrong_shape_changes_nothing(tmp_path: Path) -> None:
+    net = ready()
+    before = values(net)
+    arrays = {name: p.data() * 2 for name, p in net._collect_params_with_prefix().items()}
+    arrays[list(arrays)[-1]] = ones((7, 7))
+    with pytest.raises(ParameterError, match=r"got \(7, 7\), in the dict; make the layers"):
+        net.load_dict(arrays)
+    assert values(net) == before
+
+
+def test_full_names_may_have_dots() -> None:
+    layer = nn.Dense(2, in_units=2, prefix="a.b_")
+    layer.load_dict({"arg:a.b_weight": ones((2, 2)), "arg:a.b_bias": ones((2,))})
+    assert layer(ones((1, 2))).asnumpy().tolist() == [[3, 3]]
+
+
+def test_what_no_call_has_reached_is_named_by_path(tmp_path: Path) -> None:
+    net = nn.HybridSequential(prefix="net_")
+    with net.name_scope():
+        net.add(nn.Dense(2, in_units=3), nn.Dense(2))
+    net.initialize()
+    with pytest.raises(
+        DeferredInitializationError,
+        match=r"net_dense1_weight at '1.weight' of shape \(2, 0\), which no call .* leave out",
+    ):
+        net.save_parameters(tmp_path / "x.params")

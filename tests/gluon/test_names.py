@@ -19,30 +19,14 @@ RECORDED: dict[str, dict[str, dict[str, Any]]] = json.loads(GOLDEN.read_text(enc
 ABSENT = {
     "attribute": "AttrScope.current",
     "context": "Context.default_ctx",
-    "gluon": "contrib tensor_types",
     "gluon.data": "RecordFileDataset vision",
     "gluon.data.dataset": "RecordFileDataset",
-    "gluon.nn": "activations basic_layers conv_layers",
-    "gluon.rnn": (
-        "BidirectionalCell DropoutCell GRUCell HybridRecurrentCell HybridSequentialRNNCell "
-        "LSTMCell ModifierCell RNNCell RecurrentCell ResidualCell SequentialRNNCell ZoneoutCell "
-        "rnn_cell"
-    ),
-    "initializer": "FusedRNN",
-    "kvstore": "KVStoreServer kvstore_server",
-    "optimizer": (
-        "AdaDelta Adamax DCASGD FTML Ftrl LARS LBSGD NDabs Nadam SGLD Signum Test contrib"
-    ),
-    # The environment is read by its flags only; the others concern NumPy's semantics.
-    "util": ("getenv np_ufunc_legal_option setenv wrap_np_binary_func wrap_np_unary_func"),
 }
 # Callables whose arguments differ, and why.
 DIFFERENT = {
     "attribute.AttrScope.__exit__": "only Python calls it",
     "context.Context.__exit__": "only Python calls it",
     "name.NameManager.__exit__": "only Python calls it",
-    "kvstore.KVStore": "the handle is one of MXNet's C library; users call create",
-    "optimizer.ccSGD": "it names the arguments that it hands on",
 }
 
 

@@ -1,8 +1,15 @@
+from typing import NamedTuple
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gluonish.graph.structure import Constant, flatten, regroup
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
 
 
 def _is_leaf(value: object) -> bool:
@@ -50,3 +57,19 @@ def test_regroup_undoes_flatten(value: object) -> None:
     leaves, structure = flatten(value, _is_leaf)
     assert regroup(leaves, structure) == value
     assert isinstance(hash(structure), int)
+
+
+def test_a_dict_keeps_its_keys_and_their_order() -> None:
+    leaves, structure = flatten({"b": "x", "a": ["y", 3]}, _is_leaf)
+    assert leaves == ["x", "y"]
+    again = regroup([1, 2], structure)
+    assert again == {"b": 1, "a": [2, 3]}
+    assert list(again) == ["b", "a"]
+    assert hash(structure) != hash(flatten({"a": "x", "b": ["y", 3]}, _is_leaf)[1])
+
+
+def test_a_named_tuple_comes_back_as_one() -> None:
+    leaves, structure = flatten(Pair("x", 3), _is_leaf)
+    assert leaves == ["x"]
+    assert regroup([1], structure) == Pair(1, 3)
+    assert type(regroup([1], structure)) is Pair

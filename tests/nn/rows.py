@@ -5,12 +5,14 @@ gives them, or 0 for what the first batch has. Its ``inputs`` get a generator an
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 import gluonish.symbol as sym
 from gluonish import loss, nn
+from gluonish.contrib import cnn as contrib_cnn
+from gluonish.contrib import nn as contrib_nn
 from gluonish.hybrid_block import HybridBlock
 
 Inputs = Callable[[np.random.Generator, int], list[Any]]
@@ -183,6 +185,32 @@ def _norms() -> dict[str, list[Row]]:
     }
 
 
+def _beside(kind: Any, known: bool, **options: Any) -> HybridBlock:
+    net = kind(**options)
+    net.add(nn.Dense(5, in_units=5 * known), nn.Identity())
+    return cast(HybridBlock, net)
+
+
+def _deformable() -> dict[str, list[Row]]:
+    options: list[dict[str, Any]] = [
+        {"kernel_size": (3, 3), "padding": 1},
+        {"kernel_size": (3, 2), "strides": 2, "groups": 2, "num_deformable_group": 2}
+        | {"use_bias": False, "offset_use_bias": False, "activation": "tanh"},
+    ]
+    return {
+        name: [
+            Row(
+                lambda known, name=name, o=o: getattr(contrib_cnn, name)(  # type: ignore[misc]  # defaults bind
+                    4, in_channels=4 * (known or "groups" in o), **o
+                ),
+                normal(4, 6, 5),
+            )
+            for o in options
+        ]
+        for name in contrib_cnn.__all__
+    }
+
+
 LAYERS: dict[str, list[Row]] = {
     **_convolutions(),
     **_transposed(),
@@ -209,6 +237,10 @@ LAYERS: dict[str, list[Row]] = {
     "Flatten": _plain(nn.Flatten, (3, 4), (2, 3, 4)),
     "GELU": _plain(nn.GELU, (3, 4)),
     "HybridBlock": [Row(Scaled, normal(5))],
+    "HybridConcatenate": [
+        Row(lambda known: _beside(nn.HybridConcatenate, known), normal(5)),
+        Row(lambda known: _beside(nn.HybridConcatenate, known, axis=0), normal(5)),
+    ],
     "HybridLambda": [
         Row(lambda _: nn.HybridLambda("tanh"), normal(3, 4)),
         Row(
@@ -218,6 +250,7 @@ LAYERS: dict[str, list[Row]] = {
         ),
     ],
     "HybridSequential": [Row(_stack, normal(4, 6, 6))],
+    "Identity": _plain(nn.Identity, (3, 4)),
     "LeakyReLU": _plain(lambda: nn.LeakyReLU(0.3), (3, 4)),
     "PReLU": [
         Row(lambda _: nn.PReLU(), normal(3, 4)),
@@ -225,8 +258,25 @@ LAYERS: dict[str, list[Row]] = {
     ],
     "ReflectionPad2D": _plain(lambda: nn.ReflectionPad2D(2), (3, 4, 5)),
     "SELU": _plain(nn.SELU, (3, 4)),
+    "SiLU": _plain(nn.SiLU, (3, 4)),
     "Swish": _plain(lambda: nn.Swish(0.7), (3, 4)),
     "SymbolBlock": [Row(_symbols, normal(3))],
+}
+
+CONTRIB: dict[str, list[Row]] = {
+    **_deformable(),
+    "HybridConcurrent": [Row(lambda known: _beside(contrib_nn.HybridConcurrent, known), normal(5))],
+    "Identity": _plain(contrib_nn.Identity, (3, 4)),
+    "PixelShuffle1D": _plain(lambda: contrib_nn.PixelShuffle1D(2), (6, 3)),
+    "PixelShuffle2D": _plain(lambda: contrib_nn.PixelShuffle2D((2, 3)), (12, 3, 2)),
+    "PixelShuffle3D": _plain(lambda: contrib_nn.PixelShuffle3D((2, 1, 3)), (12, 2, 1, 3)),
+    "SyncBatchNorm": [
+        Row(lambda known: contrib_nn.SyncBatchNorm(4 * known, 1), normal(4, 3, 5)),
+        Row(
+            lambda known: contrib_nn.SyncBatchNorm(4 * known, 1, scale=False, center=False),
+            normal(4),
+        ),
+    ],
 }
 
 

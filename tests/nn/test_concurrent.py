@@ -53,3 +53,18 @@ def test_containers_are_lists_of_layers_named_as_in_mxnet() -> None:
 
 def test_identity_gives_its_input() -> None:
     assert Identity()(X) is X
+
+
+def test_slice_keeps_the_axis() -> None:
+    net = HybridConcurrent(axis=0)
+    net.add(Identity(), Twice(), Twice())
+    assert net[1:].axis == 0
+    assert net[1:](X).asnumpy().tolist() == [[2, -4], [6, -8], [2, -4], [6, -8]]
+
+
+def test_names_of_version_2_are_the_same_layers() -> None:
+    net = nn.HybridConcatenate(axis=1)
+    net.add(nn.Identity(), Twice())
+    assert net(X).asnumpy().tolist() == [[1, -2, 2, -4], [3, -4, 6, -8]]
+    assert issubclass(Concurrent, nn.Concatenate)
+    assert net.prefix.startswith("hybridconcatenate")

@@ -12,7 +12,7 @@ from gluonish.core.errors import AutogradError, OperatorError
 from gluonish.kernels.numba import compiler
 from gluonish.lr_scheduler import FactorScheduler
 from gluonish.ndarray import NDArray, array, waitall
-from gluonish.optimizer import LAMB, NAG, SGD, Adam, Updater, create, get_updater
+from gluonish.optimizer import LAMB, NAG, SGD, Adam, Ftrl, Updater, create, get_updater
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import WeightUpdate
 
@@ -26,6 +26,18 @@ ALL: dict[str, dict[str, Any]] = {
     "adagrad": {},
     "rmsprop centered": {"centered": True},
     "sgd momentum": {"momentum": 0.9},
+    "adadelta": {},
+    "adamax": {},
+    "dcasgd": {"lamda": 0.5},
+    "dcasgd momentum": {"momentum": 0.9},
+    "ftml": {},
+    "ftrl": {},
+    "lans": {},
+    "lars": {"eta": 1.0},
+    "lars momentum": {"momentum": 0.9, "eta": 1.0},
+    "nadam": {},
+    "signum": {},
+    "signum plain": {"momentum": 0.0},
 }
 SHAPES = [(3,), (200, 90), (1,), (4, 2)] + [(5,)] * 20
 
@@ -245,6 +257,12 @@ def test_class_with_rates_of_its_own_is_asked_for_them() -> None:
     assert [w.asscalar() for w in trained] == [-2.0, -3.0]
 
 
+def test_number_of_weights_of_an_operation_may_be_an_argument(pushes: list[int]) -> None:
+    together = train(get_updater(Adam()), weights(), steps=1)
+    check_same(train(get_updater(Adam(aggregate_num=7)), weights(), steps=1), together)
+    assert pushes == [24, 7, 7, 7, 3]
+
+
 def test_files_do_not_say_how_many_weights_go_together() -> None:
     updater = get_updater(SGD(momentum=0.9))
     updater(0, array([1.0]), array([1.0]))
@@ -261,6 +279,8 @@ def test_wrong_gradient_is_refused_and_named() -> None:
         get_updater(SGD())(0, array([1.0, 2.0]), array([1.0]))
     with pytest.raises(OperatorError, match=r"_multi_adam_update: .* dtype float32, got float16"):
         get_updater(Adam())(0, array([1.0], dtype="float16"), array([1.0]))
+    with pytest.raises(OperatorError, match=r"_multi_ftrl_update: .* dtype float32, got float16"):
+        get_updater(Ftrl())(0, array([1.0], dtype="float16"), array([1.0]))
 
 
 def test_weight_in_a_recorded_graph_is_not_updated() -> None:

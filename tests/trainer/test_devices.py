@@ -20,8 +20,6 @@ RANDOM = {"sgld"}
 # It adds gradients instead of taking them off, so that differences grow with every step.
 GROWING = {"test": 20}
 WITHOUT_DECAY = {"groupadagrad"}
-# It has one running product for the updates of all devices.
-ONE_PRODUCT = {"nadam"}
 STEPS, BATCH, ROWS = 4, 12, 9
 
 
@@ -92,7 +90,7 @@ def test_devices_train_as_one_does(optimizer: str, sparse: bool) -> None:
     }
     assert any((alone[name] != start[name]).any() for name in start)
     for count in (2, 3):
-        for update in (True, False)[: 1 if optimizer in ONE_PRODUCT else 2]:
+        for update in (True, False):
             contexts = [cpu(i) for i in range(count)]
             together = train(optimizer, contexts, sparse, update_on_kvstore=update)
             for name, expected in alone.items():

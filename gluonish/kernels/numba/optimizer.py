@@ -1,7 +1,8 @@
 """Fused optimizer steps: all weights of a call updated by one generated kernel.
 
 The threads share the elements of all weights together, whatever the sizes of each, and every
-element is read and written once (LAMB, which needs norms first, reads it twice).
+element is read and written once (rules that need norms first, such as LAMB, read it once more for
+each pass that sums them).
 """
 
 import logging
@@ -20,15 +21,10 @@ from gluonish.kernels.numba.compiler import (
     available,
     compile_kernel,
 )
-from gluonish.kernels.numba.optimizer_source import (
-    BLOCK,
-    FORMULAS,
-    LANES,
-    norms_source,
-    update_source,
-)
+from gluonish.kernels.numba.optimizer_formulas import FORMULAS, Norms
+from gluonish.kernels.numba.optimizer_source import BLOCK, LANES, norms_source, update_source
 from gluonish.ops.optimizer_multi_update import MULTI_UPDATES, MultiUpdate
-from gluonish.ops.optimizer_rules import LAMB, Rule, lamb_ratio
+from gluonish.ops.optimizer_rules import Rule
 from gluonish.ops.registry import FastKernel, find_operator
 
 __all__ = ["FusedStep", "fused_step", "hang"]
@@ -85,16 +81,19 @@ class FusedStep:
             ],
             np.int64,
         )
-        self._rates = np.zeros((len(outs), len(rule.rates)), np.float32)
-        self._scalars = np.zeros(1 + len(FORMULAS[rule].scalars), np.float32)
-        self._values = tuple(FORMULAS[rule].scalars.values())
+        formula = FORMULAS[rule]
+        self._rates = np.zeros((len(outs), len(rule.rates) + len(formula.computed)), np.float32)
+        self._scalars = np.zeros(1 + len(formula.scalars), np.float32)
+        self._values = tuple(formula.scalars.values())
         self._columns: list[Column | None] = [None] * len(rule.rates)
         self._tables = (starts, addresses)
         self._words = _words(len(outs), starts, addresses, self._rates, self._scalars)
         self._words_at = _address(self._words)
         self._total = int(starts[-1])
         self._kernel = _update_kernel(rule, precision)
-        self._norms = _Norms(sizes, self._words, precision) if rule is LAMB else None
+        self._norms = [
+            _NormsPass(rule, norms, sizes, self._words, precision) for norms in formula.norms
+        ]
 
     def run(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         """Update the weights.
@@ -105,38 +104,46 @@ class FusedStep:
             scalars: The rule's, with rescale_grad and clip_gradient.
         """
         for i, column in enumerate(columns):
-            if column is not self._columns[i] or (self._norms and not i):
+            if column is not self._columns[i]:
                 self._rates[:, i] = column
                 self._columns[i] = column
         self._scalars[0] = scalars["rescale_grad"]
         for i, value in enumerate(self._values, 1):
             self._scalars[i] = value(scalars)
-        if self._norms is not None:
-            self._rates[:, 0] *= self._norms.ratios(scalars)
+        for norms in self._norms:
+            rates = self._rates.T
+            norms.run(rates[: len(columns)], rates[len(columns) :], scalars)
         self._kernel.run_at(self._total, self._words_at, _GRAIN)
 
 
-class _Norms:
-    """LAMB's first pass: states, and the norms of weights and steps."""
+class _NormsPass:
+    """A pass that sums squares for each weight, bound to the words of a `FusedStep`."""
 
-    __slots__ = ("_first_blocks", "_kernel", "_sizes", "_starts", "_sums", "_words")
+    __slots__ = ("_finish", "_first_blocks", "_kernel", "_sizes", "_starts", "_sums", "_words")
 
-    def __init__(self, sizes: np.ndarray[Any, Any], words: Any, precision: str) -> None:
+    def __init__(
+        self,
+        rule: Rule,
+        norms: Norms,
+        sizes: np.ndarray[Any, Any],
+        words: Any,
+        precision: str,
+    ) -> None:
+        self._finish = norms.finish
         self._sizes = sizes
         # One block at least, so that each weight has a sum.
         self._starts = _starts(np.maximum(1, -(-sizes // BLOCK)))
         self._first_blocks = self._starts[:-1]
-        self._sums = np.zeros((int(self._starts[-1]), 2, LANES))
+        self._sums = np.zeros((int(self._starts[-1]), len(norms.squared), LANES))
         self._words = np.append(words, [_address(self._sums), _address(sizes)])
         self._words[1] = _address(self._starts)
-        self._kernel = _norms_kernel(precision)
+        self._kernel = _norms_kernel(rule, norms, precision)
 
-    def ratios(self, scalars: Mapping[str, float]) -> Any:
-        """Change the states, and return what the learning rate of each weight is multiplied by."""
+    def run(self, rates: Any, computed: Any, scalars: Mapping[str, float]) -> None:
+        """Sum up, change the states that the pass changes, and compute rates from the norms."""
         self._kernel(len(self._sums), self._words, _BLOCK_GRAIN)
         sums = np.add.reduceat(self._sums.sum(axis=2), self._first_blocks)
-        weight_norms, step_norms = np.sqrt(sums).astype(np.float32).T
-        return lamb_ratio(np, weight_norms, step_norms, scalars)
+        self._finish(np.sqrt(sums).astype(np.float32).T, rates, computed, scalars)
 
 
 @cache
@@ -145,8 +152,8 @@ def _update_kernel(rule: Rule, precision: str) -> CompiledKernel:
 
 
 @cache
-def _norms_kernel(precision: str) -> CompiledKernel:
-    return compile_kernel(norms_source(precision), ())
+def _norms_kernel(rule: Rule, norms: Norms, precision: str) -> CompiledKernel:
+    return compile_kernel(norms_source(rule, norms, precision), ())
 
 
 def _address(array: Any) -> int:

@@ -1,37 +1,20 @@
 """Sources of the kernels that update weights: a loop over elements for each rule of optimizers.
 
-Operations stand in the order of the reference kernels, and none is contracted, so that results are
-the reference's bit by bit; only LAMB's norms are summed in another order.
-
 Words of a kernel: number of weights; addresses of four tables: where each weight begins among all
-elements (in blocks for LAMB's first pass) with the total at the end, int64; the addresses of each
-weight's arrays, int64; each weight's rates and the scalars, float32; and for LAMB's first pass the
-address of its sums and of the numbers of elements.
+elements (in blocks for a pass that sums squares) with the total at the end, int64; the addresses of
+each weight's arrays, int64; each weight's rates and the scalars, float32; and for a pass that sums
+squares the address of its sums and of the numbers of elements.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from gluonish.ops.optimizer_rules import (
-    ADAGRAD,
-    ADAM,
-    ADAMW,
-    LAMB,
-    NAG,
-    NESTEROV,
-    RMSPROP,
-    RMSPROP_CENTERED,
-    SGD,
-    SGD_MOMENTUM,
-    Rule,
-)
+from gluonish.kernels.numba.optimizer_formulas import FORMULAS, Formula, Norms
+from gluonish.ops.optimizer_rules import Rule
 
-__all__ = ["BLOCK", "FORMULAS", "LANES", "PRECISIONS", "Formula", "norms_source", "update_source"]
+__all__ = ["BLOCK", "LANES", "PRECISIONS", "norms_source", "update_source"]
 
 BLOCK = 4096  # elements whose share of a norm is summed by one thread
 LANES = 16  # partial sums of a block, a vector register's worth
-
-Scalars = Mapping[str, float]
 
 # How the elements of weights and gradients are read and written, by the name of their dtype; other
 # than float32 there is a float32 weight too.
@@ -41,102 +24,6 @@ PRECISIONS = {
     "float16": ("u16", 2, "load_f16({})", "store_f16({})"),
 }
 
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """What a rule does with one element.
-
-    Args:
-        lines: Statements; they find weight ``w``, scaled gradient ``g``, states, rates and scalars
-            by name, and change ``w`` and the states.
-        scalars: The float32 numbers that they use beside rescale, and how they come from those of
-            the rule.
-    """
-
-    lines: tuple[str, ...]
-    scalars: Mapping[str, Callable[[Scalars], float]]
-
-
-def _same(*names: str) -> dict[str, Callable[[Scalars], float]]:
-    return {name: lambda given, name=name: given[name] for name in names}  # type: ignore[misc]
-
-
-def _rest(name: str) -> dict[str, Callable[[Scalars], float]]:
-    return {f"{name}_rest": lambda given: 1 - given[name]}
-
-
-def _limit(name: str, of: str) -> dict[str, Callable[[Scalars], float]]:
-    """A limit under which nothing is cut where the rule says none."""
-    return {name: lambda given: given[of] if given[of] >= 0 else float("inf")}
-
-
-_CLIP = _limit("clip", "clip_gradient")
-_CLIPPED = "g = minimum(maximum(g, -clip), clip)"
-_DECAYED = "g = g + w * wd"
-_MOMENTUM = (_CLIPPED, _DECAYED, "g = g * lr", "mom = mom * momentum - g")
-_MOMENTS = ("mean = mean * beta1 + g * beta1_rest", "var = var * beta2 + g * g * beta2_rest")
-_BETAS = {**_CLIP, **_same("beta1", "beta2"), **_rest("beta1"), **_rest("beta2")}
-_ADAM = {**_BETAS, **_same("epsilon")}
-_SQUARE = "n = n * gamma1 + g * g * gamma1_rest"
-_GAMMA = {
-    **_CLIP,
-    **_same("gamma1", "epsilon"),
-    **_rest("gamma1"),
-    **_limit("widest", "clip_weights"),
-}
-_NARROWED = "w = minimum(maximum(w, -widest), widest)"
-_DIRECTION = "g = (mean / mean_share) / (sqrt(var / var_share) + epsilon) + w * wd"
-
-FORMULAS: Mapping[Rule, Formula] = {
-    SGD: Formula((_CLIPPED, _DECAYED, "w = w - g * lr"), _CLIP),
-    SGD_MOMENTUM: Formula((*_MOMENTUM, "w = w + mom"), {**_CLIP, **_same("momentum")}),
-    NAG: Formula((*_MOMENTUM, "w = (w + mom * momentum) - g"), {**_CLIP, **_same("momentum")}),
-    NESTEROV: Formula(
-        (
-            _CLIPPED,
-            "w = (w * wd + g) * -lr * ahead + mom * momentum_squared + w",
-            "mom = mom * momentum - (g + w * wd) * lr",
-        ),
-        {
-            **_CLIP,
-            **_same("momentum"),
-            "ahead": lambda given: 1 + given["momentum"],
-            "momentum_squared": lambda given: given["momentum"] * given["momentum"],
-        },
-    ),
-    ADAM: Formula(
-        (_DECAYED, _CLIPPED, *_MOMENTS, "w = w - mean / (sqrt(var) + epsilon) * lr"), _ADAM
-    ),
-    ADAMW: Formula(
-        (_CLIPPED, *_MOMENTS, "w = w - (mean / (sqrt(var) + epsilon) * lr + w * wd) * eta"), _ADAM
-    ),
-    RMSPROP: Formula(
-        (_DECAYED, _CLIPPED, _SQUARE, "w = w - g * lr / sqrt(n + epsilon)", _NARROWED), _GAMMA
-    ),
-    RMSPROP_CENTERED: Formula(
-        (
-            _DECAYED,
-            _CLIPPED,
-            _SQUARE,
-            "centre = centre * gamma1 + g * gamma1_rest",
-            "g = g * lr / sqrt(n - centre * centre + epsilon)",
-            "delta = delta * gamma2 - g",
-            "w = w + delta",
-            _NARROWED,
-        ),
-        {**_GAMMA, **_same("gamma2")},
-    ),
-    ADAGRAD: Formula(
-        (
-            _CLIPPED,
-            "history = history + g * g",
-            "w = w - (g / sqrt(history + epsilon) + w * wd) * lr",
-        ),
-        {**_CLIP, **_same("epsilon")},
-    ),
-    # The second pass: the first has changed the states, and the learning rate holds the ratio.
-    LAMB: Formula((_DIRECTION, "w = w - g * lr"), _ADAM),
-}
 
 _HEAD = """\
 def body(begin, end, words):
@@ -170,7 +57,7 @@ _UPDATE = """\
         low += 1
 """
 
-# ``lanes`` sums of squares of the weight, then as many of the direction.
+# ``lanes`` sums of squares of the first expression, then as many of the next.
 _NORMS = """\
     sizes = i64(words[6])
     for block in range(begin, end):
@@ -180,7 +67,7 @@ _NORMS = """\
         rest = min(sizes[low] - first, {block})
         sums = f64(words[5] + block * {sum_bytes})
 {views}
-        for lane in range({twice}):
+        for lane in range({all_lanes}):
             independent()
             sums[lane] = 0.0
         for base in range(0, rest, {lanes}):
@@ -200,7 +87,7 @@ _NORMS = """\
 def update_source(rule: Rule, precision: str) -> str:
     """Return the source of the kernel that updates elements; its extent is their number."""
     formula = FORMULAS[rule]
-    kept = () if rule is LAMB else _states(rule)
+    kept = _states(rule) if formula.states is None else formula.states
     body = _UPDATE.format(
         views=_indented(8, _views(rule, precision)),
         loads=_indented(12, _loads(rule, precision)),
@@ -210,26 +97,23 @@ def update_source(rule: Rule, precision: str) -> str:
     return _head(formula) + body
 
 
-def norms_source(precision: str) -> str:
-    """Return the source of LAMB's first pass, which updates states; its extent is the blocks."""
-    statements = (
-        *_loads(LAMB, precision),
-        _CLIPPED,
-        *_MOMENTS,
-        *_state_stores(LAMB.states),
-        _DIRECTION,
-        "sums[lane] = sums[lane] + float64(w) * float64(w)",
-        f"sums[lane + {LANES}] = sums[lane + {LANES}] + float64(g) * float64(g)",
-    )
+def norms_source(rule: Rule, norms: Norms, precision: str) -> str:
+    """Return the source of a pass that sums squares; its extent is the blocks."""
+    sums = [
+        f"sums[lane + {i * LANES}] = sums[lane + {i * LANES}] + float64({x}) * float64({x})"
+        for i, x in enumerate(norms.squared)
+    ]
+    statements = (*_loads(rule, precision), *norms.lines, *_state_stores(norms.states), *sums)
+    all_lanes = len(norms.squared) * LANES
     body = _NORMS.format(
-        views=_indented(8, _views(LAMB, precision)),
+        views=_indented(8, _views(rule, precision)),
         statements=_indented(20, statements),
         block=BLOCK,
         lanes=LANES,
-        twice=2 * LANES,
-        sum_bytes=2 * LANES * 8,
+        all_lanes=all_lanes,
+        sum_bytes=all_lanes * 8,
     )
-    return _head(FORMULAS[LAMB]) + body
+    return _head(FORMULAS[rule]) + body
 
 
 def _head(formula: Formula) -> str:
@@ -254,7 +138,8 @@ def _views(rule: Rule, precision: str) -> list[str]:
         half = role in ("out", "weight", "grad")
         view, size = (kind, width) if half else ("f32", 4)
         lines.append(f"{role}s = {view}(addresses[low * {len(roles)} + {i}] + first * {size})")
-    rates = [f"{rate} = rates[low * {len(rule.rates)} + {i}]" for i, rate in enumerate(rule.rates)]
+    names = (*rule.rates, *FORMULAS[rule].computed)
+    rates = [f"{name} = rates[low * {len(names)} + {i}]" for i, name in enumerate(names)]
     return lines + rates
 
 

@@ -43,8 +43,8 @@ def _kernel(
 ) -> None:
     if attrs["train"] and attrs["ndev"] > 1 and not attrs["use_global_stats"]:
         raise OperatorError(
-            f"_contrib_SyncBatchNorm: expected ndev 1 in training, got {attrs['ndev']}; statistics "
-            "are not shared between devices: train on one, or use BatchNorm"
+            "_contrib_SyncBatchNorm: expected a call on an array, or in a hybridized block, for "
+            f"ndev {attrs['ndev']} in training, got one in a planned graph"
         )
     out, mean, variance = outputs
     found = chosen_statistics(xp, data, moving_mean, moving_var, attrs)
@@ -88,8 +88,9 @@ SYNC_BATCH_NORM = register(
             "training the statistics are those of data, and the moving ones become momentum\n"
             "times themselves plus (1 - momentum) times these; else, and with\n"
             "use_global_stats, they are the moving ones. fix_gamma takes gamma as 1.\n"
-            "output_mean_var also returns mean and variance. Statistics are not shared\n"
-            "between devices, and training with ndev above 1 is refused; key changes nothing."
+            "output_mean_var also returns mean and variance. In training with ndev above 1 the\n"
+            "statistics are those of the data of all ndev devices whose calls have this key: it\n"
+            "is called once on each, by one thread or several, before any result is read."
         ),
         inputs=_INPUTS,
         schema=Schema(
@@ -109,5 +110,6 @@ SYNC_BATCH_NORM = register(
         gradient_uses_output=True,
         train_dependent=True,
         heavy=True,
+        across_devices=lambda attrs: attrs["ndev"] > 1 and not attrs["use_global_stats"],
     )
 )

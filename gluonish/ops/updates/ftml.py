@@ -11,47 +11,58 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.schema import integer, number
-from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.optimizer_rules import Rule, clipped
 from gluonish.ops.optimizer_update import single_update
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs
 
-__all__ = ["FTML", "FTML_UPDATE"]
+__all__ = ["FTML", "FTML_STEPS", "FTML_UPDATE"]
 
 
-def _step(
+def _steps(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     """The gradient is clipped with the weight decay in it."""
-    lr, wd = rates
-    beta1, beta2, t = attrs["beta1"], attrs["beta2"], attrs["t"]
-    limit = attrs["clip_grad"]
-    slope = g + w * wd
-    if limit >= 0:
-        slope = xp.clip(slope, -limit, limit)
+    rate, wd, var_share = rates
+    beta1, beta2 = attrs["beta1"], attrs["beta2"]
+    slope = clipped(xp, g + w * wd, attrs["clip_gradient"])
     d, v, z = map(widen, states)
     square = v * beta2 + slope * slope * (1 - beta2)
-    corrections = np.subtract(1, np.power([beta1, beta2], float(t)))
-    rate = float(corrections[0] / np.float64(lr))  # infinite, and no error, for a rate of 0
-    scale = (xp.sqrt(square / float(corrections[1])) + attrs["epsilon"]) * rate
+    scale = (xp.sqrt(square / var_share) + attrs["epsilon"]) * rate
     moved = z * beta1 + slope * (1 - beta1) - (scale - d * beta1) * w
     for state, new in zip(states, (scale, square, moved), strict=True):
         state[...] = new
     return -moved / scale
 
 
+def _step(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, wd = rates
+    shares = np.subtract(1, np.power([attrs["beta1"], attrs["beta2"]], float(attrs["t"])))
+    rate = float(shares[0] / np.float64(lr))  # infinite, and no error, for a rate of 0
+    scalars = {**attrs, "clip_gradient": attrs["clip_grad"]}
+    return _steps(xp, w, g, states, (rate, wd, float(shares[1])), scalars)
+
+
+_STATES = ("d", "v", "z")
+_SCALARS = {"beta1": number(0.6), "beta2": number(0.999), "epsilon": number(1e-8)}
+
 FTML = Rule(
     "ftml",
     "Follow the Moving Leader",
-    ("d", "v", "z"),
+    _STATES,
     ("lr", "wd"),
     _step,
-    {
-        "beta1": number(0.6),
-        "beta2": number(0.999),
-        "epsilon": number(1e-8),
-        "t": integer(low=1),
-    },
+    {**_SCALARS, "t": integer(low=1)},
+)
+FTML_STEPS = Rule(
+    "ftml_steps",
+    "Follow the Moving Leader with numbers of steps in its rates",
+    _STATES,
+    ("rate", "wd", "var_share"),
+    _steps,
+    _SCALARS,
 )
 
 FTML_UPDATE = single_update(

@@ -12,12 +12,12 @@ from typing import Any
 from gluonish.core.schema import Attribute, Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.dtype_rules import dtype_rule
-from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.optimizer_rules import Rule, clipped
 from gluonish.ops.optimizer_update import check_arrays, single_update
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, register
 
-__all__ = ["SIGNSGD_UPDATE", "SIGNUM", "SIGNUM_UPDATE"]
+__all__ = ["SIGNSGD", "SIGNSGD_UPDATE", "SIGNUM", "SIGNUM_STEPS", "SIGNUM_UPDATE"]
 
 _ATTRIBUTES: dict[str, Attribute] = {
     "wd": number(0.0),
@@ -55,15 +55,30 @@ SIGNSGD_UPDATE = register(
 )
 
 
+def _signum_steps(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, wd, kept = rates
+    momentum = attrs["momentum"]
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    slope += w * wd
+    moved = widen(states[0]) * momentum - slope * (1 - momentum)
+    states[0][...] = moved
+    return w * kept + xp.sign(moved) * lr
+
+
 def _signum(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
 ) -> Any:
     lr, wd = rates
-    momentum, limit = attrs["momentum"], attrs["clip_gradient"]
-    slope = g if limit < 0 else xp.clip(g, -limit, limit)
-    moved = widen(states[0]) * momentum - (slope + w * wd) * (1 - momentum)
-    states[0][...] = moved
-    return w * (1 - lr * attrs["wd_lh"]) + xp.sign(moved) * lr
+    return _signum_steps(xp, w, g, states, (lr, wd, 1 - lr * attrs["wd_lh"]), attrs)
+
+
+def _signsgd(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, kept = rates
+    return w * kept - xp.sign(g) * lr
 
 
 SIGNUM = Rule(
@@ -74,6 +89,15 @@ SIGNUM = Rule(
     _signum,
     {"momentum": number(0.0), "wd_lh": number(0.0)},
 )
+SIGNUM_STEPS = Rule(
+    "signum_steps",
+    "Signum with the share of the weight that is kept in its rates",
+    ("mom",),
+    ("lr", "wd", "kept"),
+    _signum_steps,
+    {"momentum": number(0.0)},
+)
+SIGNSGD = Rule("signsgd", "signSGD", (), ("lr", "kept"), _signsgd)
 
 SIGNUM_UPDATE = single_update(
     "signum_update",

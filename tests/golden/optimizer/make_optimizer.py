@@ -1,8 +1,9 @@
 """Make the golden data beside it with MXNet 1.9.1: ``oracle/bin/python make_optimizer.py``.
 
 ``cases.json`` names optimizers and schedulers; ``optimizer.npz`` holds, for each case, the weights
-after every step; ``resumed.npz`` what training gives after each of ``../trainer_*.states`` was
-loaded. The tests read the same inputs from ``inputs``.
+after every step; ``states.npz`` states files with the weights before and after they are used;
+``resumed.npz`` what training gives after each of ``../trainer_*.states`` was loaded. The tests make
+the same inputs as ``inputs``.
 """
 
 import json
@@ -14,6 +15,7 @@ import numpy as np
 HERE = Path(__file__).parent
 CASES = json.loads((HERE / "cases.json").read_text())
 NAMES = ["a_weight", "b_bias", "c_gamma"]
+ROWS = ([0, 2], [1], [2], [0, 3])
 
 
 def inputs(seed, steps, shapes):
@@ -32,33 +34,74 @@ def train(updater, weights, grads, indices, dtype):
     weights = [mx.nd.array(w, dtype=dtype) for w in weights]
     history = []
     for step in grads:
-        for i, w, g in zip(indices, weights, step, strict=True):
-            updater(i, mx.nd.array(g, dtype=dtype), w)
+        given = [mx.nd.array(g, dtype=dtype) for g in step]
+        if updater.aggregate_updates:  # all at once: LARS minds it
+            updater(list(indices), given, weights)
+        else:
+            for i, w, g in zip(indices, weights, given, strict=True):
+                updater(i, g, w)
         history.append([w.asnumpy() for w in weights])
     return history
 
 
-def optimizers():
+def made(case):
+    args = dict(case["args"])
+    if "scheduler" in case:
+        args["lr_scheduler"] = scheduler(case["scheduler"])
+    optimizer = mx.optimizer.create(
+        case["optimizer"], param_idx2name=dict(enumerate(NAMES)), **args
+    )
+    optimizer.set_lr_mult(case.get("lr_mult", {}))
+    optimizer.set_wd_mult(case.get("wd_mult", {}))
+    return optimizer
+
+
+def optimizers(cases, shapes):
     result = {}
-    for name, case in CASES["optimizers"].items():
-        args = dict(case["args"])
-        if "scheduler" in case:
-            args["lr_scheduler"] = scheduler(case["scheduler"])
-        optimizer = mx.optimizer.create(
-            case["optimizer"], param_idx2name=dict(enumerate(NAMES)), **args
-        )
-        optimizer.set_lr_mult(case.get("lr_mult", {}))
-        optimizer.set_wd_mult(case.get("wd_mult", {}))
-        weights, grads = inputs(0, 5, CASES["shapes"])
+    for name, case in cases.items():
+        weights, grads = inputs(0, 5, shapes)
         history = train(
-            mx.optimizer.get_updater(optimizer),
+            mx.optimizer.get_updater(made(case)),
             weights,
             grads,
-            range(3),
+            range(len(shapes)),
             case.get("dtype", "float32"),
         )
-        for i in range(3):
+        for i in range(len(shapes)):
             result[f"{name}/{i}"] = np.stack([step[i] for step in history])
+    return result
+
+
+def sparse():
+    """Weights after steps whose gradients hold some rows only."""
+    result = {}
+    for name, case in CASES["sparse"].items():
+        (weight,), grads = inputs(2, len(ROWS), [(4, 2)])
+        weight = mx.nd.array(weight).tostype(case["stype"])
+        updater = mx.optimizer.get_updater(made(case))
+        history = []
+        for rows, (grad,) in zip(ROWS, grads, strict=True):
+            given = mx.nd.sparse.row_sparse_array((grad[rows], rows), shape=(4, 2))
+            updater(0, given, weight)
+            history.append(weight.asnumpy())
+        result[f"sparse/{name}"] = np.stack(history)
+    return result
+
+
+def states():
+    """Files of updaters after three steps, and what three more give, in MXNet."""
+    result = {}
+    for name, case in CASES["states"].items():
+        dtype = case.get("dtype", "float32")
+        weights, grads = inputs(3, 6, [(3, 2), (2, 4)])
+        updater = mx.optimizer.get_updater(made(case))
+        before = train(updater, weights, grads[:3], range(2), dtype)[-1]
+        data = updater.get_states(dump_optimizer=True)
+        after = train(updater, before, grads[3:], range(2), dtype)[-1]
+        result[f"{name}/file"] = np.frombuffer(data, np.uint8)
+        for i in range(2):
+            result[f"{name}/before/{i}"] = before[i]
+            result[f"{name}/after/{i}"] = after[i]
     return result
 
 
@@ -88,5 +131,12 @@ def resumed():
 
 
 if __name__ == "__main__":
-    np.savez_compressed(HERE / "optimizer.npz", **optimizers(), **schedulers())
+    np.savez_compressed(
+        HERE / "optimizer.npz",
+        **optimizers(CASES["optimizers"], CASES["shapes"]),
+        **optimizers(CASES["embeddings"], [(3, 4), (5, 2)]),
+        **sparse(),
+        **schedulers(),
+    )
+    np.savez_compressed(HERE / "states.npz", **states())
     np.savez_compressed(HERE / "resumed.npz", **resumed())

@@ -8,17 +8,46 @@ import pytest
 from gluonish.core.dtype import BFLOAT16
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.optimizer import FusedStep, fused_step
-from gluonish.kernels.numba.optimizer_source import BLOCK, FORMULAS
+from gluonish.kernels.numba.optimizer_formulas import FORMULAS
+from gluonish.kernels.numba.optimizer_source import BLOCK
 from gluonish.ops.optimizer_multi_update import MULTI_UPDATES
 from gluonish.ops.optimizer_rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, apply_rule
 from gluonish.ops.registry import find_operator
+from gluonish.ops.updates import (
+    ADADELTA,
+    ADAMAX,
+    DCASGD,
+    DCASGD_MOMENTUM,
+    FTML_STEPS,
+    FTRL,
+    LANS,
+    LARS,
+    LARS_MOMENTUM,
+    NADAM,
+    SIGNSGD,
+    SIGNUM_STEPS,
+)
 
 pytest.importorskip("numba")
 
 # None of a vector's length; an empty one, one below a lane, one over several blocks.
 SHAPES = [(3,), (0,), (17, 33), (BLOCK + 21,), (1,), (2, BLOCK)]
-CASES = [(rule, None) for rule in RULES]
-CASES += [(rule, BFLOAT16) for rule in RULES]
+MORE_RULES = (
+    ADADELTA,
+    ADAMAX,
+    DCASGD,
+    DCASGD_MOMENTUM,
+    FTML_STEPS,
+    FTRL,
+    LANS,
+    LARS,
+    LARS_MOMENTUM,
+    NADAM,
+    SIGNSGD,
+    SIGNUM_STEPS,
+)
+CASES = [(rule, None) for rule in (*RULES, *MORE_RULES)]
+CASES += [(rule, BFLOAT16) for rule in (*RULES, *MORE_RULES)]
 CASES += [(SGD_MOMENTUM, np.dtype(np.float16)), (LAMB, np.dtype(np.float16))]
 NAMES = [f"{rule.name}-{narrow or 'float32'}" for rule, narrow in CASES]
 
@@ -62,7 +91,7 @@ def check_equal(ours: list[list[Any]], wanted: list[list[Any]]) -> None:
 
 
 def test_every_rule_has_a_formula() -> None:
-    assert set(FORMULAS) == set(RULES)
+    assert set(FORMULAS) == {*RULES, *MORE_RULES}
 
 
 @pytest.mark.parametrize(("rule", "narrow"), CASES, ids=NAMES)

@@ -1,0 +1,240 @@
+"""Tracing a HybridBlock, and what its traced graph says about the parameters.
+
+A message of what goes wrong while a block is traced ends with the line of the user's program that
+led to it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import (
+    DeferredInitializationError,
+    GluonishError,
+    GraphError,
+    OperatorError,
+    ParameterError,
+)
+from gluonish.core.spec import UNKNOWN, PartialSpec
+from gluonish.graph.inference import infer
+from gluonish.graph.ir import Node, Value
+from gluonish.graph.numpy_value import NumpyValue
+from gluonish.graph.source_lines import SourceLines, innermost, note, with_line
+from gluonish.graph.structure import Constant, Structure, flatten, regroup
+from gluonish.graph.trace import trace_forward
+from gluonish.ndarray import NDArray, recording
+from gluonish.numpy.array import ndarray
+from gluonish.parameter import Parameter
+from gluonish.symbol import NameManager, Symbol, var
+from gluonish.symbol.shapes import from_public
+
+if TYPE_CHECKING:
+    from gluonish.hybrid_block import HybridBlock
+
+__all__ = ["Traced", "infer_parameters", "is_symbolic", "settled_forward", "trace_block"]
+
+
+class Traced(NamedTuple):
+    """A traced call.
+
+    Attributes:
+        data: Variables for its arrays.
+        outputs: Its outputs.
+        structure: How they were nested.
+        lines: Where its nodes were made.
+    """
+
+    data: Sequence[Node]
+    outputs: Sequence[Value]
+    structure: Structure
+    lines: SourceLines
+
+
+def _data_names(count: int) -> list[str]:
+    """Return the names of data variables: ``data``, or ``data0``, ``data1`` .. for several."""
+    return ["data"] if count == 1 else [f"data{i}" for i in range(count)]
+
+
+def is_symbolic(block: Any) -> bool:
+    """Whether a block and all blocks in it compute by ``hybrid_forward``.
+
+    Then they can be traced on Symbols, and one graph serves all shapes.
+    """
+    return bool(block.has_hybrid_forward) and all(map(is_symbolic, block._children.values()))
+
+
+def trace_block(block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]) -> Traced:
+    """Run a block once, on Symbols if that can be, else on values that have shapes.
+
+    Args:
+        block: The block.
+        structure: How the call's arrays are nested.
+        arrays: The arrays.
+
+    Raises:
+        GraphError: if no output is a Symbol or a value, or the computation needs numbers.
+        OperatorError: if an operator refuses what reaches it.
+    """
+    return (_trace_symbols if is_symbolic(block) else _trace_values)(block, structure, arrays)
+
+
+class _Located(SourceLines):
+    """Scope of a trace: records lines, and adds the one that failed to the error's message."""
+
+    __slots__ = ()
+
+    def __exit__(self, *exc_info: object) -> None:
+        super().__exit__()
+        error = exc_info[1]
+        if isinstance(error, GluonishError) and error.args:
+            line = innermost(error.__traceback__)
+            error.args = (with_line(str(error.args[0]), line), *error.args[1:])
+
+
+def _trace_symbols(
+    block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray | Value]
+) -> Traced:
+    """Run ``hybrid_forward`` once on Symbols.
+
+    Args:
+        block: The block.
+        structure: How the call's arrays are nested.
+        arrays: The arrays, or values of a trace; those of ``mx.np`` become such Symbols.
+
+    Raises:
+        GraphError: if no output is a Symbol.
+    """
+    symbols = [
+        var(name).as_np_ndarray() if isinstance(x, ndarray | NumpyValue) else var(name)
+        for name, x in zip(_data_names(len(arrays)), arrays, strict=True)
+    ]
+    with _Located() as lines:
+        result = block.forward(*regroup(symbols, structure))
+    leaves, nested = flatten(result, lambda x: isinstance(x, Symbol))
+    if not leaves:
+        raise GraphError(
+            f"{block.name}: expected hybrid_forward to return Symbols, got {type(result).__name__}"
+        )
+    values = [value for symbol in leaves for value in symbol._values]
+    if len(values) != len(leaves):  # a Symbol of several outputs counts as a list of them
+        nested = _widened(nested, iter(leaves))
+    return Traced([symbol._values[0].node for symbol in symbols], values, nested, lines)
+
+
+def _widened(structure: Structure, leaves: Iterator[Symbol]) -> Structure:
+    if structure is None:
+        count = len(next(leaves))
+        return None if count == 1 else (list, (None,) * count)
+    if isinstance(structure, Constant):
+        return structure
+    kind, inner = structure
+    return kind, tuple(_widened(part, leaves) for part in inner)
+
+
+def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]) -> Traced:
+    """Run ``forward`` once on values that have shapes."""
+    # Parameters and what it makes should lie where the arrays do.
+    with arrays[0].context, _Located() as lines:
+        trace = trace_forward(
+            block._call_forward,
+            _data_names(len(arrays)),
+            arrays,
+            lambda values: regroup(values, structure),
+            _named,
+        )
+    return Traced(trace.data, trace.outputs, trace.structure, lines)
+
+
+def _named(word: str) -> str:
+    name = NameManager.current().get(None, word)
+    note(name)
+    return name
+
+
+def settled_forward(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a ``forward`` in the style of 2.0, settling the shapes of the block's own parameters.
+
+    Raises:
+        ParameterError: if they wait for a shape and the block does not say which.
+    """
+    try:
+        return block.forward(*args, **kwargs)
+    except DeferredInitializationError as error:
+        waiting = [p for p in block._reg_params.values() if p._deferred_init is not None]
+        if waiting and not _says_shapes(type(block)):
+            raise ParameterError(
+                f"{block.name}: expected infer_shape(self, x, ...), which sets the shapes of own "
+                f"parameters from those of the arguments, as {waiting[0].name} is "
+                f"{waiting[0].shape}, got none; define it, or give the whole shape"
+            ) from error
+        block.infer_shape(*args)
+        for parameter in block._reg_params.values():
+            parameter._finish_deferred_init()
+        return block.forward(*args, **kwargs)
+
+
+def _says_shapes(kind: type) -> bool:
+    """Whether a class has an ``infer_shape`` of its own, before that of HybridBlock."""
+    definer = next(base for base in kind.__mro__ if "infer_shape" in vars(base))
+    return "hybrid_forward" not in vars(definer)
+
+
+def infer_parameters(block: "HybridBlock", args: Sequence[Any], *, shapes: bool) -> None:
+    """Find unknown shapes (or the dtypes) of a block's parameters from the arguments of a call.
+
+    Args:
+        block: The block.
+        args: The arguments: arrays, or values of a trace.
+        shapes: Whether to find shapes; else dtypes.
+
+    Raises:
+        OperatorError: if an operator refuses the shapes.
+        ParameterError: if a shape does not follow from the arguments.
+    """
+    if not block.has_hybrid_forward:
+        with _Silence():  # its children settle their own when it runs
+            block.forward(*args)
+        return
+    arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray | Value))
+    traced = _trace_symbols(block, structure, arrays)
+    known = {
+        node.name: PartialSpec(x.shape, normalize_dtype(x.dtype))
+        for node, x in zip(traced.data, arrays, strict=True)
+    }
+    parameters = {p.name: p for p in block.collect_params().values()}
+    for name, parameter in parameters.items():
+        dtype = normalize_dtype(parameter.dtype) if shapes else None
+        known[name] = PartialSpec(from_public(parameter.shape), dtype)
+    try:
+        found = infer(traced.outputs, known)
+    except OperatorError as error:
+        traced.lines.complete(error)
+        raise
+    for node in found.nodes:
+        if node.op is None and node.name in parameters:
+            _learn(parameters[node.name], found.spec(Value(node)), shapes=shapes)
+
+
+def _learn(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> None:
+    if not shapes:
+        if spec.dtype is not None:
+            parameter.cast(spec.dtype.type)
+    elif spec.shape is not None:
+        if UNKNOWN in spec.shape:
+            raise ParameterError(
+                f"Parameter {parameter.name}: expected a shape that follows from the inputs, got "
+                f"{spec.shape}; give in_units, in_channels and the like to the layer"
+            )
+        parameter.shape = spec.shape
+
+
+class _Silence:
+    """Scope in which nothing is recorded and nothing trains."""
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = recording.mode.set(recording.NOTHING)
+
+    def __exit__(self, *exc_info: object) -> None:
+        recording.mode.reset(self._token)

@@ -1,0 +1,8 @@
+"""More convolutions: `gluonish.gluon.contrib.cnn` is this package."""
+
+from gluonish.contrib.cnn.deformable_convolution import (
+    DeformableConvolution,
+    ModulatedDeformableConvolution,
+)
+
+__all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]

@@ -1,0 +1,129 @@
+"""PixelShuffle: turn channels into a finer grid, for upsampling by a convolution."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.nn.tensor import Extents, Tensor
+
+__all__ = ["PixelShuffle1D", "PixelShuffle2D", "PixelShuffle3D"]
+
+
+def _factors(factor: Any, rank: int, layer: str) -> tuple[int, ...]:
+    """Return one factor for each spatial axis."""
+    given: Any = tuple(factor) if isinstance(factor, Sequence) and rank > 1 else (factor,) * rank
+    try:
+        found = tuple(int(number) for number in given)
+    except (TypeError, ValueError):
+        found = ()
+    if len(found) != rank or min(found) < 1:
+        wanted = "a number" if rank == 1 else f"a number or {rank} of them"
+        raise ArgumentError(f"{layer}: expected factor to be {wanted}, at least 1, got {factor!r}")
+    return found
+
+
+class PixelShuffle1D(HybridBlock):
+    """Make one spatial axis finer: ``factor`` channels become neighbouring elements.
+
+    Args:
+        factor: How many times longer the axis becomes.
+
+    Inputs:
+        x: (N, C * factor, W).
+
+    Outputs:
+        y: (N, C, W * factor).
+
+    Raises:
+        ArgumentError: for a factor below 1, or of several numbers.
+
+    References:
+        W. Shi, J. Caballero, F. Huszar, J. Totz, A. P. Aitken, R. Bishop, D. Rueckert, Z. Wang,
+        Real-Time Single Image and Video Super-Resolution Using an Efficient Sub-Pixel Convolutional
+        Neural Network, 2016.
+    """
+
+    def __init__(self, factor: int) -> None:
+        super().__init__()
+        self._factor = _factors(factor, 1, "PixelShuffle1D")[0]
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Rearrange."""
+        x = F.reshape(x, shape=(0, -4, -1, self._factor, 0))  # (N, C, f, W)
+        return F.reshape(F.transpose(x, axes=(0, 1, 3, 2)), shape=(0, 0, -3))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._factor})"
+
+
+class PixelShuffle2D(HybridBlock):
+    """Make two spatial axes finer: channels become blocks of f1 by f2 elements.
+
+    Args:
+        factor: How many times longer the axes become: a number, or (f1, f2).
+
+    Inputs:
+        x: (N, C * f1 * f2, H, W).
+
+    Outputs:
+        y: (N, C, H * f1, W * f2).
+
+    Raises:
+        ArgumentError: for factors below 1, or not two of them.
+
+    References:
+        As `PixelShuffle1D`.
+    """
+
+    def __init__(self, factor: Extents) -> None:
+        super().__init__()
+        self._factors = _factors(factor, 2, "PixelShuffle2D")
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Rearrange."""
+        f1, f2 = self._factors
+        x = F.reshape(x, shape=(0, -4, -1, f1 * f2, 0, 0))  # (N, C, f1 * f2, H, W)
+        x = F.reshape(x, shape=(0, 0, -4, f1, f2, 0, 0))
+        x = F.transpose(x, axes=(0, 1, 4, 2, 5, 3))  # (N, C, H, f1, W, f2)
+        return F.reshape(x, shape=(0, 0, -3, -3))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._factors})"
+
+
+class PixelShuffle3D(HybridBlock):
+    """Make three spatial axes finer: channels become blocks of f1 by f2 by f3 elements.
+
+    Args:
+        factor: How many times longer the axes become: a number, or (f1, f2, f3).
+
+    Inputs:
+        x: (N, C * f1 * f2 * f3, D, H, W).
+
+    Outputs:
+        y: (N, C, D * f1, H * f2, W * f3).
+
+    Raises:
+        ArgumentError: for factors below 1, or not three of them.
+
+    References:
+        As `PixelShuffle1D`.
+    """
+
+    def __init__(self, factor: Extents) -> None:
+        super().__init__()
+        self._factors = _factors(factor, 3, "PixelShuffle3D")
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Rearrange."""
+        f1, f2, f3 = self._factors
+        x = F.reshape(x, shape=(0, -4, -1, f1 * f2 * f3, 0, 0, 0))  # (N, C, f1 * f2 * f3, D, H, W)
+        x = F.reshape(x, shape=(0, 0, -4, f1, f2 * f3, 0, 0, 0))
+        x = F.reshape(x, shape=(0, 0, 0, -4, f2, f3, 0, 0, 0))
+        x = F.transpose(x, axes=(0, 1, 5, 2, 6, 3, 7, 4))  # (N, C, D, f1, H, f2, W, f3)
+        return F.reshape(x, shape=(0, 0, -3, -3, -3))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._factors})"

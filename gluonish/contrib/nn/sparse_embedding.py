@@ -1,0 +1,69 @@
+"""SparseEmbedding: a table of vectors of which a device holds the rows that it uses."""
+
+from typing import Any
+
+import gluonish.ndarray as nd
+from gluonish.block import Block
+from gluonish.ndarray import NDArray
+from gluonish.parameter.parameter import Init
+
+__all__ = ["SparseEmbedding"]
+
+
+class SparseEmbedding(Block):
+    """Turn numbers into vectors: ``y[...] = weight[x[...]]``, with a row-sparse ``weight``.
+
+    All rows are in the store of a Trainer. Each call brings the rows that it looks up, and the
+    gradient holds those rows only, so that a table may be larger than a device. It is no
+    HybridBlock: which rows come depends on ``x``.
+
+    Args:
+        input_dim: Number of vectors in the table.
+        output_dim: Length of a vector.
+        dtype: Element type of the table and the output.
+        weight_initializer: For ``weight`` (input_dim, output_dim).
+        **kwargs: See `Block`.
+
+    Inputs:
+        x: any shape, integers in [0, input_dim) of any dtype.
+
+    Outputs:
+        y: shape of ``x`` and one more axis, output_dim.
+
+    Raises:
+        ParameterError: at a call, if ``weight`` is in no Trainer.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        dtype: Any = "float32",
+        weight_initializer: Init | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._kwargs = {
+            "input_dim": input_dim,
+            "output_dim": output_dim,
+            "dtype": dtype,
+            "sparse_grad": True,
+        }
+        self.weight = self.params.get(
+            "weight",
+            shape=(input_dim, output_dim),
+            init=weight_initializer,
+            dtype=dtype,
+            grad_stype="row_sparse",
+            stype="row_sparse",
+        )
+
+    def forward(self, x: NDArray) -> Any:
+        """Bring the rows and look the vectors up."""
+        weight = self.weight.row_sparse_data(x)
+        return nd.Embedding(x, weight, name="fwd", **self._kwargs)
+
+    def __repr__(self) -> str:
+        return "{}({input_dim} -> {output_dim}, {dtype})".format(
+            type(self).__name__, **self._kwargs
+        )

@@ -1,0 +1,118 @@
+"""SyncBatchNorm: batch normalization over the batches of all devices together."""
+
+import warnings
+from types import ModuleType
+from typing import Any
+
+from gluonish.context import num_gpus
+from gluonish.core.errors import ArgumentError
+from gluonish.nn.batch_norm import BatchNorm
+from gluonish.nn.tensor import Tensor
+from gluonish.parameter.parameter import Init
+
+__all__ = ["SyncBatchNorm"]
+
+
+class SyncBatchNorm(BatchNorm):
+    """Normalize each channel of axis 1 over the batches that all devices see at the same time.
+
+    ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``. While training, mean and variance
+    are those of the whole batch, and so are the gradients: what several devices compute is what
+    `BatchNorm` computes on one that has the whole batch. Otherwise the running ones are used.
+
+    While training, the layer is called once on each device before anything reads a result, by one
+    thread or by one for each device (on the NaiveEngine, by one for each device); the backward
+    passes are run likewise. Whoever waits for a result gets an error if a device has not
+    come after 60 seconds. A hybridized network with such layers runs operator by operator while it
+    trains on several devices.
+
+    Args:
+        in_channels: The number C of channels; 0 for what the first batch has.
+        num_devices: Number of devices that train; None for the number of GPUs, at least 1.
+        momentum: How slowly the running statistics move.
+        epsilon: Added to the variance.
+        center: Whether ``beta`` is trained; else it stays at its initial value.
+        scale: Whether there is ``gamma``; else it counts as 1.
+        use_global_stats: Whether training uses the running statistics, too.
+        beta_initializer: For ``beta`` (C,).
+        gamma_initializer: For ``gamma`` (C,).
+        running_mean_initializer: For ``running_mean`` (C,).
+        running_variance_initializer: For ``running_var`` (C,).
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, ...); N may differ from device to device.
+
+    Outputs:
+        y: shape of ``x``.
+
+    Raises:
+        ArgumentError: if ``num_devices`` is less than 1.
+
+    References:
+        H. Zhang, K. Dana, J. Shi, Z. Zhang, X. Wang, A. Tyagi, A. Agrawal, Context Encoding for
+        Semantic Segmentation, 2018.
+    """
+
+    def __init__(
+        self,
+        in_channels: int = 0,
+        num_devices: int | None = None,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        use_global_stats: bool = False,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        running_mean_initializer: Init = "zeros",
+        running_variance_initializer: Init = "ones",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            1,
+            momentum,
+            epsilon,
+            center,
+            scale,
+            use_global_stats,
+            beta_initializer,
+            gamma_initializer,
+            running_mean_initializer,
+            running_variance_initializer,
+            in_channels,
+            **kwargs,
+        )
+        if num_devices is None:
+            num_devices = _devices_found()
+        if num_devices < 1:
+            raise ArgumentError(
+                f"SyncBatchNorm: expected num_devices of at least 1, got {num_devices}"
+            )
+        settings: dict[str, Any] = {**self._kwargs, "ndev": num_devices, "key": self.prefix}
+        del settings["axis"]
+        self._kwargs = settings
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        x: Tensor,
+        gamma: Tensor,
+        beta: Tensor,
+        running_mean: Tensor,
+        running_var: Tensor,
+    ) -> Any:
+        """Normalize; while training, move the running statistics."""
+        arrays = (x, gamma, beta, running_mean, running_var)
+        return F.contrib.SyncBatchNorm(*arrays, name="fwd", **self._kwargs)
+
+
+def _devices_found() -> int:
+    found = max(1, num_gpus())
+    warnings.warn(
+        f"SyncBatchNorm: num_devices is taken as {found}, the GPUs that are here; give it if you "
+        "train on another number of devices",
+        UserWarning,
+        stacklevel=3,
+    )
+    return found

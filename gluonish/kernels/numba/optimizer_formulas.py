@@ -1,0 +1,305 @@
+"""What the kernels that update weights do with one element, for each rule of optimizers.
+
+Operations stand in the order of the reference kernels, and none is contracted, so that results are
+the reference's bit by bit; only norms are summed in another order.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gluonish.ops.optimizer_rules import (
+    ADAGRAD,
+    ADAM,
+    ADAMW,
+    LAMB,
+    NAG,
+    NESTEROV,
+    RMSPROP,
+    RMSPROP_CENTERED,
+    SGD,
+    SGD_MOMENTUM,
+    Rule,
+    lamb_ratio,
+)
+from gluonish.ops.updates import (
+    ADADELTA,
+    ADAMAX,
+    DCASGD,
+    DCASGD_MOMENTUM,
+    FTML_STEPS,
+    FTRL,
+    LANS,
+    LARS,
+    LARS_MOMENTUM,
+    NADAM,
+    SIGNSGD,
+    SIGNUM_STEPS,
+)
+from gluonish.ops.updates.adaptive import TINY
+from gluonish.ops.updates.layerwise import lans_shares, lars_ratio
+
+__all__ = ["FORMULAS", "Formula", "Norms"]
+
+Scalars = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Norms:
+    """A pass over all elements that sums squares for each weight, before the one that updates.
+
+    Args:
+        lines: Statements; they find what those of `Formula` find.
+        squared: Expressions whose squares are summed.
+        finish: Takes the norms, a row for each expression, the columns of the rule's rates, those
+            of the computed ones, and the rule's scalars; it fills computed ones in.
+        states: The states that the lines change.
+    """
+
+    lines: tuple[str, ...]
+    squared: tuple[str, ...]
+    finish: Callable[[Any, Any, Any, Scalars], None]
+    states: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """What a rule does with one element.
+
+    Args:
+        lines: Statements; they find weight ``w``, scaled gradient ``g``, states, rates and scalars
+            by name, and change ``w`` and the states.
+        scalars: The float32 numbers that they use beside rescale, and how they come from those of
+            the rule.
+        norms: Passes before the update.
+        computed: Names of rates that these passes compute.
+        states: The states that the lines change; None for all.
+    """
+
+    lines: tuple[str, ...]
+    scalars: Mapping[str, Callable[[Scalars], float]]
+    norms: tuple[Norms, ...] = ()
+    computed: tuple[str, ...] = ()
+    states: tuple[str, ...] | None = None
+
+
+def _same(*names: str) -> dict[str, Callable[[Scalars], float]]:
+    return {name: lambda given, name=name: given[name] for name in names}  # type: ignore[misc]
+
+
+def _rest(name: str) -> dict[str, Callable[[Scalars], float]]:
+    return {f"{name}_rest": lambda given: 1 - given[name]}
+
+
+def _limit(name: str, of: str) -> dict[str, Callable[[Scalars], float]]:
+    """A limit under which nothing is cut where the rule says none."""
+    return {name: lambda given: given[of] if given[of] >= 0 else float("inf")}
+
+
+_CLIP = _limit("clip", "clip_gradient")
+_CLIPPED = "g = minimum(maximum(g, -clip), clip)"
+_DECAYED = "g = g + w * wd"
+_MOMENTUM = (_CLIPPED, _DECAYED, "g = g * lr", "mom = mom * momentum - g")
+_MOMENTS = ("mean = mean * beta1 + g * beta1_rest", "var = var * beta2 + g * g * beta2_rest")
+_BETAS = {**_CLIP, **_same("beta1", "beta2"), **_rest("beta1"), **_rest("beta2")}
+_ADAM = {**_BETAS, **_same("epsilon")}
+_SQUARE = "n = n * gamma1 + g * g * gamma1_rest"
+_GAMMA = {
+    **_CLIP,
+    **_same("gamma1", "epsilon"),
+    **_rest("gamma1"),
+    **_limit("widest", "clip_weights"),
+}
+_NARROWED = "w = minimum(maximum(w, -widest), widest)"
+_DIRECTION = "g = (mean / mean_share) / (sqrt(var / var_share) + epsilon) + w * wd"
+
+_COMPENSATED = (
+    _CLIPPED,
+    "drift = g * g * lamda * (w - previous)",
+    "g = (g + w * wd + drift) * lr",
+    "previous = w",
+)
+_LARS_STEP = (_CLIPPED, _DECAYED, "g = g * step")
+_LANS_SLOPE = (_CLIPPED, "g = g * grad_share")
+_LANS_DIRECTIONS = (
+    "root = sqrt(var / var_share) + epsilon",
+    "decay = w * wd",
+    "averaged = mean / mean_share / root + decay",
+    "own = g / root + decay",
+)
+
+
+def _sign(name: str) -> str:
+    """The sign of a number, and NaN of NaN."""
+    flags = f"flag_float32({name} > float32(0)) - flag_float32({name} < float32(0))"
+    return f"select({name} == {name}, {flags}, {name})"
+
+
+def _lamb_step(norms: Any, rates: Any, computed: Any, scalars: Scalars) -> None:
+    computed[0] = rates[0] * lamb_ratio(np, norms[0], norms[1], scalars)
+
+
+def _lars_step(norms: Any, rates: Any, computed: Any, scalars: Scalars) -> None:
+    _, wd, eta = rates[:3]
+    ratio = lars_ratio(np, norms[0], norms[1], eta, wd, scalars["epsilon"])
+    computed[0] = rates[0] * ratio
+
+
+def _lans_slope(norms: Any, rates: Any, computed: Any, scalars: Scalars) -> None:
+    positive = norms[0] > 0
+    computed[0] = np.where(positive, 1 / np.where(positive, norms[0], 1), 1)
+
+
+def _lans_step(norms: Any, rates: Any, computed: Any, scalars: Scalars) -> None:
+    computed[1:] = lans_shares(np, norms, rates[0], scalars)
+
+
+_LARS_NORMS = Norms((), ("w", "g"), _lars_step)
+
+FORMULAS: Mapping[Rule, Formula] = {
+    SGD: Formula((_CLIPPED, _DECAYED, "w = w - g * lr"), _CLIP),
+    SGD_MOMENTUM: Formula((*_MOMENTUM, "w = w + mom"), {**_CLIP, **_same("momentum")}),
+    NAG: Formula((*_MOMENTUM, "w = (w + mom * momentum) - g"), {**_CLIP, **_same("momentum")}),
+    NESTEROV: Formula(
+        (
+            _CLIPPED,
+            "w = (w * wd + g) * -lr * ahead + mom * momentum_squared + w",
+            "mom = mom * momentum - (g + w * wd) * lr",
+        ),
+        {
+            **_CLIP,
+            **_same("momentum"),
+            "ahead": lambda given: 1 + given["momentum"],
+            "momentum_squared": lambda given: given["momentum"] * given["momentum"],
+        },
+    ),
+    ADAM: Formula(
+        (_DECAYED, _CLIPPED, *_MOMENTS, "w = w - mean / (sqrt(var) + epsilon) * lr"), _ADAM
+    ),
+    ADAMW: Formula(
+        (_CLIPPED, *_MOMENTS, "w = w - (mean / (sqrt(var) + epsilon) * lr + w * wd) * eta"), _ADAM
+    ),
+    RMSPROP: Formula(
+        (_DECAYED, _CLIPPED, _SQUARE, "w = w - g * lr / sqrt(n + epsilon)", _NARROWED), _GAMMA
+    ),
+    RMSPROP_CENTERED: Formula(
+        (
+            _DECAYED,
+            _CLIPPED,
+            _SQUARE,
+            "centre = centre * gamma1 + g * gamma1_rest",
+            "g = g * lr / sqrt(n - centre * centre + epsilon)",
+            "delta = delta * gamma2 - g",
+            "w = w + delta",
+            _NARROWED,
+        ),
+        {**_GAMMA, **_same("gamma2")},
+    ),
+    ADAGRAD: Formula(
+        (
+            _CLIPPED,
+            "history = history + g * g",
+            "w = w - (g / sqrt(history + epsilon) + w * wd) * lr",
+        ),
+        {**_CLIP, **_same("epsilon")},
+    ),
+    ADADELTA: Formula(
+        (
+            _CLIPPED,
+            "square = square * rho + g * g * rho_rest",
+            "g = sqrt(moved + epsilon) / sqrt(square + epsilon) * g",
+            "moved = moved * rho + g * g * rho_rest",
+            "w = w - (g + w * wd)",
+        ),
+        {**_CLIP, **_same("rho", "epsilon"), **_rest("rho")},
+    ),
+    ADAMAX: Formula(
+        (
+            _DECAYED,
+            _CLIPPED,
+            "mean = mean * beta1 + g * beta1_rest",
+            "largest = maximum(largest * beta2, fabs(g))",
+            "w = w - mean * lr / maximum(largest, tiny)",
+        ),
+        {**_CLIP, **_same("beta1", "beta2"), **_rest("beta1"), "tiny": lambda given: TINY},
+    ),
+    NADAM: Formula(
+        (
+            _DECAYED,
+            _CLIPPED,
+            *_MOMENTS,
+            "w = w - (g * own + mean * ahead) / (sqrt(var / var_share) + epsilon) * lr",
+        ),
+        _ADAM,
+    ),
+    DCASGD: Formula((*_COMPENSATED, "w = w - g"), {**_CLIP, **_same("lamda")}),
+    DCASGD_MOMENTUM: Formula(
+        (*_COMPENSATED, "mom = mom * momentum - g", "w = w + mom"),
+        {**_CLIP, **_same("lamda", "momentum")},
+    ),
+    FTML_STEPS: Formula(
+        (
+            _DECAYED,
+            _CLIPPED,
+            "v = v * beta2 + g * g * beta2_rest",
+            "old = d * beta1",
+            "d = (sqrt(v / var_share) + epsilon) * rate",
+            "z = z * beta1 + g * beta1_rest - (d - old) * w",
+            "w = -z / d",
+        ),
+        _ADAM,
+    ),
+    FTRL: Formula(
+        (
+            _CLIPPED,
+            "total = n + g * g",
+            "root = sqrt(total)",
+            "z = z + g - (root - sqrt(n)) * w / lr",
+            "n = total",
+            f"g = ({_sign('z')} * lamda1 - z) / ((root + beta) / lr + wd)",
+            "w = select(fabs(z) > lamda1, g, float32(0))",
+        ),
+        {**_CLIP, **_same("lamda1", "beta")},
+    ),
+    SIGNSGD: Formula((f"w = w * kept - {_sign('g')} * lr",), {}),
+    SIGNUM_STEPS: Formula(
+        (
+            _CLIPPED,
+            _DECAYED,
+            "mom = mom * momentum - g * momentum_rest",
+            f"w = w * kept + {_sign('mom')} * lr",
+        ),
+        {**_CLIP, **_same("momentum"), **_rest("momentum")},
+    ),
+    LAMB: Formula(
+        (_DIRECTION, "w = w - g * step"),
+        _ADAM,
+        (Norms((_CLIPPED, *_MOMENTS, _DIRECTION), ("w", "g"), _lamb_step, LAMB.states),),
+        ("step",),
+        (),
+    ),
+    LARS: Formula((*_LARS_STEP, "w = w - g"), _CLIP, (_LARS_NORMS,), ("step",)),
+    LARS_MOMENTUM: Formula(
+        (*_LARS_STEP, "mom = mom * momentum - g", "w = w + mom"),
+        _CLIP,
+        (_LARS_NORMS,),
+        ("step",),
+    ),
+    LANS: Formula(
+        (*_LANS_SLOPE, *_LANS_DIRECTIONS, "w = w - (averaged * near + own * far)"),
+        _ADAM,
+        (
+            Norms((_CLIPPED,), ("g",), _lans_slope),
+            Norms(
+                (*_LANS_SLOPE, *_MOMENTS, *_LANS_DIRECTIONS),
+                ("w", "averaged", "own"),
+                _lans_step,
+                LANS.states,
+            ),
+        ),
+        ("grad_share", "near", "far"),
+        (),
+    ),
+}

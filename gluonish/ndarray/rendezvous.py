@@ -1,0 +1,238 @@
+"""Rendezvous: one number that several devices make together, each in a call of its own.
+
+The first device to call opens a round, and gets an array that the engine promises to fill. The call
+of the last device pushes the operator that fills it, so no thread waits for a device: one thread
+may call the devices one after the other. The engine that runs everything at its push cannot wait
+like that: there the call blocks, and every device needs a thread of its own.
+
+A round that some device never joins fails, with an error in all that depends on it, after
+`PATIENCE_S` seconds. A thread sees to that, which lives while there are rounds.
+
+Invariants: ``Rendezvous._lock`` guards ``_rounds`` and the members of the rounds in it; a round
+that was taken out belongs to who took it. ``_watch`` guards the rounds under watch and who watches.
+"""
+
+import heapq
+import itertools
+import threading
+import time
+import weakref
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import cpu
+from gluonish.core.device import Device, device_of
+from gluonish.core.errors import OperatorError
+from gluonish.engine import current_engine
+from gluonish.ndarray.copying import as_in_context
+from gluonish.ndarray.ndarray import NDArray, empty_like_spec
+
+__all__ = ["PATIENCE_S", "Member", "Rendezvous", "Round"]
+
+# How long a round waits for its last device.
+PATIENCE_S = 60.0
+
+
+class Member:
+    """One device's call.
+
+    Attributes:
+        part: What it brings.
+        weight: How much it counts: the number of elements that were summed.
+        owner: What dies when nobody can use the result any more; None: that is not known.
+    """
+
+    __slots__ = ("owner", "part", "weight")
+
+    def __init__(self, part: NDArray, weight: int, owner: Any) -> None:
+        self.part = part
+        self.weight = weight
+        self.owner = None if owner is None else weakref.ref(owner)
+
+    def is_gone(self) -> bool:
+        """Whether nobody can use the result."""
+        return self.owner is not None and self.owner() is None
+
+
+class Round:
+    """One meeting of all devices.
+
+    Attributes:
+        members: By device.
+        total: The sum of all parts over the sum of all weights, on the CPU.
+        gradients: Where the same devices meet in the backward pass.
+    """
+
+    __slots__ = ("_met", "gradients", "members", "place", "promise", "total")
+
+    def __init__(self, place: "Rendezvous", part: NDArray) -> None:
+        self.place = place
+        self.members: dict[Device, Member] = {}
+        self.total = empty_like_spec(part._spec, device_of(cpu()))
+        self.gradients = Rendezvous(f"{place.name} (backward)", place.key, place.count)
+        self.promise = current_engine().promise(self.total._var)
+        self._met = threading.Event()
+
+    def complete(self) -> None:
+        """Have the total computed, now that all have come; in order of the devices."""
+        order = sorted(self.members, key=lambda device: str(device.context))
+        parts = [self.members[device].part for device in order]
+        parts = [as_in_context(part, cpu()) if part._device.streams else part for part in parts]
+        weight = sum(member.weight for member in self.members.values())
+
+        def fill() -> None:
+            summed = np.sum([part._data for part in parts], axis=0, dtype=np.float64)
+            self.total._data[...] = summed / max(1, weight)
+
+        reads = [part._var for part in parts]
+        if self.promise is not None:
+            lane = self.total._device.lane
+            current_engine().keep(self.promise, fill, reads, lane, self.place.name)
+            return
+        self.total._write(lambda _: fill(), parts, self.place.name)
+        self._met.set()
+
+    def wait(self) -> None:
+        """Block where the engine makes no promises.
+
+        Raises:
+            OperatorError: a device did not come.
+        """
+        if self.promise is None and not self._met.wait(PATIENCE_S):
+            self.place.leave(self)
+            raise self._missing()
+
+    def is_over(self) -> bool:
+        """Whether nothing is left to wait for."""
+        return self.promise is None or not self.promise.pending
+
+    def give_up(self) -> None:
+        """Fail if a device is missing, or if what one brings depends on the total."""
+        if self.promise is None:
+            return
+        if self.place.leave(self):
+            self.promise.fail(self.place.name, self._missing())
+        elif self.promise.stuck():
+            self.promise.fail(
+                self.place.name,
+                OperatorError(
+                    f"{self.place.name}: expected devices with data of their own, got a device "
+                    "whose data come from another device's result of the same call"
+                ),
+            )
+
+    def _missing(self) -> OperatorError:
+        came = ", ".join(sorted(str(device.context) for device in self.members))
+        advice = "" if self.promise else ", each in a thread of its own on the NaiveEngine"
+        return OperatorError(
+            f"{self.place.name}: expected calls on {self.place.count} devices ({self.place.key}), "
+            f"got those on {came} and no other; call every device before a result is read{advice}, "
+            "or set the number of devices"
+        )
+
+
+class Rendezvous:
+    """Where the calls of several devices meet that belong together.
+
+    Each call joins the oldest round that its device has not joined, so that a layer may run several
+    times on each device.
+
+    Args:
+        name: Operator's name, for errors.
+        key: What the calls have in common, for errors.
+        count: Number of devices.
+    """
+
+    def __init__(self, name: str, key: str, count: int) -> None:
+        self.name = name
+        self.key = key
+        self.count = count
+        self._lock = threading.Lock()
+        self._rounds: list[Round] = []
+
+    def join(self, part: NDArray, weight: int, owner: Any = None) -> Round:
+        """Bring a device's part; the round's ``total`` is, or will be, the weighted mean.
+
+        Args:
+            part: Of one shape and dtype on all devices.
+            weight: What the sum of all parts is divided by is the sum of these.
+            owner: See `Member`.
+
+        Raises:
+            OperatorError: The shape differs, or (where the call blocks) a device did not come.
+        """
+        with self._lock:
+            dropped = [r for r in self._rounds if all(m.is_gone() for m in r.members.values())]
+            self._rounds = [r for r in self._rounds if r not in dropped]
+            found = next((r for r in self._rounds if part._device not in r.members), None)
+            if found is not None and found.total._spec != part._spec:
+                raise OperatorError(
+                    f"{self.name}: expected statistics {found.total._spec} as on the other devices "
+                    f"({self.key}), got {part._spec}"
+                )
+            entered = found or Round(self, part)
+            entered.members[part._device] = Member(part, weight, owner)
+            full = len(entered.members) == self.count
+            if full:
+                self._rounds = [r for r in self._rounds if r is not entered]
+            elif found is None:
+                self._rounds.append(entered)
+        for one in dropped:
+            if one.promise is not None:
+                one.promise.fail(self.name, one._missing())
+        if found is None and entered.promise is not None:
+            _watch_over(entered)
+        if full:
+            entered.complete()
+        entered.wait()
+        return entered
+
+    def leave(self, one: Round) -> bool:
+        """Take a round out that is not complete; whether it was there."""
+        with self._lock:
+            kept = [r for r in self._rounds if r is not one]
+            was_there = len(kept) < len(self._rounds)
+            self._rounds = kept
+        return was_there
+
+
+_watch = threading.Condition()
+_watched: list[tuple[float, int, Round]] = []  # a heap: deadline, number, round
+_numbers = itertools.count()
+_watcher: threading.Thread | None = None
+
+
+def _watch_over(one: Round) -> None:
+    """Have a round given up if it is not over in time."""
+    global _watcher
+    with _watch:
+        while _watched and _watched[0][2].is_over():
+            heapq.heappop(_watched)
+        heapq.heappush(_watched, (time.monotonic() + PATIENCE_S, next(_numbers), one))
+        if _watcher is None or not _watcher.is_alive():
+            _watcher = threading.Thread(target=_keep_watch, name="gluonish rounds", daemon=True)
+            _watcher.start()
+        elif _watched[0][2] is one:
+            _watch.notify()
+
+
+def _keep_watch() -> None:
+    """Wait for the next deadline, again and again, until there is none."""
+    global _watcher
+    while True:
+        with _watch:
+            while _watched and _watched[0][2].is_over():
+                heapq.heappop(_watched)
+            if not _watched:
+                _watcher = None
+                return
+            left_s = _watched[0][0] - time.monotonic()
+            if left_s > 0:
+                _watch.wait(left_s)
+                continue
+            one = heapq.heappop(_watched)[2]
+        one.give_up()
+        if not one.is_over():  # its data are still being computed
+            with _watch:
+                heapq.heappush(_watched, (time.monotonic() + PATIENCE_S, next(_numbers), one))

@@ -1,0 +1,133 @@
+"""SyncBatchNorm in training on several devices: statistics of the whole batch, in every device.
+
+Each device sums over its part; the sums meet (`gluonish.ndarray.rendezvous`), and everything else
+is ordinary operators, so that the tape differentiates it. The meeting's own gradient is another
+one of its kind: the mean over all devices of the gradients that the devices bring.
+"""
+
+import threading
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from gluonish.core.errors import AutogradError, OperatorError
+from gluonish.ndarray import recording
+from gluonish.ndarray.copying import copy_into
+from gluonish.ndarray.ndarray import NDArray, empty_like_spec
+from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf, Node
+from gluonish.ndarray.rendezvous import Rendezvous
+from gluonish.ops.batch_norm import move
+from gluonish.ops.cast import cast
+from gluonish.ops.contrib.sync_batch_norm import SYNC_BATCH_NORM
+from gluonish.ops.precision import accumulator
+from gluonish.ops.reduction import sum_
+from gluonish.ops.registry import Attrs
+from gluonish.ops.reshape import reshape
+from gluonish.ops.unary import RSQRT
+
+__all__ = ["normalize_together"]
+
+_places_lock = threading.Lock()
+_places: dict[tuple[str, str, int], Rendezvous] = {}
+
+
+class _MeanNode:
+    """One device's part in a mean over all devices, on the tape."""
+
+    __slots__ = ("__weakref__", "gradients", "output_count", "parents", "weight")
+
+    writes_gradients: ClassVar[bool] = False
+
+    def __init__(self, part: NDArray, weight: int) -> None:
+        self.parents: Sequence[tuple[Node | Leaf, int] | None] = (part._link,)
+        self.output_count = 1
+        self.weight = weight
+        self.gradients: Rendezvous | None = None
+
+    def backward(
+        self,
+        grads: Sequence[NDArray | None],
+        targets: Sequence[NDArray | None] = (),
+        *,
+        last: bool = False,
+    ) -> Sequence[NDArray | None]:
+        """Return the mean of what all devices bring, which their backward passes do in turn."""
+        if self.gradients is None:
+            raise AutogradError(
+                "backward: expected a recorded graph, got one that an earlier backward freed; "
+                "pass retain_graph=True to the earlier one"
+            )
+        return [None if g is None else _mean(self.gradients, g, self.weight) for g in grads]
+
+    def free(self) -> None:
+        """Drop where the devices meet."""
+        self.gradients = None
+
+
+def _mean(place: Rendezvous, part: NDArray, weight: int) -> NDArray:
+    """Return the sum of all devices' parts over the sum of their weights, on this device."""
+    recorded = bool(recording.mode.get() & RECORDING) and part._link is not None
+    node = _MeanNode(part, weight) if recorded else None
+    met = place.join(part.detach(), weight, node)
+    result = empty_like_spec(part._spec, part._device, type(part))
+    # Detached: what the engine keeps until all have come must not keep the tape.
+    copy_into(met.total, result.detach())
+    if node is not None:
+        node.gradients = met.gradients
+        result._link = (node, 0)
+    return result
+
+
+def normalize_together(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
+    """Run SyncBatchNorm on one of several devices; this is what eager calls ask first.
+
+    Args:
+        inputs: data (N, C, ...), gamma, beta, moving_mean and moving_var (C,).
+        attrs: The operator's.
+        out: Not taken, as the result is recorded.
+
+    Returns:
+        The output, or a list of output, mean and variance; NotImplemented for a call that one
+        device does alone.
+
+    Raises:
+        OperatorError: ``out`` was given, or a device did not come (see `Rendezvous.join`).
+    """
+    training = recording.mode.get() & TRAINING
+    if attrs["ndev"] == 1 or attrs["use_global_stats"] or not training:
+        return NotImplemented
+    if out is not None:
+        raise OperatorError(f"{SYNC_BATCH_NORM.name}: expected no out with ndev > 1, got one")
+    data, gamma, beta, moving_mean, moving_var = inputs
+    wide = cast(data, accumulator(data.dtype))
+    axes = (0, *range(2, len(data.shape)))
+    shape = (1, data.shape[1], *(1,) * (len(data.shape) - 2))
+    weight = wide._spec.size // max(1, data.shape[1])
+    mean = _mean(_place("mean", attrs), sum_(wide, axis=axes), weight)
+    centred = wide - reshape(mean, shape)
+    variance = _mean(_place("variance", attrs), sum_(centred * centred, axis=axes), weight)
+    scale = RSQRT(variance + attrs["eps"])
+    scale = scale * (gamma * 0.0 + 1.0 if attrs["fix_gamma"] else gamma)
+    result = cast(centred * reshape(scale, shape) + reshape(beta, shape), data.dtype)
+    for moving, new in ((moving_mean, mean), (moving_var, variance)):
+        follow = partial(_follow, new.detach(), attrs["momentum"])
+        moving._write(follow, [moving, new], SYNC_BATCH_NORM.name)
+    return [result, mean, variance] if attrs["output_mean_var"] else result
+
+
+def _follow(new: NDArray, momentum: float, moving: Any) -> None:
+    move(moving, new._data, momentum)
+
+
+def _place(what: str, attrs: Attrs) -> Rendezvous:
+    """Return where the calls of a layer meet."""
+    key = (what, attrs["key"], attrs["ndev"])
+    found = _places.get(key)
+    if found is None:
+        with _places_lock:
+            made = Rendezvous(SYNC_BATCH_NORM.name, f"key {attrs['key']!r}, {what}", attrs["ndev"])
+            found = _places.setdefault(key, made)
+    return found
+
+
+SYNC_BATCH_NORM.divert(normalize_together)

@@ -1,0 +1,69 @@
+"""Rules of gradient descent that make up for gradients which come late.
+
+References:
+    S. Zheng et al., Asynchronous Stochastic Gradient Descent with Delay Compensation, ICML 2017.
+"""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import number
+from gluonish.ops.optimizer_rules import Rule, clipped, keep
+from gluonish.ops.precision import widen
+from gluonish.ops.registry import Attrs
+
+__all__ = ["DCASGD", "DCASGD_MOMENTUM"]
+
+
+def _compensated(
+    xp: ModuleType, w: Any, g: Any, previous: Any, rates: Sequence[float], attrs: Attrs
+) -> Any:
+    """Return the length of the step, and remember the weight."""
+    lr, wd = rates
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    drift = slope * slope
+    drift *= attrs["lamda"]
+    drift *= w - widen(previous)
+    slope += w * wd
+    slope += drift
+    slope *= lr
+    previous[...] = w
+    return slope
+
+
+def _dcasgd(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    step = _compensated(xp, w, g, states[0], rates, attrs)
+    return xp.subtract(w, step, out=step)
+
+
+def _dcasgd_momentum(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    mom, previous = states
+    step = _compensated(xp, w, g, previous, rates, attrs)
+    moved = widen(mom)
+    moved *= attrs["momentum"]
+    moved -= step
+    keep(mom, moved)
+    return xp.add(w, moved, out=step)
+
+
+DCASGD = Rule(
+    "dcasgd",
+    "delay-compensated gradient descent",
+    ("previous",),
+    ("lr", "wd"),
+    _dcasgd,
+    {"lamda": number(0.04)},
+)
+DCASGD_MOMENTUM = Rule(
+    "dcasgd_mom",
+    "delay-compensated gradient descent with momentum",
+    ("mom", "previous"),
+    ("lr", "wd"),
+    _dcasgd_momentum,
+    {"momentum": number(0.0), "lamda": number(0.04)},
+)

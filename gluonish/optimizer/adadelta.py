@@ -1,0 +1,46 @@
+"""AdaDelta: steps as long as recent steps were."""
+
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates import ADADELTA
+from gluonish.optimizer.base import Index, State, register, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+
+__all__ = ["AdaDelta"]
+
+
+@register
+class AdaDelta(RuleOptimizer):
+    """Gradients scaled by the running mean of squared steps over that of squared gradients.
+
+    With ``g = clip(rescale_grad * grad)``: ``s = rho * s + (1 - rho) * g * g``,
+    ``step = sqrt(d + epsilon) / sqrt(s + epsilon) * g``, ``d = rho * d + (1 - rho) * step * step``
+    and ``weight -= step + wd * weight``.
+
+    The state is ``(s, d)``. The learning rate has no effect, as in MXNet 1.9.
+
+    Args:
+        rho: Decay of the running means.
+        epsilon: Keeps the division from zero, and lets the first steps begin.
+        **kwargs: As `Optimizer` takes them.
+
+    References:
+        M. D. Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012.
+    """
+
+    def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rho = rho
+        self.epsilon = epsilon
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zero means of squared gradients and of squared steps."""
+        return tuple(zeros_like(weight, dense=True) for _ in range(2))
+
+    def _rule(self) -> Rule:
+        return ADADELTA
+
+    def _scalars(self) -> dict[str, float]:
+        return {"rho": self.rho, "epsilon": self.epsilon}

@@ -1,0 +1,389 @@
+"""Optimizer: what all optimizers share, and the names that they are created by.
+
+An optimizer holds no arrays: states are made by `create_state` and kept by an `Updater`. The
+attributes bear MXNet's names and hold what MXNet's hold, because trainer states save them.
+"""
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
+
+import gluonish.ndarray as nd
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
+from gluonish.lr_scheduler import LRScheduler
+from gluonish.ndarray import NDArray
+
+__all__ = ["Index", "Optimizer", "State", "create", "is_half", "register"]
+
+Index = int | str
+# None, an NDArray, or tuples of these; each optimizer's docstring tells its own.
+State = Any
+O = TypeVar("O", bound="type[Optimizer]")  # noqa: E741  # a type variable
+
+
+class _Multipliers(Protocol):
+    """What an optimizer needs of a Parameter."""
+
+    lr_mult: float
+    wd_mult: float
+
+
+class SchedulerInUseError(ArgumentError, UserWarning):
+    """A learning rate was set by hand while a scheduler sets it; MXNet raises a UserWarning."""
+
+
+class ReplacedMethodError(NotSupportedError, DeprecationWarning):
+    """A method was called that another has replaced; MXNet raises a DeprecationWarning."""
+
+
+class UnknownArgumentError(ArgumentError, TypeError):
+    """An optimizer was created with an argument that it does not have; MXNet raises a TypeError."""
+
+
+class Optimizer:
+    """Base of optimizers.
+
+    A subclass defines `create_state` and `update`, calls `_update_count` first in `update`, and
+    takes the learning rate and the weight decay from `_get_lr` and `_get_wd`. Decorated with
+    `register`, it can be created by its name.
+
+    Args:
+        rescale_grad: What gradients are multiplied by; the Trainer sets 1 / batch size.
+        param_idx2name: From index to name, for multipliers given by name. Parameters whose name
+            ends neither in ``_weight`` nor in ``_gamma`` get no weight decay.
+        wd: Weight decay.
+        clip_gradient: Limit of the rescaled gradient's absolute value; None for no limit.
+        learning_rate: The learning rate; with a scheduler, its ``base_lr``. None for 0.01, or for
+            what the scheduler says.
+        lr_scheduler: A function from the number of updates to the learning rate.
+        sym: A Symbol whose variables may carry ``__lr_mult__`` and ``__wd_mult__``.
+        begin_num_update: Number of updates to start counting from.
+        multi_precision: Whether 16-bit weights are updated through float32 copies.
+        param_dict: From index to Parameter, whose ``lr_mult`` and ``wd_mult`` are used.
+        aggregate_num: Largest number of weights that one operation updates, as in MXNet 2.0; None
+            for what ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` says. It changes no result, and concerns
+            optimizers only that update several weights at once.
+        use_fused_step: As in MXNet 2.0. Steps are always fused where they can be, which changes no
+            result.
+
+    Raises:
+        ArgumentTypeError: ``param_idx2name`` is no dict, or ``aggregate_num`` no int.
+        ArgumentError: ``aggregate_num`` is below 1.
+    """
+
+    opt_registry: ClassVar[dict[str, type["Optimizer"]]] = {}
+
+    def __init__(
+        self,
+        rescale_grad: float = 1.0,
+        param_idx2name: dict[int, str] | None = None,
+        wd: float = 0.0,
+        clip_gradient: float | None = None,
+        learning_rate: float | None = None,
+        lr_scheduler: LRScheduler | Callable[[int], float] | None = None,
+        sym: Any = None,
+        begin_num_update: int = 0,
+        multi_precision: bool = False,
+        param_dict: Mapping[int, _Multipliers] | None = None,
+        aggregate_num: int | None = None,
+        use_fused_step: bool | None = None,
+    ) -> None:
+        self.rescale_grad = rescale_grad
+        self.lr_scheduler = lr_scheduler
+        if lr_scheduler is None and learning_rate is None:
+            learning_rate = 0.01
+        self.lr = learning_rate
+        if lr_scheduler is not None and learning_rate is not None:
+            _override_base_lr(lr_scheduler, learning_rate)
+        self.wd = wd
+        self.lr_mult: dict[Index, float] = {}
+        self.wd_mult: dict[Index, float] = {}
+        self.begin_num_update = begin_num_update
+        self.num_update = begin_num_update
+        # Updates per index, for each device number: every device counts its own copies.
+        self._all_index_update_counts: dict[int, dict[Index, int]] = {0: {}}
+        self._index_update_count = self._all_index_update_counts[0]
+        self.clip_gradient = clip_gradient
+        self.multi_precision = multi_precision
+        self.aggregate_num = 0
+        check_aggregate_num(type(self).__name__, aggregate_num)
+        if param_idx2name is not None and not isinstance(param_idx2name, dict):
+            raise ArgumentTypeError(
+                f"Optimizer: expected a dict param_idx2name, got {type(param_idx2name).__name__}"
+            )
+        self.idx2name: dict[Any, str] = dict(param_idx2name or {})
+        self.sym_info: tuple[Any, ...] = ()
+        if sym is not None:
+            self.sym_info = (sym.attr_dict(), sym.list_arguments())
+        self.param_dict: Mapping[Any, _Multipliers] = param_dict or {}
+        self.allow_np_array = False
+        self.set_lr_mult({})
+        self.set_wd_mult({})
+
+    # -- names -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def register(klass: O) -> O:
+        """Make a subclass known to `create` under its lower-case name, and return it."""
+        name = klass.__name__.lower()
+        known = Optimizer.opt_registry.get(name)
+        if known is not None and known.__module__ != klass.__module__:
+            warnings.warn(
+                f"Optimizer: {klass.__module__}.{klass.__name__} replaces"
+                f" {known.__module__}.{known.__name__}",
+                stacklevel=2,
+            )
+        Optimizer.opt_registry[name] = klass
+        return klass
+
+    @staticmethod
+    def create_optimizer(name: str, **kwargs: Any) -> "Optimizer":
+        """Create an optimizer by its name, whose case does not matter.
+
+        Raises:
+            ArgumentError: No optimizer has this name, or it has no such argument.
+        """
+        klass = Optimizer.opt_registry.get(str(name).lower())
+        if klass is None:
+            raise ArgumentError(
+                f"optimizer: expected one of {', '.join(sorted(Optimizer.opt_registry))},"
+                f" got {name!r}"
+            )
+        _check_arguments(klass, kwargs)
+        return klass(**kwargs)
+
+    # -- what a subclass defines -----------------------------------------------------------------
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return the state that updates of a weight need; None where none is needed.
+
+        Args:
+            index: The weight's number or name.
+            weight: The weight.
+        """
+        return None
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Update a weight in place, and its state.
+
+        With `aggregate_num` above 0 all four are lists, of at most so many entries.
+
+        Args:
+            index: The weight's number or name.
+            weight: The weight.
+            grad: Its gradient.
+            state: What `create_state` returned.
+        """
+        raise self._undefined("update")
+
+    def _undefined(self, method: str) -> NotSupportedError:
+        return NotSupportedError(
+            f"{type(self).__name__}: expected a subclass that defines {method}, got none"
+        )
+
+    def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
+        """Return the state of a weight; a 16-bit one under multi_precision gets a float32 copy.
+
+        Returns:
+            ``(float32 weight, state)`` for these, else what `create_state` returns.
+        """
+        if is_half(weight):
+            if self.multi_precision:
+                master = weight.astype(FLOAT32)
+                return master, self.create_state(index, master)
+            warn_of_half(type(self).__name__)
+        return self.create_state(index, weight)
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Update a weight, through its float32 copy if `create_state_multi_precision` made one."""
+        if not self.multi_precision or isinstance(weight, list) or not is_half(weight):
+            self.update(index, weight, grad, state)
+            return
+        master, inner = state
+        self.update(index, master, grad.astype(FLOAT32), inner)
+        master.copyto(weight)
+
+    # -- learning rate and weight decay ----------------------------------------------------------
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate now, without multipliers."""
+        if self.lr_scheduler is not None:
+            return self.lr_scheduler(self.num_update)
+        return 0.01 if self.lr is None else self.lr
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Set the learning rate.
+
+        Raises:
+            SchedulerInUseError: A scheduler sets it.
+        """
+        if self.lr_scheduler is not None:
+            raise SchedulerInUseError(
+                "set_learning_rate: expected an optimizer without lr_scheduler, got one with"
+                f" {type(self.lr_scheduler).__name__}; change the scheduler's base_lr"
+            )
+        self.lr = lr
+
+    def set_lr_scale(self, args_lrscale: object) -> NoReturn:
+        """Refused; it was replaced by `set_lr_mult` before MXNet 1.0."""
+        raise ReplacedMethodError("set_lr_scale: expected set_lr_mult instead, got a call")
+
+    def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
+        """Set multipliers of the learning rate, by index or name; all others are 1.
+
+        Args:
+            args_lr_mult: They win over what the symbol's variables say. Parameters that
+                ``param_dict`` has use their own.
+        """
+        self.lr_mult = self._symbol_multipliers("__lr_mult__")
+        self.lr_mult.update(args_lr_mult)
+
+    def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
+        """Set multipliers of the weight decay, by index or name, as `set_lr_mult` does.
+
+        Names that end neither in ``_weight`` nor in ``_gamma`` start from 0.
+        """
+        decayed = ("_weight", "_gamma")
+        self.wd_mult = {name: 0.0 for name in self.idx2name.values() if not name.endswith(decayed)}
+        self.wd_mult.update(self._symbol_multipliers("__wd_mult__"))
+        self.wd_mult.update(args_wd_mult)
+
+    def _symbol_multipliers(self, attribute: str) -> dict[Index, float]:
+        if not self.sym_info:
+            return {}
+        attributes, names = self.sym_info
+        return {
+            name: float(attributes[name][attribute])
+            for name in names
+            if attribute in attributes.get(name, {})
+        }
+
+    def _get_lr(self, index: Index) -> float:
+        return self._get_lrs([index])[0]
+
+    def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
+        lr = self.learning_rate
+        return [lr * self._multiplier(i, self.lr_mult, "lr_mult") for i in indices]
+
+    def _get_wd(self, index: Index) -> float:
+        return self._get_wds([index])[0]
+
+    def _get_wds(self, indices: Sequence[Index]) -> list[float]:
+        return [self.wd * self._multiplier(i, self.wd_mult, "wd_mult") for i in indices]
+
+    def _multiplier(self, index: Index, given: dict[Index, float], attribute: str) -> float:
+        if index in self.param_dict:
+            own: float = getattr(self.param_dict[index], attribute)
+            return own
+        if index in given:
+            return given[index]
+        return given.get(self.idx2name[index], 1.0) if index in self.idx2name else 1.0
+
+    # -- counting --------------------------------------------------------------------------------
+
+    def _set_current_context(self, device_id: int) -> None:
+        """Count updates for another device from now on."""
+        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
+
+    def _update_count(self, index: Index | Sequence[Index]) -> None:
+        """Count an update of these indices on the current device."""
+        indices: Sequence[Index] = [index] if isinstance(index, int | str) else index
+        counts = self._index_update_count
+        for i in indices:
+            counts[i] = counts.get(i, self.begin_num_update) + 1
+            self.num_update = max(counts[i], self.num_update)
+
+    # -- pickling --------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the Parameters, whose arrays and multipliers are saved with the network."""
+        state = dict(vars(self))
+        state.pop("param_dict", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.param_dict = {}
+
+
+_VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+
+
+def _check_arguments(klass: type[Optimizer], kwargs: Mapping[str, Any]) -> None:
+    """Refuse keyword arguments that neither an optimizer nor the bases it hands them to name."""
+    known: list[str] = []
+    for base in klass.__mro__:
+        constructor = vars(base).get("__init__")
+        if constructor is None:
+            continue
+        parameters = list(inspect.signature(constructor).parameters.values())[1:]
+        named = [p.name for p in parameters if p.kind not in _VARIABLE]
+        known += named
+        if len(named) == len(parameters):
+            break
+    for name in kwargs:
+        if name not in known:
+            raise UnknownArgumentError(
+                f"{klass.__name__}: expected arguments among {', '.join(sorted(set(known)))}, got "
+                f"{name!r}{nearest(name, known)}"
+            )
+
+
+def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
+    """Refuse a largest number of weights that is none."""
+    if aggregate_num is None:
+        return
+    if not isinstance(aggregate_num, int):
+        raise ArgumentTypeError(f"{name}: expected an int aggregate_num, got {aggregate_num!r}")
+    if aggregate_num < 1:
+        raise ArgumentError(f"{name}: expected aggregate_num of 1 or more, got {aggregate_num}")
+
+
+def _override_base_lr(scheduler: Any, learning_rate: float) -> None:
+    scheduler_lr = getattr(scheduler, "base_lr", None)
+    if scheduler_lr is None:
+        return
+    if scheduler_lr != learning_rate:
+        # MXNet prints this too; a warning would stop programs that run with warnings as errors.
+        print(  # noqa: T201
+            f"{type(scheduler).__name__}: base_lr {scheduler_lr} of lr_scheduler gives way to"
+            f" learning_rate {learning_rate} of the optimizer"
+        )
+    scheduler.base_lr = learning_rate
+
+
+def is_half(weight: NDArray) -> bool:
+    """Whether the elements are 16-bit floats."""
+    return weight.dtype in (FLOAT16.type, BFLOAT16.type)
+
+
+def warn_of_half(name: str) -> None:
+    """Warn that 16-bit weights are updated without float32 copies."""
+    warnings.warn(
+        f"{name}: updating 16-bit weights in 16 bits loses accuracy; consider multi_precision=True",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def clip_limit(optimizer: Optimizer) -> float:
+    """Return ``clip_gradient`` as update operators take it: negative for no limit."""
+    return -1.0 if optimizer.clip_gradient is None else optimizer.clip_gradient
+
+
+def zeros_like(weight: NDArray, *, dense: bool = False) -> NDArray:
+    """Return zeros like a weight, outside any recorded graph.
+
+    Args:
+        weight: The weight.
+        dense: Whether they are dense even where the weight is not.
+    """
+    stype = "default" if dense else weight.stype
+    return nd.zeros(weight.shape, weight.context, weight.dtype, stype)
+
+
+create = Optimizer.create_optimizer
+register = Optimizer.register

@@ -1,0 +1,66 @@
+"""Optimizers that MXNet keeps apart: GroupAdaGrad."""
+
+from typing import Any
+
+import gluonish.ndarray as nd
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray import NDArray
+from gluonish.optimizer.base import Index, Optimizer, State, clip_limit, register
+
+__all__ = ["GroupAdaGrad"]
+
+
+@register
+class GroupAdaGrad(Optimizer):
+    """AdaGrad with one sum for each row of a weight, for embeddings.
+
+    With ``g = clip(rescale_grad * grad)``: ``h += mean(g * g, axis=1)`` and
+    ``weight -= lr * g / sqrt(h + eps)``.
+
+    The state is ``h``, of shape (N, 1). A row-sparse gradient moves only the rows that it holds.
+
+    Args:
+        eps: Keeps the division from zero.
+        **kwargs: As `Optimizer` takes them, without weight decay.
+    """
+
+    def __init__(self, eps: float = 1e-5, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.float_stable_eps = eps
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zeros for each row.
+
+        Raises:
+            ArgumentError: The weight has no rows.
+        """
+        if not weight.shape:
+            raise ArgumentError("GroupAdaGrad: expected a weight with rows (N, ..), got shape ()")
+        return nd.zeros((weight.shape[0], 1), weight.context, weight.dtype, weight.stype)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Update a weight in place, and its state.
+
+        Args:
+            index: The weight's number or name.
+            weight: The weight (N, ..).
+            grad: Its gradient.
+            state: What `create_state` returned.
+
+        Raises:
+            ArgumentError: The weight has weight decay.
+        """
+        self._update_count(index)
+        lr, wd = self._get_lr(index), self._get_wd(index)
+        if wd != 0:
+            raise ArgumentError(f"GroupAdaGrad: expected wd 0, got {wd} for weight {index}")
+        nd.contrib.group_adagrad_update(
+            weight,
+            grad,
+            state,
+            out=weight,
+            lr=lr,
+            rescale_grad=self.rescale_grad,
+            clip_gradient=clip_limit(self),
+            epsilon=self.float_stable_eps,
+        )

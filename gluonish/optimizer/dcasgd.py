@@ -1,0 +1,51 @@
+"""DCASGD: gradient descent that makes up for gradients which come late."""
+
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates import DCASGD as RULE
+from gluonish.ops.updates import DCASGD_MOMENTUM
+from gluonish.optimizer.base import Index, State, register, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+
+__all__ = ["DCASGD"]
+
+
+@register
+class DCASGD(RuleOptimizer):
+    """Asynchronous gradient descent with compensation of delay.
+
+    With ``c = clip(rescale_grad * grad)`` and the weight ``p`` that the last update found:
+    ``g = c + wd * weight + lamda * c * c * (weight - p)``, ``p = weight``, and ``weight -= lr * g``
+    or ``m = momentum * m - lr * g; weight += m``.
+
+    The state is ``(None, p)``, or ``(m, p)`` with momentum, which in MXNet 1.9 raises an error.
+
+    Args:
+        momentum: Share of the last step that is repeated.
+        lamda: How much is compensated.
+        **kwargs: As `Optimizer` takes them.
+
+    Attributes:
+        weight_previous: Empty; states files of MXNet have it.
+
+    References:
+        S. Zheng et al., "Asynchronous Stochastic Gradient Descent with Delay Compensation", 2017.
+    """
+
+    def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.momentum = momentum
+        self.weight_previous: dict[Index, NDArray] = {}
+        self.lamda = lamda
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zero momentum, or None without momentum, and a copy of the weight."""
+        return zeros_like(weight) if self.momentum != 0.0 else None, weight.copy()
+
+    def _rule(self) -> Rule:
+        return DCASGD_MOMENTUM if self.momentum != 0.0 else RULE
+
+    def _scalars(self) -> dict[str, float]:
+        return {"momentum": self.momentum, "lamda": self.lamda}

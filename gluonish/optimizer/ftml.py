@@ -1,0 +1,64 @@
+"""FTML: Follow the Moving Leader."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates import FTML_STEPS
+from gluonish.optimizer.adam import bias_share
+from gluonish.optimizer.base import Index, State, register, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+from gluonish.optimizer.weight_update import Column, each
+
+__all__ = ["FTML"]
+
+
+@register
+class FTML(RuleOptimizer):
+    """Follow the Moving Leader: between FTRL's and Adam's ways.
+
+    With ``g = clip(rescale_grad * grad + wd * weight)`` and t the number of the update,
+    ``v = beta2 * v + (1 - beta2) * g * g``,
+    ``d' = (1 - beta1 ** t) / lr * (sqrt(v / (1 - beta2 ** t)) + epsilon)``,
+    ``z = beta1 * z + (1 - beta1) * g - (d' - beta1 * d) * weight``, ``d = d'`` and
+    ``weight = -z / d``.
+
+    The state is ``(d, v, z)``.
+
+    Args:
+        beta1: Decay of the leader.
+        beta2: Decay of the mean of squares.
+        epsilon: Keeps the division from zero.
+        **kwargs: As `Optimizer` takes them.
+
+    References:
+        S. Zheng, J. Kwok, "Follow the Moving Leader in Deep Learning", 2017.
+    """
+
+    def __init__(
+        self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zeros for d, v and z."""
+        return tuple(zeros_like(weight, dense=True) for _ in range(3))
+
+    def _rule(self) -> Rule:
+        return FTML_STEPS
+
+    def _scalars(self) -> dict[str, float]:
+        return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
+
+    def _columns(
+        self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
+    ) -> tuple[Column, ...]:
+        def rate(lr: float, t: float) -> float:
+            share: float = 1.0 - self.beta1**t
+            return share / lr if lr else float("inf")
+
+        return each(rate, lrs, counts), wds, bias_share(self.beta2, counts)

@@ -1,0 +1,59 @@
+"""Ftrl: Follow the Regularized Leader, which leaves many weights at 0."""
+
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates import FTRL
+from gluonish.optimizer.base import Index, State, register, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+
+__all__ = ["Ftrl"]
+
+
+@register
+class Ftrl(RuleOptimizer):
+    """FTRL-Proximal.
+
+    With ``g = clip(rescale_grad * grad)``:
+    ``z += g - (sqrt(n + g * g) - sqrt(n)) * weight / lr``, ``n += g * g`` and
+    ``weight = (sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd)`` where ``abs(z) > lamda1``,
+    else 0.
+
+    The state is ``(z, n)``. A row-sparse gradient of a row-sparse weight moves only the rows that
+    it holds.
+
+    Args:
+        lamda1: Strength of the penalty that makes weights 0.
+        learning_rate: Learning rate, where there is no scheduler.
+        beta: Slows the first steps down.
+        **kwargs: As `Optimizer` takes them.
+
+    References:
+        H. B. McMahan et al., "Ad Click Prediction: a View from the Trenches", 2013.
+    """
+
+    def __init__(
+        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.lamda1 = lamda1
+        self.beta = beta
+        # Past the base class, which would put it into the scheduler, as MXNet's does not.
+        self.lr = learning_rate
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zeros for z and n."""
+        return zeros_like(weight), zeros_like(weight)
+
+    def _moves_rows(self) -> bool:
+        return True
+
+    def _takes_rows(self, weight: NDArray, mixed: bool) -> bool:
+        return weight.stype != "default"
+
+    def _rule(self) -> Rule:
+        return FTRL
+
+    def _scalars(self) -> dict[str, float]:
+        return {"lamda1": self.lamda1, "beta": self.beta}

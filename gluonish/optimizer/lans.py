@@ -1,0 +1,79 @@
+"""LANS: LAMB with Nesterov's momentum and gradients of length 1."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates import LANS as RULE
+from gluonish.optimizer.adam import MomentsOptimizer, bias_share
+from gluonish.optimizer.base import Index, check_aggregate_num, register
+from gluonish.optimizer.weight_update import Column
+
+__all__ = ["LANS"]
+
+
+@register
+class LANS(MomentsOptimizer):
+    """Layer-wise adaptive steps for large batches, with Nesterov's momentum, as in MXNet 2.0.
+
+    With ``g = clip(rescale_grad * grad)`` divided by its norm, and t the number of the update,
+    ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
+    ``r = sqrt(v / (1 - beta2 ** t)) + epsilon``,
+    ``a = m / (1 - beta1 ** t) / r + wd * weight``, ``b = g / r + wd * weight`` and
+    ``weight -= lr * norm(weight) * (beta1 * a / norm(a) + (1 - beta1) * b / norm(b))``. Where one
+    of two norms is 0 their ratio is 1.
+
+    The state is ``(m, v)``.
+
+    Args:
+        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
+        beta1: Decay of the mean of gradients.
+        beta2: Decay of the mean of squares.
+        epsilon: Keeps the division from zero.
+        lower_bound: The least that the weight's norm is taken for; None for no bound.
+        upper_bound: The most that it is taken for; None for no bound.
+        aggregate_num: Kept in the attribute for programs of MXNet 2.0; all weights go together, or
+            as many as ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` says.
+        use_fused_step: As `Optimizer` takes it.
+        **kwargs: As `Optimizer` takes them.
+
+    References:
+        S. Zheng, H. Lin, S. Zha, M. Li, "Accelerated Large Batch Optimization of BERT Pretraining
+        in 54 minutes", 2020.
+    """
+
+    asks_update = False
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        lower_bound: float | None = None,
+        upper_bound: float | None = None,
+        aggregate_num: int = 4,
+        use_fused_step: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        kwargs |= {"learning_rate": learning_rate, "use_fused_step": use_fused_step}
+        super().__init__(beta1, beta2, epsilon, **kwargs)
+        self.lower_bound = lower_bound
+        self.upper_bound = upper_bound
+        check_aggregate_num("LANS", aggregate_num)
+        self.aggregate_num = aggregate_num
+
+    def _rule(self) -> Rule:
+        return RULE
+
+    def _scalars(self) -> dict[str, float]:
+        return {
+            **super()._scalars(),
+            "lower_bound": -1.0 if self.lower_bound is None else self.lower_bound,
+            "upper_bound": -1.0 if self.upper_bound is None else self.upper_bound,
+        }
+
+    def _columns(
+        self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
+    ) -> tuple[Column, ...]:
+        return lrs, wds, bias_share(self.beta1, counts), bias_share(self.beta2, counts)

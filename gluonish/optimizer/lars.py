@@ -1,0 +1,151 @@
+"""LARS: gradient descent whose steps are as long as the weight and the gradient say."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
+from gluonish.ops.updates import LARS as RULE
+from gluonish.ops.updates import LARS_MOMENTUM
+from gluonish.ops.updates.layerwise import lars_ratio
+from gluonish.optimizer.base import Index, register
+from gluonish.optimizer.momentum import MomentumOptimizer
+from gluonish.optimizer.row_update import RowUpdate
+from gluonish.optimizer.weight_update import BoundUpdate, Column, each
+
+__all__ = ["LARS"]
+
+_UNSCALED = ("gamma", "beta", "bias")
+
+
+@register
+class LARS(MomentumOptimizer):
+    """Layer-wise adaptive rate scaling.
+
+    `SGD` with the learning rate of each weight multiplied by
+    ``eta * norm(weight) / (norm(rescale_grad * grad) + wd * norm(weight) + eps)``, or by 1 where
+    one of the norms is 0 or the weight's name ends in gamma, beta or bias.
+
+    With ``momentum_correction`` a weight's momentum is multiplied by the learning rate now over
+    that of its last update, before it decays. MXNet 1.9 corrects only the first
+    ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` weights of a step; here it is all of them.
+
+    The state is None or the momentum; with ``multi_precision`` on a 16-bit weight it is the pair of
+    that, in float32, and the float32 weight.
+
+    Args:
+        momentum: Share of the last step that is repeated.
+        lazy_update: Whether a row-sparse gradient moves only the rows that it holds.
+        eta: Trust coefficient.
+        eps: Keeps the division from zero.
+        momentum_correction: Whether momentum follows changes of the learning rate.
+        **kwargs: As `Optimizer` takes them.
+
+    Attributes:
+        last_lr: Learning rate before the last one, without multipliers; None before any update.
+        cur_lr: The last learning rate.
+
+    References:
+        Y. You, I. Gitman, B. Ginsburg, "Large Batch Training of Convolutional Networks", 2017.
+    """
+
+    with_momentum = LARS_MOMENTUM
+    without_momentum = RULE
+
+    def __init__(
+        self,
+        momentum: float = 0.0,
+        lazy_update: bool = True,
+        eta: float = 0.001,
+        eps: float = 0,
+        momentum_correction: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(momentum, **kwargs)
+        self.momentum_correction = momentum_correction
+        self.lazy_update = lazy_update
+        self.aggregate_num = self.group_limit or MXNET_OPTIMIZER_AGGREGATION_SIZE.value
+        self.eta = eta
+        self.eps = eps
+        self.skip = 0
+        self.last_lr: float | None = None
+        self.cur_lr: float | None = None
+        self._own_lrs: dict[Index | None, float | None] = {}
+        self._momenta: Column = momentum
+
+    def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
+        """Set multipliers of the weight decay, by index or name.
+
+        Names that do not end in ``_weight`` start from 0, gammas with them.
+        """
+        super().set_wd_mult({})
+        self.wd_mult |= {name: 0.0 for name in self.idx2name.values() if name.endswith("_gamma")}
+        self.wd_mult.update(self._symbol_multipliers("__wd_mult__"))
+        self.wd_mult.update(args_wd_mult)
+
+    def _scalars(self) -> dict[str, float]:
+        return {"epsilon": self.eps}
+
+    def _columns(
+        self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
+    ) -> tuple[Column, ...]:
+        etas: Column = self.eta
+        if self.idx2name:
+            names = [self.idx2name.get(i, "") for i in indices]
+            etas = [-1.0 if name.endswith(_UNSCALED) else self.eta for name in names]
+        return (lrs, wds, etas, self._momenta) if self.momentum != 0.0 else (lrs, wds, etas)
+
+    def _advance(self, indices: Sequence[Index]) -> tuple[Column, Column]:
+        counts, lrs = super()._advance(indices)
+        self._follow(indices, lrs)
+        return counts, lrs
+
+    def _ask(self, indices: Sequence[Index]) -> tuple[list[int], list[float], list[float]]:
+        found = super()._ask(indices)
+        self._follow(indices, self.learning_rate)
+        return found
+
+    def _follow(self, indices: Sequence[Index], lrs: Column) -> None:
+        """Find the momentum of each weight under learning rates, and remember these."""
+        known = self._own_lrs
+        # After a file was loaded its last learning rate is that of all weights.
+        known.setdefault(None, self.cur_lr)
+        now = list(lrs) if isinstance(lrs, Sequence) else [lrs] * len(indices)
+        last = [known.get(i, known[None]) for i in indices]
+        known.update(zip(indices, now, strict=True))
+        self.last_lr, self.cur_lr = now[-1] if self.cur_lr is None else self.cur_lr, now[-1]
+        self._momenta = self.momentum
+        if self.momentum_correction and last != now:
+            self._momenta = [
+                self.momentum * (lr / old if old else 1.0)
+                for lr, old in zip(now, last, strict=True)
+            ]
+
+    def _push(
+        self,
+        update: BoundUpdate,
+        columns: tuple[Column, ...],
+        scalars: dict[str, float],
+    ) -> None:
+        if isinstance(update, RowUpdate):
+            # A step of some rows knows no norm of the whole.
+            lrs, wds, etas, *momenta = columns
+            norms = update.norms(self.rescale_grad)
+
+            def scaled(lr: float, wd: float, eta: float) -> float:
+                return lr * float(lars_ratio(np, *norms, eta, wd, self.eps))
+
+            columns = (each(scaled, lrs, wds, etas), wds, -1.0, *momenta)
+        super()._push(update, columns, scalars)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The base's, without the learning rates of single weights, which no file holds."""
+        state = super().__getstate__()
+        for name in ("_own_lrs", "_momenta"):
+            state.pop(name, None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._own_lrs, self._momenta = {}, self.momentum

@@ -1,0 +1,147 @@
+"""LBSGD: gradient descent with batches gathered over several steps, and a warm-up for them."""
+
+from math import sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import SGD as PLAIN
+from gluonish.ops.optimizer_rules import SGD_MOMENTUM, Rule
+from gluonish.optimizer.base import Index, State, clip_limit, register, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+
+__all__ = ["LBSGD"]
+
+
+@register
+class LBSGD(RuleOptimizer):
+    """`SGD` for large batches, which it gathers from ``batch_scale`` gradients.
+
+    A weight moves at every ``batch_scale``-th of its gradients, by their mean. The learning rate is
+    multiplied by a factor that rises from 1 to ``batch_scale`` over the first
+    ``warmup_epochs * updates_per_epoch`` gradients, in proportion to their share s (``"linear"``),
+    to ``s * s`` (``"power2"``) or to ``sqrt(s)`` (``"sqrt"``), or in one jump at the end (any other
+    name). ``"lars"`` takes ``norm(weight) / sqrt(norm(grad) ** 2 + wd * norm(weight) ** 2)``
+    instead, from 0.01 to 100, at all times.
+
+    The state is None or the momentum. The sum of a Trainer's first gradients is right here; MXNet
+    1.9 loses all but the last of them, because its sum is the array that they are written to.
+
+    Args:
+        momentum: Share of the last step that is repeated.
+        multi_precision: Whether 16-bit weights are updated through float32 copies.
+        warmup_strategy: How the factor rises.
+        warmup_epochs: Epochs of the warm-up.
+        batch_scale: Number of gradients of one step, 1 or more.
+        updates_per_epoch: Number of gradients of an epoch.
+        begin_epoch: The epoch to start counting gradients from.
+        num_epochs: Kept in the attribute and in states files; without effect, as in MXNet.
+        **kwargs: As `Optimizer` takes them.
+
+    Attributes:
+        cumgrads: From index to what is gathered: ``cum_grad``, the sum or 0, and ``num_cums``, the
+            number of gradients so far.
+
+    Raises:
+        ArgumentError: ``batch_scale`` is below 1.
+    """
+
+    takes_all: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        momentum: float = 0.0,
+        multi_precision: bool = False,
+        warmup_strategy: str = "linear",
+        warmup_epochs: int = 5,
+        batch_scale: int = 1,
+        updates_per_epoch: int = 32,
+        begin_epoch: int = 0,
+        num_epochs: int = 60,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(multi_precision=multi_precision, **kwargs)
+        if batch_scale < 1:
+            raise ArgumentError(f"LBSGD: expected batch_scale of 1 or more, got {batch_scale}")
+        self.momentum = momentum
+        self.warmup_strategy = warmup_strategy
+        self.warmup_epochs = warmup_epochs
+        self.batch_scale = batch_scale
+        self.updates_per_epoch = updates_per_epoch
+        self.init_updates = begin_epoch * updates_per_epoch
+        self.num_epochs = num_epochs
+        # What stands in MXNet's files beside them.
+        self.lbmult = 1
+        self.cumgrads: dict[Index, dict[str, Any]] = {}
+        self.adaptive = False
+        self.admult = 1
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zero momentum, or None without momentum."""
+        return zeros_like(weight) if self.momentum != 0.0 else None
+
+    def _rule(self) -> Rule:
+        return SGD_MOMENTUM if self.momentum != 0.0 else PLAIN
+
+    def _moves_rows(self) -> bool:
+        return True
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Gather the gradient of a weight, and update the weight if there are enough."""
+        if isinstance(index, list | tuple):
+            for one in zip(index, weight, grad, state, strict=True):
+                self.update(*one)
+            return
+        lr, wd = self._get_lr(index), self._get_wd(index)
+        self._update_count(index)
+        mean = self._gathered(index, grad)
+        if mean is None:
+            return
+        if self.warmup_strategy == "lars":
+            lr *= _trust(weight, mean, wd)
+        else:
+            lr *= self._warmup(self.cumgrads[index]["num_cums"])
+        scalars = {
+            "momentum": self.momentum,
+            "rescale_grad": self.rescale_grad,
+            "clip_gradient": clip_limit(self),
+        }
+        self.bind([weight], [mean], [state], mixed=False).push((lr, wd), scalars)
+
+    def _gathered(self, index: Index, grad: NDArray) -> NDArray | None:
+        """Take a gradient; return the mean of ``batch_scale`` of them, or None before."""
+        kept = self.cumgrads.setdefault(index, {"cum_grad": 0, "num_cums": self.init_updates})
+        total = kept["cum_grad"]
+        if isinstance(total, NDArray):
+            total = total.as_in_context(grad.context) + grad
+        else:
+            total = grad if self.batch_scale == 1 else grad.copy()
+        kept["num_cums"] += 1
+        full = kept["num_cums"] % self.batch_scale == 0
+        kept["cum_grad"] = 0 if full else total
+        if not full:
+            return None
+        mean: NDArray = total / self.batch_scale if self.batch_scale > 1 else total
+        return mean
+
+    def _warmup(self, count: int) -> float:
+        """Return the factor of the learning rate after so many gradients."""
+        last = self.warmup_epochs * self.updates_per_epoch
+        if count >= last:
+            return float(self.batch_scale)
+        share = count / last
+        rise = {"linear": share, "power2": share * share, "sqrt": sqrt(share)}
+        return 1.0 + (self.batch_scale - 1) * rise.get(self.warmup_strategy, 0.0)
+
+
+def _trust(weight: NDArray, grad: NDArray, wd: float) -> float:
+    weight_square, grad_square = _square(weight), _square(grad)
+    ratio = sqrt(weight_square / (grad_square + wd * weight_square + 1e-18))
+    return min(max(ratio, 0.01), 100.0)
+
+
+def _square(array: NDArray) -> float:
+    values = array.asnumpy().astype(np.float64).ravel()
+    return float(values @ values)

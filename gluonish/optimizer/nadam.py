@@ -1,0 +1,107 @@
+"""Nadam: Adam that looks ahead along the mean of gradients."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates import NADAM
+from gluonish.optimizer.adam import MomentsOptimizer, bias_share
+from gluonish.optimizer.base import Index, State, register, zeros_like
+from gluonish.optimizer.weight_update import Column
+
+__all__ = ["Nadam"]
+
+
+@register
+class Nadam(MomentsOptimizer):
+    """Adam with Nesterov's momentum.
+
+    With ``g = clip(rescale_grad * grad + wd * weight)``, t the number of the update and
+    ``mu(t) = beta1 * (1 - 0.5 * 0.96 ** (t * schedule_decay))``:
+    ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
+    ``P *= mu(t)``, ``b = (1 - mu(t)) * g / (1 - P) + mu(t + 1) * m / (1 - P * mu(t + 1))`` and
+    ``weight -= lr * b / (sqrt(v / (1 - beta2 ** t)) + epsilon)``.
+
+    The state is ``(m, v)``. P is one number, ``m_schedule``, which each weight's update multiplies,
+    one weight after the other: so MXNet 1.9 has it, not the paper. Each device has its own (MXNet's
+    devices share one, and their copies of a weight drift apart).
+
+    Args:
+        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
+        beta1: Decay of the mean of gradients.
+        beta2: Decay of the mean of squares.
+        epsilon: Keeps the division from zero.
+        schedule_decay: How fast mu approaches beta1.
+        **kwargs: As `Optimizer` takes them.
+
+    Attributes:
+        m_schedule: P of the device whose weights are being updated.
+
+    References:
+        T. Dozat, "Incorporating Nesterov Momentum into Adam", 2016.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        schedule_decay: float = 0.004,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
+        self.schedule_decay = schedule_decay
+        self.m_schedule = 1.0
+        self._start_devices()
+
+    def _start_devices(self) -> None:
+        self._device = 0
+        # P of the devices that were left for another one.
+        self._schedules: dict[int, float] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The base's; with one device only what MXNet has, too."""
+        state = super().__getstate__()
+        if not self._schedules:
+            del state["_device"], state["_schedules"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._start_devices()
+        super().__setstate__(state)
+
+    def _set_current_context(self, device_id: int) -> None:
+        """Count updates, and keep P, for another device from now on."""
+        super()._set_current_context(device_id)
+        if device_id != self._device:
+            self._schedules[self._device] = self.m_schedule
+            # A file from MXNet tells one P for all devices.
+            begun = self.m_schedule if self._index_update_count else 1.0
+            self.m_schedule = self._schedules.get(device_id, begun)
+            self._device = device_id
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zero means of the gradient and of its square."""
+        return tuple(zeros_like(weight, dense=True) for _ in range(2))
+
+    in_order = True
+
+    def _rule(self) -> Rule:
+        return NADAM
+
+    def _columns(
+        self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
+    ) -> tuple[Column, ...]:
+        own, ahead = [], []
+        for t in counts if isinstance(counts, Sequence) else [counts] * len(indices):
+            now, later = self._momentum(t), self._momentum(t + 1)
+            self.m_schedule *= now
+            own.append((1.0 - now) / (1.0 - self.m_schedule))
+            ahead.append(later / (1.0 - self.m_schedule * later))
+        return lrs, wds, own, ahead, bias_share(self.beta2, counts)
+
+    def _momentum(self, t: float) -> float:
+        momentum: float = self.beta1 * (1.0 - 0.5 * 0.96 ** (t * self.schedule_decay))
+        return momentum

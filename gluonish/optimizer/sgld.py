@@ -1,0 +1,91 @@
+"""SGLD: gradient descent with noise, whose weights are samples of a posterior."""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from math import sqrt
+from typing import Any
+
+import gluonish.ndarray as nd
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import SGD as DRIFT
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.optimizer.base import Index, State, register
+from gluonish.optimizer.row_update import RowUpdate
+from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse
+from gluonish.optimizer.weight_update import BoundUpdate, Column, WeightUpdate, each
+
+__all__ = ["SGLD"]
+
+
+@register
+class SGLD(RuleOptimizer):
+    """Stochastic gradient Langevin dynamics.
+
+    With ``g = clip(rescale_grad * grad) + wd * weight``:
+    ``weight += -lr / 2 * g + normal(0, sqrt(lr))``. The random numbers are gluonish's, not MXNet's.
+
+    There is no state.
+
+    Args:
+        **kwargs: As `Optimizer` takes them.
+
+    References:
+        M. Welling, Y. W. Teh, "Bayesian Learning via Stochastic Gradient Langevin Dynamics", 2011.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return None."""
+        return None
+
+    def _rule(self) -> Rule:
+        return DRIFT
+
+    def bind(
+        self,
+        weights: Sequence[NDArray],
+        grads: Sequence[NDArray],
+        states: Sequence[State],
+        *,
+        mixed: bool,
+    ) -> BoundUpdate:
+        """Return the update of some weights of one dtype, as the base class does, with noise."""
+        masters = [self._arrays(state, mixed) for state in states]
+        return _NoisyUpdate(super().bind(weights, grads, states, mixed=mixed), weights, masters)
+
+
+class _NoisyUpdate:
+    """A drift by gradients, and noise by the same rule, which takes it for gradients."""
+
+    __slots__ = ("_drift", "_noise", "_spread", "memo")
+
+    def __init__(
+        self,
+        drift: BoundUpdate,
+        weights: Sequence[NDArray],
+        masters: Sequence[tuple[NDArray, ...]],
+    ) -> None:
+        first, mixed = weights[0], bool(masters[0])
+        ends = accumulate((weight.size for weight in weights), initial=0)
+        self._drift = drift
+        self._noise = nd.zeros((sum(w.size for w in weights),), first.context, first.dtype)
+        groups = [
+            (weight, self._noise[start:end].reshape(weight.shape), *master)
+            for weight, (start, end), master in zip(weights, pairwise(ends), masters, strict=True)
+        ]
+        self._spread: BoundUpdate
+        if is_sparse(first, first):
+            self._spread = RowUpdate(DRIFT, groups[0], mixed, lazy=False)
+        else:
+            self._spread = WeightUpdate(DRIFT, groups, mixed)
+        self.memo: Any = None
+
+    def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        lrs, wds = columns
+        self._drift.push((each(lambda lr: lr / 2, lrs), wds), scalars)
+        noise = self._noise
+        nd.random.normal(0, 1, noise.shape, noise.dtype, noise.context, out=noise)
+        deviations = each(lambda lr: -sqrt(lr), lrs)
+        self._spread.push((deviations, 0.0), {"rescale_grad": 1.0, "clip_gradient": -1.0})

@@ -1,0 +1,81 @@
+"""Signum: steps of one length, by the signs of momenta or of gradients."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray import NDArray
+from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates import SIGNSGD, SIGNUM_STEPS
+from gluonish.optimizer.base import Index, State, register, zeros_like
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+from gluonish.optimizer.weight_update import BoundUpdate, Column, each
+
+__all__ = ["Signum"]
+
+
+@register
+class Signum(RuleOptimizer):
+    """Steps by the sign of the momentum, or by that of the gradient without momentum.
+
+    With ``g = clip(rescale_grad * grad) + wd * weight``: ``m = momentum * m - (1 - momentum) * g``
+    and ``weight = (1 - lr * wd_lh) * weight + lr * sign(m)``. Without momentum:
+    ``weight = (1 - lr * wd) * weight - lr * sign(grad)``.
+
+    The state is the momentum, or None.
+
+    Args:
+        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
+        momentum: Decay of the momentum; 0 for none.
+        wd_lh: Weight decay that has no part in the momentum; it takes a momentum.
+        **kwargs: As `Optimizer` takes them.
+
+    Raises:
+        ArgumentError: ``wd_lh`` is given without momentum.
+
+    References:
+        J. Bernstein et al., "signSGD: Compressed Optimisation for Non-Convex Problems", 2018.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.01,
+        momentum: float = 0.9,
+        wd_lh: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        if wd_lh and not momentum:
+            raise ArgumentError(
+                f"Signum: expected wd_lh 0 without momentum, got {wd_lh}; decay by wd instead"
+            )
+        self.momentum = momentum
+        self.wd_lh = wd_lh
+
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        """Return zero momentum, or None without momentum."""
+        return zeros_like(weight) if self.momentum != 0.0 else None
+
+    def _rule(self) -> Rule:
+        return SIGNUM_STEPS if self.momentum != 0.0 else SIGNSGD
+
+    def _scalars(self) -> dict[str, float]:
+        return {"momentum": self.momentum}
+
+    def _columns(
+        self, indices: Sequence[Index], lrs: Column, wds: Column, counts: Column
+    ) -> tuple[Column, ...]:
+        if self.momentum == 0.0:
+            return lrs, each(lambda lr, wd: 1.0 - lr * wd, lrs, wds)
+        return lrs, wds, each(lambda lr: 1.0 - lr * self.wd_lh, lrs)
+
+    def _push(
+        self,
+        update: BoundUpdate,
+        columns: tuple[Column, ...],
+        scalars: dict[str, float],
+    ) -> None:
+        if self.momentum == 0.0:
+            # Nothing but the gradient's sign counts, in MXNet also where the scale is negative.
+            scalars["rescale_grad"] = 1.0
+        super()._push(update, columns, scalars)
