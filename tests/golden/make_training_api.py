@@ -1,6 +1,6 @@
-"""Write api_first_light.json: the recorded public names of the modules that gluonish began with.
+"""Write training_api.json: the recorded public names of the modules of the training API.
 
-Usage: python tests/golden/make_api_first_light.py path/to/mxnet-1.9.1.json
+Usage: python tests/golden/make_training_api.py path/to/mxnet-1.9.1.json
 """
 
 import ast
@@ -12,14 +12,27 @@ from typing import Any
 MODULES = (
     "attribute",
     "autograd",
+    "callback",
     "context",
+    "contrib.text.embedding",
+    "contrib.text.utils",
+    "contrib.text.vocab",
     "engine",
     "gluon",
     "gluon.block",
+    "gluon.contrib",
+    "gluon.contrib.cnn",
+    "gluon.contrib.data",
+    "gluon.contrib.data.text",
+    "gluon.contrib.estimator",
+    "gluon.contrib.nn",
+    "gluon.contrib.rnn",
     "gluon.data",
     "gluon.data.dataloader",
     "gluon.data.dataset",
     "gluon.data.sampler",
+    "gluon.data.vision",
+    "gluon.data.vision.transforms",
     "gluon.loss",
     "gluon.model_zoo",
     "gluon.model_zoo.model_store",
@@ -27,6 +40,7 @@ MODULES = (
     "gluon.nn",
     "gluon.parameter",
     "gluon.rnn",
+    "gluon.rnn.rnn_cell",
     "gluon.rnn.rnn_layer",
     "gluon.trainer",
     "gluon.utils",
@@ -34,12 +48,18 @@ MODULES = (
     "kvstore",
     "lr_scheduler",
     "metric",
+    "monitor",
     "name",
     "ndarray.random",
     "optimizer",
+    "optimizer.contrib",
+    "profiler",
     "random",
+    "recordio",
     "registry",
+    "test_utils",
     "util",
+    "visualization",
 )
 CALLABLE = ("method", "classmethod", "staticmethod")
 
@@ -84,7 +104,7 @@ def main(source: str) -> None:
         ]
         lines.append(f" {json.dumps(module)}: {{\n" + ",\n".join(inner) + "\n }")
     text = "{\n" + ",\n".join(lines) + "\n}\n"
-    Path(__file__).with_name("api_first_light.json").write_text(text, encoding="utf-8")
+    Path(__file__).with_name("training_api.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """More convolutions: `gluonish.gluon.contrib.cnn` is this package."""
 
+from gluonish.contrib.cnn import conv_layers as conv_layers
 from gluonish.contrib.cnn.deformable_convolution import (
     DeformableConvolution,
     ModulatedDeformableConvolution,

@@ -1,9 +1,16 @@
 """More layers: `gluonish.gluon.contrib.nn` is this package."""
 
-from gluonish.contrib.nn.pixel_shuffle import PixelShuffle1D, PixelShuffle2D, PixelShuffle3D
-from gluonish.contrib.nn.sparse_embedding import SparseEmbedding
-from gluonish.contrib.nn.sync_batch_norm import SyncBatchNorm
-from gluonish.nn.concurrent import Concurrent, HybridConcurrent, Identity
+from gluonish.contrib.nn import basic_layers as basic_layers
+from gluonish.contrib.nn.basic_layers import (
+    Concurrent,
+    HybridConcurrent,
+    Identity,
+    PixelShuffle1D,
+    PixelShuffle2D,
+    PixelShuffle3D,
+    SparseEmbedding,
+    SyncBatchNorm,
+)
 
 __all__ = [
     "Concurrent",
