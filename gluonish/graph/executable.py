@@ -22,7 +22,7 @@ from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, StateUse
-from gluonish.graph.steps import Frame, Step
+from gluonish.graph.steps import Frame, Step, ViewStep
 from gluonish.graph.work import is_light, is_small
 from gluonish.kernels import teams
 from gluonish.ndarray.ndarray import NDArray
@@ -270,6 +270,9 @@ class Executable:
             if versions != self._prepared:
                 self._prepared = None
                 self._run(self.layout.prologue, frame, (0, 0))
+                # Packing looks at the arrays of its step, which may be other shapes of inputs.
+                views = [step for step in self.layout.steps if isinstance(step, ViewStep)]
+                self._run(views, frame, (0, 0))
                 for step in self.layout.packing:
                     step.pack(self.device.xp, frame)
                 self._prepared = versions

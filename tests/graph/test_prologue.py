@@ -1,6 +1,7 @@
 """What follows from parameters only is computed when they change, and at no other call."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,17 @@ from gluonish.ndarray import NDArray, array
 from gluonish.ndarray.ndarray import empty_like_spec
 from gluonish.ops.registry import Operator
 from tests.graph.builders import call, inputs
+
+nn, nd = mx.gluon.nn, mx.nd
+
+
+class Reshaped(mx.gluon.HybridBlock):
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.shape = shape
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return F.reshape(x, self.shape)
 
 
 class _Counted:
@@ -150,3 +162,26 @@ def test_a_network_sees_every_change_of_its_parameters() -> None:
             net.hybridize(True, clear=False, **active)
             for _ in range(2):
                 np.testing.assert_allclose(net(x).asnumpy(), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layers"),
+    [
+        ((320, 1, 8, 8), lambda: [nn.Flatten(), nn.Dense(64)]),
+        ((320, 64), lambda: [Reshaped((-1, 8, 8)), Reshaped((-1, 64)), nn.Dense(64)]),
+        ((64, 256), lambda: [Reshaped((-1, 16, 4, 4)), nn.Conv2D(32, 3, padding=1)]),
+        ((64, 256), lambda: [Reshaped((-1, 16, 4, 4)), nn.Conv2DTranspose(32, 3)]),
+        ((40, 8, 64), lambda: [Reshaped((-1, 64)), nn.Dense(64, activation="relu")]),
+    ],
+)
+def test_weights_are_packed_for_another_shape_of_the_input(
+    shape: tuple[int, ...], layers: Callable[[], list[mx.gluon.Block]]
+) -> None:
+    net = nn.HybridSequential()
+    net.add(*layers())
+    net.initialize()
+    x = nd.random.normal(shape=shape)
+    expected = net(x).asnumpy()
+    net.hybridize(static_alloc=True)
+    for _ in range(2):
+        np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-4, atol=1e-5)
