@@ -1,31 +1,120 @@
-"""Every tutorial runs as it stands."""
+"""Every tutorial runs as it stands, in its quick form, and what it says comes true."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from matplotlib.image import imread
 
 ROOT = Path(__file__).resolve().parents[1]
-TUTORIALS = sorted((ROOT / "tutorials").glob("*.py"))
+# Each tutorial's pictures; first_steps has no options and no picture.
+PICTURES: dict[str, tuple[str, ...]] = {
+    "autoencoder": ("codes.png", "rebuilt.png"),
+    "character_lstm": ("character-lstm.png",),
+    "custom_layer": ("custom-layer.png",),
+    "estimator": ("learning-curves.png",),
+    "fine_tuning": ("fine-tuning.png",),
+    "first_steps": (),
+}
 
 
-def test_there_are_tutorials() -> None:
-    assert TUTORIALS
-
-
-@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_tutorial_runs(path: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'engine'}"}
+def run(name: str, working: Path, *options: str, **variables: str) -> str:
+    """Run a tutorial, where a warning is an error, in an empty folder; return what it printed."""
+    working.mkdir()
+    path = f"{ROOT}{os.pathsep}{ROOT / 'engine'}"
     result = subprocess.run(
-        [sys.executable, "-W", "error", str(path)],
-        cwd=tmp_path,
-        env=environment,
+        [sys.executable, "-W", "error", str(ROOT / "tutorials" / f"{name}.py"), *options],
+        cwd=working,
+        env={**os.environ, "PYTHONPATH": path, **variables},
         capture_output=True,
         text=True,
         timeout=240,
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
-    assert not list(tmp_path.iterdir())
+    assert not list(working.iterdir())
+    return result.stdout
+
+
+def numbers(pattern: str, text: str) -> list[float]:
+    """Return the numbers that stand where the pattern has a hash."""
+    return [float(found) for found in re.findall(pattern.replace("#", r"(\d+\.\d+)"), text)]
+
+
+def quick(name: str, folder: Path) -> str:
+    """Run a tutorial's quick form; look at its pictures, and return what it printed."""
+    out = folder / "out"
+    text = run(name, folder / "working", "--quick", "--out", str(out))
+    for picture in PICTURES[name]:
+        pixels = imread(out / picture)
+        assert min(pixels.shape[:2]) > 200
+        assert pixels[..., :3].std() > 0.05, f"{picture} is blank"
+    return text
+
+
+def test_every_tutorial_is_tested() -> None:
+    assert {path.stem for path in (ROOT / "tutorials").glob("*.py")} == set(PICTURES)
+
+
+def test_first_steps_classifies_digits_and_imports_what_it_exported(tmp_path: Path) -> None:
+    text = run("first_steps", tmp_path / "working")
+    (accuracy,) = numbers("held-out accuracy: #", text)
+    assert accuracy > 0.95
+    assert "bit for bit: True" in text
+
+
+def test_character_lstm_learns_to_foresee_a_text_that_it_never_read(tmp_path: Path) -> None:
+    text = quick("character_lstm", tmp_path)
+    (by_frequency,) = numbers("characters alone: #", text)
+    perplexities = numbers(", held-out perplexity #", text)
+    assert perplexities[0] < by_frequency
+    assert perplexities[-1] < 0.8 * perplexities[0]
+    assert len(text.partition("temperature 0.5:\nThe whale ")[2]) > 400
+
+
+def test_autoencoder_rebuilds_digits_better_than_components(tmp_path: Path) -> None:
+    text = quick("autoencoder", tmp_path)
+    losses = numbers("loss #", text)
+    assert losses == sorted(losses, reverse=True)
+    (error,), (straight,) = numbers("a pixel: #", text), numbers("components: +#", text)
+    assert 0.01 < error < 0.8 * straight
+
+
+def test_fine_tuning_learns_faster_than_training_from_scratch(tmp_path: Path) -> None:
+    text = quick("fine_tuning", tmp_path)
+    (source,) = numbers("1000 images: held-out accuracy #", text)
+    assert source > 0.8
+    (tuned,) = numbers("fine-tuned: .*, # over", text)
+    (scratch,) = numbers("from scratch: .*, # over", text)
+    assert tuned > scratch
+    assert tuned > 0.5
+
+
+def test_custom_layer_has_right_gradients_and_classifies_digits(tmp_path: Path) -> None:
+    text = quick("custom_layer", tmp_path)
+    assert "both styles, hybridized or not, agree" in text
+    assert "are right" in text
+    plain, safe = re.findall(r"gradient \[(.*)\]", text)
+    assert plain.split()[-1] == "nan"
+    assert float(safe.split()[-1]) == 1
+    (accuracy,) = numbers("held-out accuracy: #", text)
+    assert accuracy > 0.93
+
+
+def test_estimator_resumes_from_its_checkpoint_and_keeps_the_best(tmp_path: Path) -> None:
+    text = quick("estimator", tmp_path)
+    assert "Checkpoint resumed from epoch 2" in text
+    (accuracy,) = numbers("best checkpoint: #", text)
+    assert accuracy > 0.93
+    names = {path.name for path in (tmp_path / "out").glob("checkpoints-*/*")}
+    assert {"digits-best.params", "digits-best.states", "digits-symbol.json"} < names
+
+
+def test_without_a_folder_pictures_go_to_a_new_temporary_one(tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    text = run("custom_layer", tmp_path / "working", "--quick", TMPDIR=str(temporary))
+    (picture,) = temporary.glob("gluonish-*/custom-layer.png")
+    assert f"picture: {picture}" in text
