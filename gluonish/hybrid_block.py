@@ -14,19 +14,18 @@ from typing import Any, ClassVar
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.block import Block
-from gluonish.block.arguments import by_position, refuse_keywords
+from gluonish.block.arguments import by_position, listed
 from gluonish.block.hooks import warn_of_hooks
 from gluonish.block.options import HybridOptions, checked_options
-from gluonish.block.tracing import infer_parameters, is_symbolic, settled_forward
+from gluonish.block.tracing import Traced, infer_parameters, is_symbolic, settle, settled_forward
 from gluonish.core.errors import (
     ArgumentTypeError,
     DeferredInitializationError,
-    DynamicShapeError,
     NotSupportedError,
 )
 from gluonish.graph.ir import Value
 from gluonish.graph.structure import flatten
-from gluonish.hybrid_graph import HybridGraph, ImperativeCall, describe, export_graph
+from gluonish.hybrid_graph import Graph, ImperativeCall, describe, export_graph, graph_of_call
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
 from gluonish.symbol import NumpySymbol, Symbol
@@ -75,15 +74,16 @@ class HybridBlock(Block):
         super().__init__(prefix, params)
         self._active = False
         self._options = HybridOptions()
-        self._graphs: dict[Any, HybridGraph | ImperativeCall] = {}
+        self._graphs: dict[Any, Graph] = {}
         self._is_symbolic: bool | None = None
+        self._inferred: Traced | None = None  # what `infer_shape` or `infer_type` composed
         # Guards tracing: two threads must not trace one block at once.
         self._lock = threading.RLock()
         self._op_hook: tuple[Callable[..., Any], bool] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
-        state["_graphs"] = {}
+        state.update(_graphs={}, _inferred=None)
         del state["_lock"]
         return state
 
@@ -191,7 +191,7 @@ class HybridBlock(Block):
     def _clear_cached_op(self) -> None:
         if "_graphs" in self.__dict__:
             self._graphs = {}
-            self._is_symbolic = None
+            self._is_symbolic = self._inferred = None
 
     def cast(self, dtype: Any) -> None:
         """Convert all parameters, and the computation, to another element type."""
@@ -223,18 +223,18 @@ class HybridBlock(Block):
         """Run the graph of a call, tracing it if it is the first of its kind."""
         arrays: list[Any]
         structure: Any
-        if len(args) == 1 and isinstance(args[0], NDArray):
+        if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs:
             arrays, structure = [args[0]], _ONE_ARRAY
         else:
-            arrays, structure = flatten(args, _is_array)
+            arrays, structure = flatten(listed(args, kwargs), _is_array)
         for x in arrays:
-            # As a part of a larger graph; or on sparse arrays, which graphs do not take.
-            if not isinstance(x, NDArray) or tracer.get() is not None or x.stype != "default":
+            if not isinstance(x, NDArray) or tracer.get() is not None:  # part of a larger graph
                 return self._call_forward(*args, **kwargs)
-        if kwargs:
-            refuse_keywords(self, kwargs)
+            if x.stype != "default":
+                alone = ImperativeCall(self, structure, "graphs take no sparse arrays")
+                return alone.run(arrays, self._op_hook)
         if not arrays:
-            kinds = ", ".join(type(arg).__name__ for arg in args)
+            kinds = ", ".join(type(arg).__name__ for arg in (*args, *kwargs.values()))
             raise ArgumentTypeError(
                 f"{self.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
             )
@@ -242,12 +242,13 @@ class HybridBlock(Block):
         if not self._is_symbolic and not self._find_symbolic():
             # Such a forward may compute with shapes, and ask for the mode.
             signature = tuple([(type(x), x._spec) for x in arrays])
-            key = structure, signature, recording.mode.get()
+            key = structure, signature, recording.mode.get() & ~recording.WATCHED
         try:
             graph = self._graphs.get(key)
         except TypeError:
             raise ArgumentTypeError(
-                f"{self.name}: expected arguments that are arrays or hashable, got {args!r}"
+                f"{self.name}: expected arguments that are arrays or hashable, got "
+                f"{listed(args, kwargs)!r}"
             ) from None
         if graph is None:
             graph = self._trace(key, structure, arrays)
@@ -258,16 +259,11 @@ class HybridBlock(Block):
             self._is_symbolic = is_symbolic(self)
         return self._is_symbolic
 
-    def _trace(
-        self, key: Any, structure: Any, arrays: list[NDArray]
-    ) -> HybridGraph | ImperativeCall:
+    def _trace(self, key: Any, structure: Any, arrays: list[NDArray]) -> Graph:
         with self._lock:
             graph = self._graphs.get(key)
             if graph is None:
-                try:
-                    graph = HybridGraph(self, structure, arrays, self._options)
-                except DynamicShapeError:
-                    graph = ImperativeCall(self, structure)
+                graph = graph_of_call(self, structure, arrays, self._options)
                 if len(self._graphs) >= _MAX_GRAPHS:
                     self._graphs.pop(next(iter(self._graphs)))
                 self._graphs[key] = graph
@@ -277,7 +273,7 @@ class HybridBlock(Block):
         """Run ``forward`` where its arguments are: on a device, or in a trace."""
         if self.has_hybrid_forward:
             return self.forward(*args, **kwargs)
-        first = next(iter(flatten(args, _is_array)[0]), None)
+        first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
         if not isinstance(first, NDArray):
             with self.name_scope():
                 return settled_forward(self, args, kwargs)
@@ -305,9 +301,7 @@ class HybridBlock(Block):
         try:
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         except DeferredInitializationError:
-            self.infer_shape(x, *args)
-            for parameter in self.collect_params().values():
-                parameter._finish_deferred_init()
+            settle(self, (x, *args), self.collect_params().values())
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         if isinstance(first, Value):
             with self.name_scope():
@@ -336,6 +330,8 @@ class HybridBlock(Block):
     def infer_shape(self, *args: Any) -> None:
         """Find the unknown shapes of parameters from inputs.
 
+        The graph that they follow from is one that `export` can write.
+
         Args:
             *args: The arguments of a call.
 
@@ -343,7 +339,7 @@ class HybridBlock(Block):
             OperatorError: if an operator refuses the shapes.
             ParameterError: if a shape stays unknown.
         """
-        infer_parameters(self, args, shapes=True)
+        self._inferred = infer_parameters(self, args, shapes=True)
 
     def infer_type(self, *args: Any) -> None:
         """Find the dtypes of parameters from inputs.
@@ -351,7 +347,7 @@ class HybridBlock(Block):
         Args:
             *args: The arguments of a call.
         """
-        infer_parameters(self, args, shapes=False)
+        self._inferred = infer_parameters(self, args, shapes=False)
 
     # -- files and monitoring ------------------------------------------------------------------
 
@@ -370,15 +366,15 @@ class HybridBlock(Block):
             The names of both files.
 
         Raises:
-            GraphError: if the block was not hybridized and run.
+            GraphError: if the block was not hybridized and run, and nothing was inferred since
+                `hybridize`.
             ArgumentTypeError: if ``path`` is no path or ``epoch`` no number.
             MissingFileError: if the folder does not exist.
         """
-        graph = next(reversed(self._graphs.values()), None)
-        return export_graph(f"{self.name}.export", graph, path, epoch, remove_amp_cast)
+        return export_graph(self, path, epoch, remove_amp_cast)
 
     def _describe_graph(self) -> dict[str, Any]:
-        return describe(next(reversed(self._graphs.values()), None))
+        return describe(self)
 
     def _hybridize_again(self) -> None:
         self._active = True
@@ -386,7 +382,7 @@ class HybridBlock(Block):
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
         """Have ``callback(name, operator_name, array)`` called with what every operator of the
-        graph computes.
+        hybridized block computes.
 
         While a hook is there, graphs run operator by operator.
 

@@ -5,10 +5,12 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gluonish.block.arguments import WithKeywords, call
 from gluonish.block.options import HybridOptions
-from gluonish.block.tracing import trace_block
+from gluonish.block.tracing import Traced, settle, trace_block
+from gluonish.block.watching import Watched
 from gluonish.core.device import Device
-from gluonish.core.errors import ArgumentTypeError, GraphError, OperatorError
+from gluonish.core.errors import ArgumentTypeError, GraphError, OperatorError, UntraceableError
 from gluonish.graph import interpreter
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
@@ -25,10 +27,11 @@ if TYPE_CHECKING:
     from gluonish.hybrid_block import HybridBlock
 
 __all__ = [
+    "Graph",
     "HybridGraph",
-    "ImperativeCall",
     "describe",
     "export_graph",
+    "graph_of_call",
     "values_by_name",
     "write_model",
 ]
@@ -65,16 +68,15 @@ class HybridGraph:
     """
 
     __slots__ = (
-        "_arguments",
         "_auxiliary",
         "_bound",
         "_cached",
-        "_data",
         "_dynamic",
         "_lines",
         "_outputs",
         "_parameters",
         "_structure",
+        "_traced",
     )
 
     def __init__(
@@ -84,16 +86,12 @@ class HybridGraph:
         arrays: Sequence[NDArray],
         options: HybridOptions,
     ) -> None:
-        traced = trace_block(block, structure, arrays)
+        self._traced = traced = trace_block(block, structure, arrays)
         self._outputs = traced.outputs
         self._structure = traced.structure
-        self._arguments = structure
-        self._data = traced.data
         self._lines = traced.lines
-        symbol = self.symbol()
-        self._auxiliary = set(symbol.list_auxiliary_states())
-        given = {id(node) for node in traced.data}
-        variables = [node for node in symbol._variables() if id(node) not in given]
+        self._auxiliary = set(self.symbol().list_auxiliary_states())
+        variables = traced.variables()
         self._parameters = _parameters_of(block, variables)
         self._bound: dict[Device, _Bound] = {}
         # Outside training, and in it.
@@ -116,27 +114,25 @@ class HybridGraph:
         bound = self._bound.get(device)
         if bound is None or bound.moves != Parameter.moves:
             bound = self._bind(device)
-        if self._dynamic[bool(recording.mode.get() & recording.TRAINING)]:
-            given = [*arrays, *bound.arrays]
-            found = run_imperatively(self._cached.inputs, self._outputs, given)
-            return found[0] if self._structure is None else regroup(found, self._structure)
+        dynamic = self._dynamic[bool(recording.mode.get() & recording.TRAINING)]
+        planned = not dynamic and hook is None
         repeated = bound.repeated  # once: another thread may put another one there
         results = None
-        if repeated is not None and hook is None:
+        if repeated is not None and planned:
             results = repeated.run(arrays)
         if results is None:
+            inputs = [*arrays, *bound.arrays]
             try:
-                results = self._compute([*arrays, *bound.arrays], bound, hook)
+                if planned:
+                    results = self._compute(inputs, bound)
+                else:
+                    results = self._by_operator(inputs, hook, dynamic=dynamic)
             except OperatorError as error:
                 self._lines.complete(error)
                 raise
         return results[0] if self._structure is None else regroup(results, self._structure)
 
-    def _compute(
-        self, inputs: list[NDArray], bound: _Bound, hook: tuple[Monitor, bool] | None
-    ) -> list[NDArray]:
-        if hook is not None:
-            return self._monitored(inputs, hook)
+    def _compute(self, inputs: list[NDArray], bound: _Bound) -> list[NDArray]:
         results = self._cached(inputs)
         bound.repeated = self._cached.repeated(inputs)
         return results
@@ -148,11 +144,21 @@ class HybridGraph:
         bound = self._bound[device] = _Bound(moves, arrays)
         return bound
 
-    def _monitored(self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool]) -> list[NDArray]:
-        train = bool(recording.mode.get() & recording.TRAINING)
-        specs = [x._spec for x in inputs]
-        graph = specialize(self._cached.inputs, self._outputs, specs, train=train)
-        return interpreter.evaluate(graph, inputs, monitor=hook)
+    def _by_operator(
+        self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool] | None, *, dynamic: bool
+    ) -> list[NDArray]:
+        """Run operator by operator; only this graph's hook is told, not that of a block around."""
+        flags = recording.mode.get() & ~recording.WATCHED
+        token = recording.mode.set(flags)
+        try:
+            if dynamic:
+                return run_imperatively(self._cached.inputs, self._outputs, inputs, hook)
+            train = bool(flags & recording.TRAINING)
+            specs = [x._spec for x in inputs]
+            graph = specialize(self._cached.inputs, self._outputs, specs, train=train)
+            return interpreter.evaluate(graph, inputs, monitor=hook)
+        finally:
+            recording.mode.reset(token)
 
     def symbol(self) -> Symbol:
         """Return the traced computation as a Symbol."""
@@ -166,24 +172,59 @@ class HybridGraph:
         return values_by_name({p.name: p for p in self._parameters}, self._auxiliary)
 
 
+class InferredGraph:
+    """The graph that parameters' shapes or types were inferred from; to be written, not to run.
+
+    Args:
+        block: The block.
+        traced: The graph.
+    """
+
+    __slots__ = ("_block", "_traced")
+
+    def __init__(self, block: "HybridBlock", traced: Traced) -> None:
+        self._block = block
+        self._traced = traced
+
+    def symbol(self) -> Symbol:
+        """Return the computation as a Symbol."""
+        return Symbol(self._traced.outputs)
+
+    def named_parameters(self) -> dict[str, NDArray]:
+        """Return the parameters' values as `HybridGraph.named_parameters` does.
+
+        Those that waited for their shapes get values first.
+        """
+        parameters = _parameters_of(self._block, self._traced.variables())
+        for parameter in parameters:
+            parameter._finish_deferred_init()
+        auxiliary = self.symbol().list_auxiliary_states()
+        return values_by_name({p.name: p for p in parameters}, auxiliary)
+
+
 class ImperativeCall:
     """What stands in for the graph of a call that cannot have one: the block runs imperatively.
 
     Args:
         block: The block.
         structure: How the call's arrays are nested.
+        reason: Why there is no graph, for messages.
     """
 
-    __slots__ = ("_arguments", "_block")
+    __slots__ = ("_arguments", "_block", "_reason")
 
-    def __init__(self, block: "HybridBlock", structure: Structure) -> None:
+    def __init__(self, block: "HybridBlock", structure: Structure, reason: str) -> None:
         self._block = block
         self._arguments = structure
+        self._reason = reason
 
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
-        """Run ``forward`` on a call's arrays; without a graph there is nothing to monitor."""
-        del hook
-        return self._block._call_forward(*regroup(arrays, self._arguments))
+        """Run ``forward`` on a call's arrays."""
+        arguments = regroup(arrays, self._arguments)
+        if hook is None:
+            return call(self._block._call_forward, arguments)
+        with self._block.name_scope(), Watched(hook):
+            return call(self._block._call_forward, arguments)
 
     def symbol(self) -> Symbol:
         """Refuse: there is no graph.
@@ -192,14 +233,42 @@ class ImperativeCall:
             GraphError: always.
         """
         raise GraphError(
-            f"{self._block.name}: expected a block with a graph, got one in which a shape depends "
-            "on values; write it with hybrid_forward, which composes Symbols"
+            f"{self._block.name}: expected a block with a graph, got one that cannot be traced: "
+            f"{self._reason}"
         )
 
     def named_parameters(self) -> dict[str, NDArray]:
         """Refuse, as `symbol` does."""
         self.symbol()
         return {}
+
+
+Graph = HybridGraph | ImperativeCall
+
+
+def graph_of_call(
+    block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray], options: HybridOptions
+) -> Graph:
+    """Return the graph of one kind of call of a block, or what stands in for it.
+
+    Args:
+        block: The block.
+        structure: How the call's arrays are nested.
+        arrays: The arrays of the first such call.
+        options: What `hybridize` was told.
+    """
+    try:
+        return HybridGraph(block, structure, arrays, options)
+    except UntraceableError as error:
+        return ImperativeCall(block, structure, str(error))
+
+
+def _newest_graph(block: "HybridBlock") -> Graph | InferredGraph | None:
+    """Return the graph that a block traced last, else one of inference; None if there is none."""
+    graph = next(reversed(block._graphs.values()), None)
+    if graph is None and block._inferred is not None:
+        return InferredGraph(block, block._inferred)
+    return graph
 
 
 def values_by_name(
@@ -213,25 +282,24 @@ def values_by_name(
 
 
 def export_graph(
-    what: str,
-    graph: HybridGraph | ImperativeCall | None,
+    block: "HybridBlock",
     path: str | os.PathLike[str],
     epoch: int,
     remove_amp_cast: bool,
 ) -> tuple[str, str]:
-    """Write a graph and its parameters, and return the names of the files.
+    """Write a block's newest graph and its parameters, and return the names of the files.
 
     Args:
-        what: Who was called, for messages.
-        graph: The graph; None if there is none.
+        block: The block.
         path: What the names begin with.
         epoch: Number in the second name.
         remove_amp_cast: Whether casts of mixed precision are left out.
     """
+    what, graph = f"{block.name}.export", _newest_graph(block)
     if graph is None:
         raise GraphError(
             f"{what}: expected a block that was hybridized and run once, got one without a graph; "
-            "call hybridize() and then the block on an input"
+            "call hybridize() and then the block, or infer_shape, on an input"
         )
     return write_model(what, graph.symbol(), graph.named_parameters(), path, epoch, remove_amp_cast)
 
@@ -258,12 +326,13 @@ def write_model(
     return symbol_file, params_file
 
 
-def describe(graph: HybridGraph | ImperativeCall | None) -> dict[str, Any]:
-    """Return what files of `Block.save` hold of a block's graph.
+def describe(block: "HybridBlock") -> dict[str, Any]:
+    """Return what files of `Block.save` hold of a block's newest graph.
 
     An array is 0 in a format, None is -1, and a list or tuple a list. A graph that they have no
     words for is left out, as if there were none.
     """
+    graph = _newest_graph(block)
     if graph is None:
         return {"hybridized": False}
     try:
@@ -271,9 +340,9 @@ def describe(graph: HybridGraph | ImperativeCall | None) -> dict[str, Any]:
         if isinstance(graph, ImperativeCall):
             return {"hybridized": False}
         return {
-            "in_format": _format(graph._arguments),
-            "out_format": _format(graph._structure),
-            "inputs": [Symbol([Value(node)]).tojson() for node in graph._data],
+            "in_format": _format(graph._traced.arguments),
+            "out_format": _format(graph._traced.structure),
+            "inputs": [Symbol([Value(node)]).tojson() for node in graph._traced.data],
             "symbol": symbol.tojson(),
             "hybridized": True,
         }
@@ -288,6 +357,8 @@ def _format(structure: Structure) -> Any:
         if structure.value is not None:
             raise GraphError(f"format: expected arrays and None, got {structure.value!r}")
         return -1
+    if structure[0] is WithKeywords:
+        raise GraphError("format: expected arguments by position, got some by keyword only")
     return [_format(part) for part in structure[1]]
 
 
@@ -305,6 +376,4 @@ def _parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Para
 
 def _finish_deferred(block: "HybridBlock", parameters: Sequence[Parameter], args: Any) -> None:
     if any(p._data is None and p._deferred_init is not None for p in parameters):
-        block.infer_shape(*args)
-        for parameter in parameters:
-            parameter._finish_deferred_init()
+        settle(block, args, parameters)

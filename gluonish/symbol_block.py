@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import gluonish.symbol as sym
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.block.tracing import settle
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
 from gluonish.graph.ir import Value
 from gluonish.graph.rewrite import replay
 from gluonish.hybrid_block import HybridBlock
@@ -148,7 +149,11 @@ class SymbolBlock(HybridBlock):
     def _replay(self, args: Sequence[Value | NDArray]) -> Any:
         """Append the graph to the trace of a larger one."""
         given = self._named(args)
-        values: dict[str, Any] = {name: p.data() for name, p in self.params.items()}
+        try:
+            values: dict[str, Any] = {name: p.data() for name, p in self.params.items()}
+        except DeferredInitializationError:
+            settle(self, args, self.params.values())
+            values = {name: p.data() for name, p in self.params.items()}
         outputs = replay(self._symbol._values, values | given)
         return outputs[0] if len(outputs) == 1 else outputs
 

@@ -38,6 +38,7 @@ from gluonish.nn import (
     Sequential,
 )
 from gluonish.symbol import NameManager
+from gluonish.symbol_block import SymbolBlock
 
 GOLDEN = Path(__file__).parent / "golden"
 ENGINES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
@@ -636,8 +637,51 @@ def test_a_pickled_block_goes_on(tmp_path: Path) -> None:
 
 
 def test_export_wants_a_graph() -> None:
-    with pytest.raises(GraphError, match="call hybridize\\(\\) and then the block on an input"):
+    with pytest.raises(GraphError, match="call hybridize\\(\\) and then the block, or infer_shape"):
         Dense(2).export("nowhere")
+
+
+@pytest.mark.parametrize("deferred", [True, False])
+@pytest.mark.parametrize("infer", ["infer_shape", "infer_type"])
+@pytest.mark.parametrize("active", [False, True])
+def test_a_graph_of_inference_is_exported_as_that_of_a_call_is(
+    active: bool, infer: str, deferred: bool, tmp_path: Path
+) -> None:
+    files = []
+    for inferred in (True, False):
+        with NameManager():
+            net = HybridSequential(prefix="net_")
+            with net.name_scope():
+                net.add(Dense(3, in_units=4 * (not deferred), activation="relu"), Dense(2))
+        net.initialize("ones")
+        net.hybridize(active or not inferred)
+        if inferred:
+            net.infer_shape(ones((1, 4)))
+            getattr(net, infer)(ones((1, 4)))
+        else:
+            net(ones((1, 4)))
+        files.append([Path(name).read_bytes() for name in net.export(tmp_path / "net")])
+    assert files[0] == files[1]
+
+
+def test_hybridize_forgets_the_graph_of_inference() -> None:
+    net = Dense(2, in_units=3)
+    net.initialize()
+    net.infer_shape(ones((1, 3)))
+    net.hybridize()
+    with pytest.raises(GraphError, match="or infer_shape, on an input"):
+        net.export("nowhere")
+
+
+def test_a_layer_whose_shape_was_deferred_is_exported_after_an_imperative_call(
+    tmp_path: Path,
+) -> None:
+    net = Dense(2)
+    net.initialize()
+    net(ones((1, 3)))
+    symbol, params = net.export(tmp_path / "net")
+    again = SymbolBlock.imports(symbol, "data", params)
+    np.testing.assert_array_equal(again(ones((1, 3))).asnumpy(), net(ones((1, 3))).asnumpy())
 
 
 def test_an_exported_network_is_the_file_that_mxnet_writes(tmp_path: Path) -> None:

@@ -8,13 +8,22 @@ import gluonish as mx
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.monitor import Monitor
 
-# What MXNet 1.9.1 reports of `executor`, without the gradients' operators.
+# What MXNet 1.9.1 reports of `executor`, without the gradient of the label, which is none.
 OUTPUTS = ["fc_output", "act_output", "softmax_output"]
+GRADIENTS = [
+    *("softmax_backward_output0", "act_backward_output"),
+    *(f"fc_backward_output{i}" for i in range(3)),
+]
 ARGUMENTS = ["data", "fc_weight", "fc_bias", "softmax_label"]
 VALUES = {
     "fc_output": 0.63814276,
     "act_output": 0.63814276,
     "softmax_output": 0.5239814,
+    "softmax_backward_output0": 0.6466616,
+    "act_backward_output": 0.6466616,
+    "fc_backward_output0": 0.27714068,
+    "fc_backward_output1": 0.50923425,
+    "fc_backward_output2": 1.2872294,
     "data": 0.43252146,
     "fc_weight": 0.43252146,
     "fc_bias": 0.10101526,
@@ -48,7 +57,7 @@ def test_outputs_and_arguments_are_reported_with_their_magnitude(executor) -> No
     monitor = Monitor(1)
     monitor.install(executor)
     records = batch(monitor, executor)
-    assert names(records) == OUTPUTS + ARGUMENTS
+    assert names(records) == OUTPUTS + GRADIENTS + ARGUMENTS
     assert {step for step, _, _ in records} == {1}
     for _, name, text in records:
         assert text.endswith("\t")
@@ -58,7 +67,8 @@ def test_outputs_and_arguments_are_reported_with_their_magnitude(executor) -> No
 def test_a_pattern_chooses_names_from_their_beginning(executor) -> None:
     monitor = Monitor(1, pattern="fc")
     monitor.install(executor)
-    assert names(batch(monitor, executor)) == ["fc_output", "fc_weight", "fc_bias"]
+    found = names(batch(monitor, executor))
+    assert found == ["fc_output", *GRADIENTS[2:], "fc_weight", "fc_bias"]
     assert monitor.re_prog == re.compile("fc")
 
 
@@ -72,14 +82,14 @@ def test_inputs_are_reported_with_monitor_all(executor) -> None:
 def test_sorted_records_come_by_name(executor) -> None:
     monitor = Monitor(1, sort=True)
     monitor.install(executor)
-    assert names(batch(monitor, executor)) == sorted(OUTPUTS + ARGUMENTS)
+    assert names(batch(monitor, executor)) == sorted(OUTPUTS + GRADIENTS + ARGUMENTS)
 
 
 def test_it_is_active_every_so_many_batches(executor) -> None:
     monitor = Monitor(2)
     monitor.install(executor)
     counts = [len(batch(monitor, executor)) for _ in range(5)]
-    assert counts == [7, 0, 7, 0, 7]
+    assert counts == [12, 0, 12, 0, 12]
     assert monitor.step == 5
 
 

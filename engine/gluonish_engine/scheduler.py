@@ -41,6 +41,7 @@ from gluonish_engine.var import (
     release,
     request,
     skip,
+    standing_failure,
     waits_for,
     withdraw,
 )
@@ -226,6 +227,37 @@ class Scheduler:
         for var in frame[1]:
             var.active = -1
         self.pending += 1
+
+    def is_free(self, reads: Sequence[Var], writes: Sequence[Var], raises: int) -> bool:
+        """Whether an inline operator may have these variables now; the caller holds the lock.
+
+        Args:
+            reads: Variables that it reads.
+            writes: Variables that it writes.
+            raises: How many raises its push comes after.
+        """
+        for var in reads:
+            if (
+                var.active < 0
+                or var.queue
+                or var.stream
+                or (var.error and self._stands(var, raises))
+            ):
+                return False
+        for var in writes:
+            if var.active or var.queue or var.stream or (var.error and self._stands(var, raises)):
+                return False
+        return True
+
+    def _stands(self, var: Var, raises: int) -> bool:
+        """Whether a variable's error keeps a push from being inline, under the lock.
+
+        A stale mark that stands no more is taken away while nothing is pending: then whoever comes
+        to the variable from now on was pushed after the raise, too.
+        """
+        if not self.pending and standing_failure((var,), raises) is None:
+            var.error = None
+        return var.error is not None
 
     def reveal(self) -> None:
         """Let the quiet operator, if there is one, be seen as any other, under the lock."""

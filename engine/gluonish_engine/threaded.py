@@ -1,30 +1,31 @@
 """ThreadedEngine: operators run in worker lanes, on streams, or inline when ready.
 
 Invariants: all bookkeeping is the scheduler's, under its one lock (`gluonish_engine.scheduler`);
-this module runs operators, hooks, streams and thread starts, always without it. A thread that runs
-an operator owns the operator's variables meanwhile. While ``_dropping``, operators are not run but
+this module runs operators, hooks and streams, and `gluonish_engine.workers` the threads, always
+without it. A thread that runs an operator owns the operator's variables meanwhile. While
+``_dropping``, operators are not run but
 fail, so that those who wait are set free in the usual way.
 """
 
-import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from gluonish_engine.base import Engine
 from gluonish_engine.errors import EngineError, Failure
+from gluonish_engine.forking import ForkHold
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.promise import Promise
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.stream_order import StreamOrder
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Call, Frame, Job, Var, frames_of, reclaim, skip, standing_failure
+from gluonish_engine.var import Call, Job, Var, is_read_inside, skip, standing_failure
+from gluonish_engine.workers import Workers
 
 __all__ = ["ThreadedEngine"]
 
 _EXIT_FLUSH_S = 60.0
 _DROP_S = 1.0
-_FORK_S = 10.0
 
 
 class ThreadedEngine(Engine):
@@ -51,13 +52,11 @@ class ThreadedEngine(Engine):
         error_type: type[Exception],
     ) -> None:
         super().__init__(stack_trace_depth, error_type)
-        self._workers = workers
-        self._per_device = per_device
         self._core = Scheduler()
         self._order = StreamOrder(self._core)
-        self._pool = self._new_pool()
+        self._workers = Workers(workers, per_device, self._core, self._thread, self._run)
         self._dropping = False
-        self._holds_for_fork = False
+        self._fork = ForkHold(self._core)
 
     def push(
         self,
@@ -153,9 +152,7 @@ class ThreadedEngine(Engine):
             self._core.reveal()
             self._core.closed = True
             complete = complete and not self._core.pending
-        self._drop_promises()
-        self._dropping = True
-        self._core.wait_idle(_DROP_S)
+        self._drop()
         with self._core.lock:
             lanes = {lane for lane in self._lanes.values() if isinstance(lane, WorkerLane)}
             self._lanes = {}
@@ -170,105 +167,31 @@ class ThreadedEngine(Engine):
         return previous
 
     def before_fork(self) -> None:
-        """Wait (at most 10 s) until nothing is pending, then hold the lock across the fork.
-
-        So the child finds every value complete. What is still pending after that time, or because
-        an operator itself forks, carries an error in the child.
-        """
-        deadline = time.monotonic() + _FORK_S
-        inside = self._thread.state.running is not None
-        while True:
-            if not inside:
-                self._core.wait_idle(max(0.0, deadline - time.monotonic()))
-            self._core.lock.acquire()
-            self._core.reveal()
-            if inside or not self._core.pending or time.monotonic() >= deadline:
-                self._holds_for_fork = True
-                return
-            self._core.lock.release()
+        """Wait (at most 10 s) until nothing is pending; see `gluonish_engine.forking`."""
+        self._fork.take(self._thread.state.running is not None)
 
     def after_fork_in_parent(self) -> None:
         """Go on."""
-        if self._holds_for_fork:
-            self._holds_for_fork = False
-            self._core.lock.release()
+        self._fork.release()
 
     def after_fork_in_child(self) -> None:
         """Start clean: new locks, no threads, no pending work."""
         super().after_fork_in_child()
-        self._holds_for_fork = False
-        self._pool = self._new_pool()
+        self._workers.reset()
         self._thread.state.bulk = None
-        running = self._thread.state.running
-        if self._core.pending:
-            failure = Failure("fork", EngineError("the value was pending at the fork"), 0)
-            failure.raised = True
-            reclaim(failure, running)
-        self._core.reset(len(list(frames_of(running))))
+        self._fork.start_clean(self._thread.state.running)
 
     def finish_at_exit(self) -> None:
         """Wait at most 60 s for jobs that write files, then drop the rest within 1 s."""
         self._core.wait_idle(_EXIT_FLUSH_S, flushes_only=True)
-        self._drop_promises()
-        self._dropping = True
-        self._core.wait_idle(_DROP_S)
+        self._drop()
 
     # Lanes
-
-    def _new_pool(self) -> WorkerLane | None:
-        if self._per_device:
-            return None
-        return WorkerLane("pool", self._workers["compute"] + self._workers["copy"])
 
     def _add_lane(self, key: Hashable) -> Any:
         if self._core.closed:
             self._refuse("push: expected a running engine, got one that was shut down")
-        kind = key[-1] if isinstance(key, tuple) and key else key
-        count = self._workers.get(kind) if isinstance(kind, str) else None
-        lane = self._pool or WorkerLane(key, count or self._workers["compute"])
-        return self._lanes.setdefault(key, lane)
-
-    def _start(self, lane: WorkerLane) -> bool:
-        """Start the threads of a lane at its first job; False where no thread can start."""
-        with self._core.lock:
-            if lane.started:
-                return True
-            lane.started = True
-        try:
-            for _ in range(lane.workers):
-                self._start_thread(lane)
-        except RuntimeError:
-            # Python refuses new threads while the interpreter ends; the pushing thread takes over.
-            lane.started = False
-            return False
-        return True
-
-    def _start_thread(self, lane: WorkerLane) -> None:
-        threading.Thread(
-            target=self._work, args=(lane,), name=f"gluonish-engine {lane.key}", daemon=True
-        ).start()
-
-    def _work(self, lane: WorkerLane) -> None:
-        self._thread.state.lane = lane
-        while True:
-            lane.tokens.get()
-            with self._core.lock:
-                job = lane.take()
-            if job is None or self._run_job(job, lane):
-                return
-            # It keeps arrays alive, and the next one may be long in coming.
-            del job
-
-    def _run_job(self, job: Job, lane: WorkerLane) -> bool:
-        """Run a job in a worker; whether the lane has a thread too many now."""
-        self._thread.state.running = job.frame()
-        for call in job.calls:
-            self._run(call, lane.stream)
-        self._thread.state.running = None
-        with self._core.lock:
-            lane.load -= 1
-            self._core.finish(job)
-            return lane.leaves()
+        return self._lanes.setdefault(key, self._workers.lane(key))
 
     # Running
 
@@ -281,7 +204,7 @@ class ThreadedEngine(Engine):
             # Blocking until the variables are granted might be for ever: the caller may be on its
             # way to keep the promise. So a thread of the stream's own does it.
             target = self._launcher(target)
-        if isinstance(target, StreamLane) or not (target.started or self._start(target)):
+        if isinstance(target, StreamLane) or not (target.started or self._workers.start(target)):
             self._flush_bulk()
             self._run_here(call, target, priority)
             return
@@ -305,7 +228,7 @@ class ThreadedEngine(Engine):
     def _submit_held(self, call: Call, held: dict[Var, bool]) -> Job:
         """Submit a call that is to hold other variables than its own."""
         target = self._lanes.get(call.key) or self._add_lane(call.key)
-        if isinstance(target, StreamLane) or not (target.started or self._start(target)):
+        if isinstance(target, StreamLane) or not (target.started or self._workers.start(target)):
             self._refuse(f"keep: expected a lane of workers, got {call.key!r}")
         job = Job([call], held, target, call.key)
         self._core.submit(job)
@@ -314,9 +237,12 @@ class ThreadedEngine(Engine):
     def _promise_failure(self, name: str, error: BaseException) -> Failure:
         return self._fail(name, error, next(self._core.sequence), None)
 
-    def _drop_promises(self) -> None:
+    def _drop(self) -> None:
+        """Fail what is pending, promises included."""
         for promise in tuple(self._core.promises):
             promise.fail("promise", EngineError("the engine stopped before it was kept"))
+        self._dropping = True
+        self._core.wait_idle(_DROP_S)
 
     def _run_inline(
         self,
@@ -337,7 +263,9 @@ class ThreadedEngine(Engine):
             # With nothing pending no variable is held or queued for, and none carries an error
             # before the first failure, so an operator of hundreds need not look at each.
             looks = core.pending or Failure.happened or self._stream_lanes
-            if looks and not self._is_free(reads, writes):
+            if looks and not core.is_free(
+                reads, writes, self._raises if local.raises is None else local.raises
+            ):
                 return False
             for var in writes:
                 var.version += 1
@@ -367,30 +295,10 @@ class ThreadedEngine(Engine):
             self._tell(name, key, start_ns, time.perf_counter_ns())
         return True
 
-    def _is_free(self, reads: Sequence[Var], writes: Sequence[Var]) -> bool:
-        """Whether an inline operator may have these variables now, under the lock."""
-        for var in reads:
-            if var.active < 0 or var.queue or var.stream or (var.error and self._stands(var)):
-                return False
-        for var in writes:
-            if var.active or var.queue or var.stream or (var.error and self._stands(var)):
-                return False
-        return True
-
     def _raises_seen(self) -> int:
         """How many raises the pushes and waits that this thread does now come after."""
         raises = self._thread.state.raises
         return self._raises if raises is None else raises
-
-    def _stands(self, var: Var) -> bool:
-        """Whether a variable's error keeps a push from being inline, under the lock.
-
-        A stale mark that stands no more is taken away while nothing is pending: then whoever comes
-        to the variable from now on was pushed after the raise, too.
-        """
-        if not self._core.pending and standing_failure((var,), self._raises_seen()) is None:
-            var.error = None
-        return var.error is not None
 
     def _run_here(self, call: Call, target: Any, priority: int) -> None:
         """Run a call in the calling thread, after blocking until its variables are granted."""
@@ -450,7 +358,11 @@ class ThreadedEngine(Engine):
     def _wait(self, var: Var, write: bool) -> None:
         self._flush_bulk()
         frame = self._thread.state.running
-        if frame is None or not self._held_inside(var, write, frame):
+        try:
+            ready = frame is not None and is_read_inside(var, write, frame)
+        except EngineError as error:
+            self._refuse(str(error))
+        if not ready:
             if self._core.quiet:
                 with self._core.lock:
                     self._core.reveal()
@@ -472,47 +384,12 @@ class ThreadedEngine(Engine):
             self._note_raised(failure, frame is not None)
             self._raise(failure)
 
-    def _held_inside(self, var: Var, write: bool, frame: Frame) -> bool:
-        """Whether a running operator reads ``var``, so it is ready; refuse if one writes it."""
-        for reads, writes in frames_of(frame):
-            if var in writes or (write and var in reads):
-                self._refuse(
-                    "wait: expected a variable that the waiting operator leaves alone, "
-                    "got one that it writes (or, in wait_to_write, reads)"
-                )
-            if var in reads:
-                return True
-        return False
-
     def _await(self, job: Job) -> None:
         """Block until a job is granted."""
-        local = self._thread.state
         try:
-            if self._core.enter(job, local.running):
-                return
+            self._workers.await_job(job)
         except EngineError as error:
             self._refuse(str(error))
-        lane = local.lane
-        try:
-            if lane is None:
-                job.gate.acquire()
-            else:
-                self._await_in_worker(job, lane)
-        except BaseException:
-            self._core.abandon(job)
-            raise
-
-    def _await_in_worker(self, job: Job, lane: WorkerLane) -> None:
-        """Block a worker, while a spare thread takes its place."""
-        with self._core.lock:
-            needed = lane.needs_spare()
-        if needed:
-            self._start_thread(lane)
-        try:
-            job.gate.acquire()
-        finally:
-            with self._core.lock:
-                lane.surplus += 1
 
     def _flush_bulk(self) -> None:
         local = self._thread.state

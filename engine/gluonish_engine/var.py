@@ -32,7 +32,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from gluonish_engine.errors import Failure, Stale
+from gluonish_engine.errors import EngineError, Failure, Stale
 from gluonish_engine.streams import StreamUse
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "Var",
     "extend",
     "grant",
+    "is_read_inside",
     "release",
     "request",
     "skip",
@@ -271,6 +272,28 @@ def frames_of(frame: Frame | None) -> Iterator[tuple[Sequence[Var], Sequence[Var
     while frame is not None:
         reads, writes, frame = frame
         yield reads, writes
+
+
+def is_read_inside(var: Var, write: bool, frame: Frame) -> bool:
+    """Whether an operator that a thread is inside of reads a variable, which is ready then.
+
+    Args:
+        var: A variable that is waited for.
+        write: Whether to write it.
+        frame: The operators.
+
+    Raises:
+        EngineError: if one of them writes it, or is in the way of writing.
+    """
+    for reads, writes in frames_of(frame):
+        if var in writes or (write and var in reads):
+            raise EngineError(
+                "wait: expected a variable that the waiting operator leaves alone, "
+                "got one that it writes (or, in wait_to_write, reads)"
+            )
+        if var in reads:
+            return True
+    return False
 
 
 def reclaim(failure: Failure, frame: Frame | None) -> None:

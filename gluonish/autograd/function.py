@@ -1,10 +1,16 @@
 """Function: a computation with a gradient of the user's own."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from gluonish.autograd.scopes import is_recording, is_training, pause
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError, NotSupportedError
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    AutogradError,
+    NotSupportedError,
+    UntraceableError,
+)
 from gluonish.ndarray import zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf, Node
@@ -17,8 +23,9 @@ class Function:
     """A differentiable function defined by the user; subclasses give ``forward`` and ``backward``.
 
     ``forward`` computes from NDArrays outside recording; ``backward`` gets the gradients of the
-    outputs, zeros for those that nothing used, and returns those of the inputs, one each. An
-    instance is for one call.
+    outputs, zeros for those that nothing used, and returns those of the inputs, one each, with None
+    for zeros. An instance is for one call. A hybridized block that calls one has no graph: it runs
+    imperatively.
 
     Example:
         >>> from gluonish import autograd, nd
@@ -54,9 +61,14 @@ class Function:
         """Run ``forward`` and, while recording, remember to run ``backward``.
 
         Raises:
+            ArgumentTypeError: if an input is no NDArray.
             AutogradError: if the instance was called before.
+            UntraceableError: in the trace of a block, which runs without a graph then.
         """
         name = type(self).__name__
+        for x in inputs:
+            if not isinstance(x, NDArray):
+                _refuse(name, x)
         if self._used:
             raise AutogradError(
                 f"{name}: expected one call of each instance, got a second; make a new instance"
@@ -70,7 +82,9 @@ class Function:
             node = _FunctionNode(self, inputs, outputs)
             for i, output in enumerate(outputs):
                 output._link = (node, i)
-        return outputs[0] if isinstance(result, NDArray) else tuple(outputs)
+        if isinstance(result, NDArray):
+            return outputs[0]
+        return outputs if isinstance(result, list) else tuple(outputs)
 
     def forward(self, *inputs: NDArray) -> Any:
         """Compute the outputs; a subclass defines this.
@@ -87,6 +101,15 @@ class Function:
             NotSupportedError: It does not.
         """
         raise _undefined(self, "backward(self, *output_grads)")
+
+
+def _refuse(name: str, x: object) -> NoReturn:
+    if hasattr(type(x), "__apply__"):
+        raise UntraceableError(
+            f"{name}: expected NDArrays, got a {type(x).__name__}; an autograd.Function has no "
+            "place in a graph"
+        )
+    raise ArgumentTypeError(f"{name}: expected NDArrays, got {type(x).__name__}")
 
 
 def _undefined(function: Function, member: str) -> NotSupportedError:
@@ -145,13 +168,22 @@ class _FunctionNode:
             as_kind(zeros(*kind) if g is None else g)
             for g, kind, as_kind in zip(grads, self.output_kinds, self.output_faces, strict=True)
         ]
-        found = _listed(self.function.backward(*filled), f"{name}.backward")
-        if [g.shape for g in found] != self.input_shapes:
+        result = self.function.backward(*filled)
+        several = result if isinstance(result, list | tuple) else [result]
+        # One that returns nothing at all has forgotten to.
+        _listed(
+            None if result is None else [g for g in several if g is not None], f"{name}.backward"
+        )
+        shapes = [None if g is None else g.shape for g in several]
+        if len(shapes) != len(self.input_shapes) or any(
+            shape not in (None, expected)
+            for shape, expected in zip(shapes, self.input_shapes, strict=True)
+        ):
             raise ArgumentError(
                 f"{name}: expected backward to return a gradient for each input, of shapes "
-                f"{self.input_shapes}, got {[g.shape for g in found]}"
+                f"{self.input_shapes}, got {shapes}"
             )
-        return [as_nd_ndarray(g) for g in found]
+        return [None if g is None else as_nd_ndarray(g) for g in several]
 
     def free(self) -> None:
         """Drop the function and what it saved."""

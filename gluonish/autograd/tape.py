@@ -1,6 +1,6 @@
 """The backward walk: from the heads, through the tape, to the arrays that asked for gradients."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from typing import Any, cast
 
@@ -17,17 +17,33 @@ from gluonish_engine import Var
 __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
 
 Heads = Sequence[NDArray]
+Observe = Callable[[Node, Sequence[NDArray | None], Sequence[NDArray | None]], None]
 Grads = dict[tuple[int, int], NDArray]  # (id of node or leaf, output) -> gradient so far
 
 
-def run_backward(heads: Heads, head_grads: Sequence[NDArray | None], *, retain_graph: bool) -> None:
+def run_backward(
+    heads: Heads,
+    head_grads: Sequence[NDArray | None],
+    *,
+    retain_graph: bool,
+    observe: Observe | None = None,
+) -> None:
     """Compute gradients of the heads and store them in the leaves, as their ``grad_req`` says.
+
+    Args:
+        heads: Recorded arrays.
+        head_grads: Their gradients; None for ones.
+        retain_graph: Whether the graph can be walked again.
+        observe: Called for each node with it, the gradients of its outputs, and those it computed
+            of its inputs.
 
     Raises:
         AutogradError: if a head was not recorded, its graph was already freed, or no array behind
             it asked for a gradient.
     """
-    leaves, grads = _walk(heads, head_grads, retain_graph=retain_graph, in_place=True)
+    leaves, grads = _walk(
+        heads, head_grads, retain_graph=retain_graph, in_place=True, observe=observe
+    )
     if all(leaf.req == "null" for leaf in leaves):
         raise AutogradError(
             "backward: expected heads computed from arrays that ask for a gradient, got none; "
@@ -120,6 +136,7 @@ def _walk(
     *,
     retain_graph: bool,
     in_place: bool = False,
+    observe: Observe | None = None,
 ) -> tuple[Mapping[Leaf, int], Grads]:
     """Return the leaves behind the heads, as `topological` does, and the gradients they got.
 
@@ -148,6 +165,8 @@ def _walk(
         if is_reached:
             targets = _targets(node, leaves, read) if in_place else ()
             found = _node_gradients(node, received, targets, last=not retain_graph)
+            if observe is not None:
+                observe(node, received, found)
             for parent, gradient in zip(node.parents, found, strict=True):
                 if parent is not None and gradient is not None:
                     _add(grads, (id(parent[0]), parent[1]), gradient)

@@ -1,17 +1,36 @@
-"""Arguments of a call by keyword, put where the block's own signature has them."""
+"""Arguments of a call by keyword: put where the block's own signature has them, or kept as such."""
 
 import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gluonish.core.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from gluonish.hybrid_block import HybridBlock
 
-__all__ = ["by_position", "refuse_keywords"]
+__all__ = ["WithKeywords", "by_position", "call", "listed"]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class WithKeywords(NamedTuple):
+    """Arguments of a call some of which can only be given by keyword."""
+
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+
+def listed(args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return a call's arguments as one value, whose structure tells calls apart."""
+    return WithKeywords(args, dict(sorted(keywords.items()))) if keywords else args
+
+
+def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a function with what `listed` made of arguments."""
+    if isinstance(arguments, WithKeywords):
+        return function(*arguments.args, **arguments.keywords)
+    return function(*arguments)
 
 
 def by_position(
@@ -27,7 +46,8 @@ def by_position(
         keywords: Arguments by keyword.
 
     Raises:
-        ArgumentTypeError: if the block takes no such arguments.
+        ArgumentTypeError: if the block takes no such arguments, or a `hybrid_forward` takes them by
+            keyword only.
     """
     skip = int(block.has_hybrid_forward)  # F
     function = block.hybrid_forward if skip else block.forward
@@ -52,16 +72,9 @@ def by_position(
             break
         placed.append(bound.get(name, default))
         left.pop(name, None)
+    if left and skip:
+        raise ArgumentTypeError(
+            f"{block.name}: expected arguments that hybrid_forward takes by position, got "
+            f"{', '.join(sorted(left))} by keyword only; write forward(self, x, ...) for these"
+        )
     return (tuple(placed) if len(placed) > len(args) else args), left
-
-
-def refuse_keywords(block: "HybridBlock", keywords: Mapping[str, Any]) -> NoReturn:
-    """Refuse arguments that a graph cannot have, as they cannot be given by position.
-
-    Raises:
-        ArgumentTypeError: always.
-    """
-    raise ArgumentTypeError(
-        f"{block.name}: expected arguments that {type(block).__name__} takes by position, got "
-        f"{', '.join(sorted(keywords))} by keyword only; do not hybridize this block"
-    )

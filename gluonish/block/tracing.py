@@ -4,9 +4,10 @@ A message of what goes wrong while a block is traced ends with the line of the u
 led to it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gluonish.block.arguments import call
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
     DeferredInitializationError,
@@ -31,23 +32,37 @@ from gluonish.symbol.shapes import from_public
 if TYPE_CHECKING:
     from gluonish.hybrid_block import HybridBlock
 
-__all__ = ["Traced", "infer_parameters", "is_symbolic", "settled_forward", "trace_block"]
+__all__ = [
+    "Traced",
+    "infer_parameters",
+    "is_symbolic",
+    "settle",
+    "settled_forward",
+    "trace_block",
+]
 
 
 class Traced(NamedTuple):
     """A traced call.
 
     Attributes:
-        data: Variables for its arrays.
+        arguments: How its arrays were nested.
+        data: Variables for them.
         outputs: Its outputs.
         structure: How they were nested.
         lines: Where its nodes were made.
     """
 
+    arguments: Structure
     data: Sequence[Node]
     outputs: Sequence[Value]
     structure: Structure
     lines: SourceLines
+
+    def variables(self) -> list[Node]:
+        """Return the variables that stand for parameters."""
+        given = {id(node) for node in self.data}
+        return [node for node in Symbol(self.outputs)._variables() if id(node) not in given]
 
 
 def _data_names(count: int) -> list[str]:
@@ -118,7 +133,8 @@ def _trace_symbols(
     values = [value for symbol in leaves for value in symbol._values]
     if len(values) != len(leaves):  # a Symbol of several outputs counts as a list of them
         nested = _widened(nested, iter(leaves))
-    return Traced([symbol._values[0].node for symbol in symbols], values, nested, lines)
+    data = [symbol._values[0].node for symbol in symbols]
+    return Traced(structure, data, values, nested, lines)
 
 
 def _widened(structure: Structure, leaves: Iterator[Symbol]) -> Structure:
@@ -136,13 +152,12 @@ def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[N
     # Parameters and what it makes should lie where the arrays do.
     with arrays[0].context, _Located() as lines:
         trace = trace_forward(
-            block._call_forward,
+            lambda *values: call(block._call_forward, regroup(values, structure)),
             _data_names(len(arrays)),
             arrays,
-            lambda values: regroup(values, structure),
             _named,
         )
-    return Traced(trace.data, trace.outputs, trace.structure, lines)
+    return Traced(structure, trace.data, trace.outputs, trace.structure, lines)
 
 
 def _named(word: str) -> str:
@@ -167,10 +182,15 @@ def settled_forward(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[st
                 f"parameters from those of the arguments, as {waiting[0].name} is "
                 f"{waiting[0].shape}, got none; define it, or give the whole shape"
             ) from error
-        block.infer_shape(*args)
-        for parameter in block._reg_params.values():
-            parameter._finish_deferred_init()
+        settle(block, args, block._reg_params.values())
         return block.forward(*args, **kwargs)
+
+
+def settle(block: "HybridBlock", args: Sequence[Any], parameters: Iterable[Parameter]) -> None:
+    """Give parameters that wait for their shapes these, from the arguments of a call."""
+    block.infer_shape(*args)
+    for parameter in parameters:
+        parameter._finish_deferred_init()
 
 
 def _says_shapes(kind: type) -> bool:
@@ -179,13 +199,16 @@ def _says_shapes(kind: type) -> bool:
     return "hybrid_forward" not in vars(definer)
 
 
-def infer_parameters(block: "HybridBlock", args: Sequence[Any], *, shapes: bool) -> None:
+def infer_parameters(block: "HybridBlock", args: Sequence[Any], *, shapes: bool) -> Traced | None:
     """Find unknown shapes (or the dtypes) of a block's parameters from the arguments of a call.
 
     Args:
         block: The block.
         args: The arguments: arrays, or values of a trace.
         shapes: Whether to find shapes; else dtypes.
+
+    Returns:
+        The graph that says so; None for a block in the style of 2.0, which runs instead.
 
     Raises:
         OperatorError: if an operator refuses the shapes.
@@ -194,7 +217,7 @@ def infer_parameters(block: "HybridBlock", args: Sequence[Any], *, shapes: bool)
     if not block.has_hybrid_forward:
         with _Silence():  # its children settle their own when it runs
             block.forward(*args)
-        return
+        return None
     arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray | Value))
     traced = _trace_symbols(block, structure, arrays)
     known = {
@@ -213,6 +236,7 @@ def infer_parameters(block: "HybridBlock", args: Sequence[Any], *, shapes: bool)
     for node in found.nodes:
         if node.op is None and node.name in parameters:
             _learn(parameters[node.name], found.spec(Value(node)), shapes=shapes)
+    return traced
 
 
 def _learn(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> None:

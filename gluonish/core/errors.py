@@ -26,6 +26,7 @@ __all__ = [
     "OperatorError",
     "OutOfBoundsError",
     "ParameterError",
+    "UntraceableError",
     "nearest",
 ]
 
@@ -77,7 +78,11 @@ class GraphError(GluonishError, RuntimeError):
     """A graph is malformed, cannot be traced, or misses a shape, a dtype or a variable."""
 
 
-class DynamicShapeError(GraphError):
+class UntraceableError(GraphError):
+    """A computation has no place in a graph: a block that does it runs without one."""
+
+
+class DynamicShapeError(UntraceableError):
     """A shape depends on values, so that no graph can be planned ahead of them."""
 
 

@@ -5,6 +5,7 @@ Shapes depend on values, or in training an operator works with calls on other de
 
 from collections.abc import Sequence
 
+from gluonish.graph.interpreter import Monitor, report
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import apply
@@ -26,7 +27,10 @@ def _is_unplanned(node: Node, train: bool) -> bool:
 
 
 def run_imperatively(
-    variables: Sequence[Node], outputs: Sequence[Value], inputs: Sequence[NDArray]
+    variables: Sequence[Node],
+    outputs: Sequence[Value],
+    inputs: Sequence[NDArray],
+    monitor: tuple[Monitor, bool] | None = None,
 ) -> list[NDArray]:
     """Return a graph's outputs, each operator called as a user would, recorded like any call.
 
@@ -34,13 +38,15 @@ def run_imperatively(
         variables: The graph's inputs.
         outputs: Its outputs.
         inputs: An array for each variable.
+        monitor: As of `gluonish.graph.interpreter.evaluate`.
 
     Raises:
         OperatorError: as the operators say.
     """
     values = {(id(node), 0): x for node, x in zip(variables, inputs, strict=True)}
     context = inputs[0].context
-    for node in topological_order(outputs):
+    order = topological_order(outputs)
+    for node in order:
         if node.op is None:
             if node.array is not None:
                 values[id(node), 0] = node.array.as_in_context(context)
@@ -48,4 +54,6 @@ def run_imperatively(
         made = apply(node.op, [values[value.key] for value in node.inputs], node.attrs)
         for i, array in enumerate(made if isinstance(made, list) else [made]):
             values[id(node), i] = array
+    if monitor is not None:
+        report(order, values, monitor)
     return [values[value.key] for value in outputs]

@@ -11,9 +11,9 @@ from gluonish.graph.ir import Graph, Node
 from gluonish.ndarray.eager import record_call, run
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, mode
-from gluonish.ops.registry import Operator
+from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["Monitor", "evaluate", "gradients", "output_word"]
+__all__ = ["Monitor", "evaluate", "gradients", "output_word", "report"]
 
 Values = dict[tuple[int, int], NDArray]
 Monitor = Callable[[str, str, NDArray], object]
@@ -38,32 +38,42 @@ def evaluate(
     """
     values = _forward(graph, inputs)
     if monitor is not None:
-        _report(graph, values, *monitor, variables=variables)
+        report(graph.nodes, values, monitor, variables=variables)
     return [values[value.key] for value in graph.outputs]
 
 
-def _report(
-    graph: Graph, values: Values, callback: Monitor, monitor_all: bool, *, variables: bool
+def report(
+    nodes: Sequence[Node], values: Values, monitor: tuple[Monitor, bool], *, variables: bool = False
 ) -> None:
-    for node in graph.nodes:
-        if node.op is None:
+    """Tell a monitor what operators computed.
+
+    Args:
+        nodes: The operators, in order; others are skipped.
+        values: What was computed.
+        monitor: As of `evaluate`.
+        variables: As of `evaluate`.
+    """
+    callback, monitor_all = monitor
+    for node in nodes:
+        op = node.op
+        if op is None:
             continue
         if monitor_all:
-            for name, value in zip(node.op.input_names(node.attrs), node.inputs, strict=True):
+            for name, value in zip(op.input_names(node.attrs), node.inputs, strict=True):
                 if variables and value.node.op is None:
-                    callback(value.node.name, node.op.name, values[value.key])
-                callback(f"{node.name}_{name}", node.op.name, values[value.key])
+                    callback(value.node.name, op.name, values[value.key])
+                callback(f"{node.name}_{name}", op.name, values[value.key])
         for i in range(node.num_visible):
-            callback(f"{node.name}_{output_word(node, i)}", node.op.name, values[id(node), i])
+            callback(f"{node.name}_{output_word(op, node.attrs, i)}", op.name, values[id(node), i])
 
 
-def output_word(node: Node, index: int) -> str:
+def output_word(op: Operator | None, attrs: Attrs, index: int) -> str:
     """Return the word for an output that names end with: ``output``, ``output1``, ``mean``."""
-    words = () if node.op is None else node.op.output_names
+    words = () if op is None else op.output_names
     if len(words) > 1:
         return words[index]
     word = words[0] if words else "output"
-    return f"{word}{index if node.num_visible > 1 else ''}"
+    return f"{word}{index if op is not None and op.num_visible(attrs) > 1 else ''}"
 
 
 def _forward(

@@ -69,16 +69,14 @@ def trace_forward(
     forward: Callable[..., Any],
     names: Sequence[str],
     arrays: Sequence[NDArray],
-    regrouped: Callable[[Sequence[Value]], Any],
     name_node: Namer,
 ) -> Trace:
     """Run ``forward`` once on graph values.
 
     Args:
-        forward: Called with what ``regrouped`` makes of the values.
+        forward: Called with a value for each array.
         names: Names of the data variables.
         arrays: The arrays of a call, whose specs and class the variables have.
-        regrouped: Puts the values into the nesting of the call's arguments.
         name_node: Gives a new node its name, from a word for its operator.
 
     Raises:
@@ -90,7 +88,7 @@ def trace_forward(
     values = [variable(name, x._spec, kind=type(x)) for name, x in zip(names, arrays, strict=True)]
     trace.data = [value.node for value in values]
     with _Tracing(trace, name_node):
-        result = forward(*regrouped(values))
+        result = forward(*values)
     leaves, trace.structure = flatten(result, lambda x: isinstance(x, Value | NDArray))
     trace.outputs = [constant(x) if isinstance(x, NDArray) else x for x in leaves]
     if not trace.outputs:

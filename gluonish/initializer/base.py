@@ -195,7 +195,7 @@ _METHODS = {
 
 def _root_mean_square(arr: NDArray) -> float:
     values = arr.asnumpy().astype(np.float64)
-    return float(np.linalg.norm(values)) / math.sqrt(max(1, values.size))
+    return math.sqrt(np.square(values).sum() / max(1, values.size))
 
 
 def bilinear_kernel(name: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -3,11 +3,12 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.errors import NotSupportedError
+from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.loss.base import Loss
 from gluonish.loss.likelihood import KLDivLoss
 from gluonish.ndarray import NDArray
 from gluonish.nn.tensor import Tensor
+from gluonish.numpy.array import as_np_ndarray, ndarray
 
 __all__ = ["CosineEmbeddingLoss", "SDMLLoss", "TripletLoss"]
 
@@ -109,6 +110,7 @@ class SDMLLoss(Loss):
 
     Raises:
         NotSupportedError: at the call, with Symbols.
+        ArgumentError: at the call, with vectors that are not in pairs.
 
     References:
         D. Bonadiman, A. Kumar, A. Mittal, Large scale question paraphrase retrieval with smoothed
@@ -133,10 +135,16 @@ class SDMLLoss(Loss):
                 "SDMLLoss: expected NDArrays, because it needs the batch size, got a Symbol; "
                 "do not hybridize it"
             )
+        if x1.ndim != 2 or x1.shape != x2.shape:
+            raise ArgumentError(
+                f"SDMLLoss: expected x1 and x2 of one shape (N, D), got {x1.shape} and {x2.shape}"
+            )
         count = x1.shape[0]
         difference = F.broadcast_sub(F.expand_dims(x1, axis=1), F.expand_dims(x2, axis=0))
         log_probability = F.log_softmax(-F.sum(F.square(difference), axis=2), axis=1)
         right = F.eye(count, ctx=x1.context, dtype=x1.dtype)
         share = self.smoothing_parameter / max(1, count - 1)
         labels = right * (1 - self.smoothing_parameter - share) + share
+        if isinstance(x1, ndarray):
+            labels = as_np_ndarray(labels)
         return self.kl_loss(log_probability, labels)

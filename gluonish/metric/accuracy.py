@@ -1,14 +1,13 @@
 """How often the predicted class is right: Accuracy and TopKAccuracy."""
 
+import math
 from collections.abc import Sequence
+from functools import partial
+from types import ModuleType
 from typing import Any
 
-import numpy as np
-
-import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError
-from gluonish.metric.base import EvalMetric, alias, check_label_shapes, register, to_host
-from gluonish.ndarray import NDArray
+from gluonish.metric.base import EvalMetric, alias, pairs, register
 
 __all__ = ["Accuracy", "TopKAccuracy"]
 
@@ -45,13 +44,23 @@ class Accuracy(EvalMetric):
         Raises:
             ArgumentError: Labels and predictions differ in number.
         """
-        labels, preds = check_label_shapes(labels, preds, wrap=True)
-        for label, pred in zip(labels, preds, strict=True):
-            classes = to_host(pred if pred.shape == label.shape else _argmax(pred, self.axis))
-            right = classes.ravel().astype(np.int32)
-            expected = to_host(label).ravel().astype(np.int32)
-            check_label_shapes(expected, right)
-            self._add((right == expected).sum(), right.size)
+        for label, pred in pairs(labels, preds):
+            shape = pred.shape
+            axis = None if shape == label.shape else self._checked_axis(shape)
+            found = math.prod(shape) if axis is None else math.prod(shape) // max(1, shape[axis])
+            if found != label.size:
+                raise ArgumentError(
+                    f"Accuracy: expected predictions of {label.size} labels {label.shape}, "
+                    f"got {found} of {shape}"
+                )
+            self._tally(partial(_count_right, axis), [label], [pred])
+
+    def _checked_axis(self, shape: tuple[int, ...]) -> int:
+        if not -len(shape) <= self.axis < len(shape):
+            raise ArgumentError(
+                f"Accuracy: expected predictions with axis {self.axis}, got shape {shape}"
+            )
+        return self.axis
 
 
 @register
@@ -95,25 +104,31 @@ class TopKAccuracy(EvalMetric):
             ArgumentError: Labels and predictions differ in number, or there are fewer than
                 ``top_k`` classes.
         """
-        labels, preds = check_label_shapes(labels, preds, wrap=True)
-        for label, pred in zip(labels, preds, strict=True):
-            scores = to_host(pred).astype(np.float32)
-            if scores.ndim not in (1, 2) or scores.shape[-1] < self.top_k:
+        for label, pred in pairs(labels, preds):
+            shape = pred.shape
+            if len(shape) not in (1, 2) or shape[-1] < self.top_k:
                 raise ArgumentError(
                     f"TopKAccuracy: expected scores (N, classes) of {self.top_k} classes or more, "
-                    f"got {scores.shape}"
+                    f"got {shape}"
                 )
-            expected = to_host(label).ravel().astype(np.int32)
-            check_label_shapes(expected, scores)
-            ranked = np.argpartition(scores, -self.top_k)
-            if ranked.ndim == 2:
-                ranked = ranked[:, -self.top_k :]
-                right = (ranked == expected[:, np.newaxis]).sum()
-            else:
-                right = (ranked == expected).sum()
-            self._add(right, len(expected))
+            if label.size != shape[0]:
+                raise ArgumentError(
+                    f"TopKAccuracy: expected scores of {label.size} labels, got {shape}"
+                )
+            self._tally(partial(_count_among_best, self.top_k), [label], [pred])
 
 
-def _argmax(pred: Any, axis: int) -> Any:
-    """Return the best classes, found on the device of the scores."""
-    return nd.argmax(pred, axis=axis) if isinstance(pred, NDArray) else np.argmax(pred, axis)
+def _count_right(axis: int | None, xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
+    classes = pred if axis is None else pred.argmax(axis=axis)
+    right = classes.astype(xp.int32).ravel() == label.astype(xp.int32).ravel()
+    totals[0] += xp.count_nonzero(right)
+    totals[1] += right.size
+
+
+def _count_among_best(top_k: int, xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
+    expected = label.ravel().astype(xp.int32)
+    ranked = xp.argpartition(pred.astype(xp.float32), -top_k)
+    if ranked.ndim == 2:
+        ranked, expected = ranked[:, -top_k:], expected[:, None]
+    totals[0] += xp.count_nonzero(ranked == expected)
+    totals[1] += expected.size

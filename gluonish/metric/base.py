@@ -1,13 +1,19 @@
-"""What every metric shares: sums over batches, read since the last reset or over a whole epoch."""
+"""What every metric shares: sums over batches, read since the last reset or over a whole epoch.
+
+`update` waits for nothing: what a batch adds is computed by an operation of the engine, where the
+predictions lie, and added there to float64 totals. Reading a sum (`get` does) fetches them.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from gluonish.core.device import Device
 from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.core.registry import get_alias_func, get_register_func
+from gluonish.metric.totals import Totals
 from gluonish.ndarray import NDArray
 
 __all__ = [
@@ -15,12 +21,13 @@ __all__ = [
     "alias",
     "check_average",
     "check_label_shapes",
-    "host_pairs",
+    "pairs",
     "register",
     "to_host",
 ]
 
 NameValue = tuple[str, float]
+Kernel = Callable[..., None]
 
 
 def check_label_shapes(
@@ -68,14 +75,37 @@ def to_host(values: Any) -> np.ndarray[Any, Any]:
     return np.asarray(values)
 
 
-def host_pairs(labels: Any, preds: Any) -> list[tuple[Any, Any]]:
-    """Return (label, prediction) pairs as NumPy arrays.
+def pairs(labels: Any, preds: Any) -> list[tuple[Any, Any]]:
+    """Return (label, prediction) pairs of arrays, NDArrays or NumPy's.
 
     Raises:
         ArgumentError: There are not as many predictions as labels.
     """
     labels, preds = check_label_shapes(labels, preds, wrap=True)
-    return [(to_host(label), to_host(pred)) for label, pred in zip(labels, preds, strict=True)]
+    return [(_array(label), _array(pred)) for label, pred in zip(labels, preds, strict=True)]
+
+
+def _array(values: Any) -> Any:
+    return values if isinstance(values, NDArray) else np.asarray(values)
+
+
+class _Sum:
+    """A sum of a metric: to read it fetches what batches have added on devices."""
+
+    _field: str
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._field = f"_{name}"
+
+    def __get__(self, metric: "EvalMetric | None", owner: type) -> Any:
+        if metric is None:
+            return self
+        metric._settle()
+        return getattr(metric, self._field)
+
+    def __set__(self, metric: "EvalMetric", value: Any) -> None:
+        metric._settle()
+        setattr(metric, self._field, value)
 
 
 class EvalMetric:
@@ -95,10 +125,18 @@ class EvalMetric:
         global_sum_metric, global_num_inst: The same since the last `reset`.
     """
 
-    sum_metric: float
-    num_inst: float
-    global_sum_metric: float
-    global_num_inst: float
+    sum_metric = _Sum()
+    num_inst = _Sum()
+    global_sum_metric = _Sum()
+    global_num_inst = _Sum()
+
+    _sum_metric: float
+    _num_inst: float
+    _global_sum_metric: float
+    _global_num_inst: float
+
+    # How many numbers a batch adds to on its device: sum and count, and what a subclass wants.
+    _total_count = 2
 
     def __init__(
         self,
@@ -112,6 +150,8 @@ class EvalMetric:
         self.label_names = label_names
         self._has_global_stats: bool = kwargs.pop("has_global_stats", False)
         self._kwargs = kwargs
+        self._pending: dict[Device, Totals] = {}
+        self._retired: list[Totals] = []
         self.reset()
 
     def __str__(self) -> str:
@@ -148,16 +188,59 @@ class EvalMetric:
             "got none"
         )
 
-    def _add(self, total: float, count: float) -> None:
-        """Add to the local and the global sums."""
-        total = float(total)
-        self.sum_metric += total
-        self.num_inst += count
-        self.global_sum_metric += total
-        self.global_num_inst += count
+    def _tally(self, kernel: Kernel, labels: Sequence[Any], preds: Sequence[Any]) -> None:
+        """Have a kernel add to the totals, on the device of the predictions, without waiting.
+
+        Args:
+            kernel: Called with NumPy or CuPy, the totals (a float64 vector), and the raw arrays.
+            labels: NDArrays or NumPy arrays; those on other devices are copied first.
+            preds: The same.
+        """
+        arrays = (*labels, *preds)
+        if not arrays:
+            return
+        if not all(isinstance(x, NDArray) for x in arrays):
+            totals = np.zeros(self._total_count)
+            kernel(np, totals, *map(to_host, arrays))
+            self._absorb(totals, local=True)
+            return
+        device = preds[0]._device
+        pending = self._pending.get(device)
+        if pending is None:
+            pending = self._pending[device] = Totals(device, self._total_count)
+        pending.push(kernel, arrays, type(self).__name__)
+
+    def _settle(self) -> None:
+        """Add to the sums what batches have added on devices, waiting for it."""
+        if not self._pending and not self._retired:
+            return
+        pending, retired = self._pending, self._retired
+        self._pending, self._retired = {}, []
+        for totals in retired:
+            self._absorb(totals.fetch(), local=False)
+        for totals in pending.values():
+            self._absorb(totals.fetch(), local=True)
+
+    def _absorb(self, totals: np.ndarray[Any, Any], *, local: bool) -> None:
+        """Add totals to the sums, the local ones only where asked for."""
+        self._add(float(totals[0]), int(totals[1]), local=local)
+
+    def _add(self, total: float, count: float, *, local: bool = True) -> None:
+        """Add to the global sums, and to the local ones where asked for."""
+        self._global_sum_metric += total
+        self._global_num_inst += count
+        if local:
+            self._sum_metric += total
+            self._num_inst += count
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for copies and files, which hold no arrays of devices."""
+        self._settle()
+        return self.__dict__
 
     def reset(self) -> None:
         """Forget everything."""
+        self._pending, self._retired = {}, []
         self.num_inst = 0
         self.sum_metric = 0.0
         self.global_num_inst = 0
@@ -165,8 +248,10 @@ class EvalMetric:
 
     def reset_local(self) -> None:
         """Forget the local sums."""
-        self.num_inst = 0
-        self.sum_metric = 0.0
+        self._retired += self._pending.values()
+        self._pending = {}
+        self._num_inst = 0
+        self._sum_metric = 0.0
 
     def get(self) -> tuple[Any, Any]:
         """Return name and value since the last `reset` or `reset_local`; NaN before any batch."""

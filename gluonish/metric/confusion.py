@@ -1,32 +1,26 @@
 """Metrics of the confusion matrix: F1 and MCC of two classes, PCC of any number."""
 
 import math
+import operator
 from collections.abc import Sequence
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.metric.base import (
-    EvalMetric,
-    check_average,
-    check_label_shapes,
-    host_pairs,
-    register,
-)
+from gluonish.metric.base import EvalMetric, check_average, pairs, register, to_host
+from gluonish.metric.totals import Totals
+from gluonish.ndarray import NDArray
 
 __all__ = ["F1", "MCC", "PCC"]
 
-Counts = np.ndarray[Any, Any]
+Counts = tuple[Any, ...]
+Matrix = np.ndarray[Any, Any]
 
-
-def _confusion(label: Any, pred: Any, classes: int) -> Counts:
-    """Return how often each (label, predicted class) pair occurs, (classes, classes)."""
-    return np.bincount(label * classes + pred, minlength=classes**2).reshape(classes, classes)
-
-
-def _no_counts(classes: int = 2) -> Counts:
-    return np.zeros((classes, classes), np.int64)
+# Labels that PCC keeps before it counts them, waiting for the device.
+_MAX_UNREAD = 1 << 20
 
 
 class _BinaryMetric(EvalMetric):
@@ -34,54 +28,102 @@ class _BinaryMetric(EvalMetric):
 
     average: str
 
+    # Behind sum and count: how many labels are neither the smallest nor the largest of their array,
+    # and the counts of (0, 0), (0, 1), (1, 0), (1, 1) as (label, predicted class).
+    _total_count = 2 + 1 + 4
+
     def reset(self) -> None:
         """Forget everything."""
         super().reset()
-        self._local = _no_counts()
-        self._global = _no_counts()
+        self._local_counts = np.zeros(4)
+        self._global_counts = np.zeros(4)
 
     def reset_local(self) -> None:
         """Forget the local sums."""
         super().reset_local()
-        self._local = _no_counts()
+        self._local_counts = np.zeros(4)
 
     def update(self, labels: Any, preds: Any) -> None:
         """Add one batch; all its arrays count as one.
+
+        Labels of more than two values raise an ArgumentError when the sums are read.
 
         Args:
             labels: List of arrays of N classes, 0 or 1, or one NDArray.
             preds: List of scores (N, 2), or one NDArray.
 
         Raises:
-            ArgumentError: Labels and predictions differ in number, or labels have more than two
-                values.
+            ArgumentError: Labels and predictions differ in number.
         """
-        counts = _no_counts()
-        for label, pred in host_pairs(labels, preds):
-            counts += self._count(label, pred)
-        if self.average == "macro":
-            self._add(self._of_counts(counts), 1)
-            return
-        self._local += counts
-        self._global += counts
-        self.num_inst = int(self._local.sum())
-        self.sum_metric = self._of_counts(self._local) * self.num_inst
-        self.global_num_inst = int(self._global.sum())
-        self.global_sum_metric = self._of_counts(self._global) * self.global_num_inst
+        found = pairs(labels, preds)
+        for label, pred in found:
+            if len(pred.shape) != 2 or pred.shape[0] != label.size:
+                raise ArgumentError(
+                    f"{type(self).__name__}: expected scores ({label.size}, 2), got {pred.shape}"
+                )
+        macro = type(self)._of_counts if self.average == "macro" else None
+        given = [label for label, _ in found], [pred for _, pred in found]
+        self._tally(partial(_add_counts, macro), *given)
 
-    def _count(self, label: Any, pred: Any) -> Counts:
-        expected = label.ravel().astype(np.int64)
-        predicted = pred.argmax(axis=1).ravel()
-        check_label_shapes(expected, predicted)
-        if len(np.unique(expected)) > 2:
+    def _absorb(self, totals: np.ndarray[Any, Any], *, local: bool) -> None:
+        if totals[2]:
             raise ArgumentError(
-                f"{type(self).__name__}: expected labels of two classes, "
-                f"got {np.unique(expected).tolist()}"
+                f"{type(self).__name__}: expected labels of two classes, got more: "
+                f"{int(totals[2])} labels are of others"
             )
-        return _confusion((expected == 1).astype(np.int64), (predicted == 1).astype(np.int64), 2)
+        if self.average == "macro":
+            super()._absorb(totals, local=local)
+            return
+        self._global_counts += totals[3:]
+        self._global_sum_metric, self._global_num_inst = self._micro(self._global_counts)
+        if local:
+            self._local_counts += totals[3:]
+            self._sum_metric, self._num_inst = self._micro(self._local_counts)
 
-    def _of_counts(self, counts: Counts) -> float:
+    def _micro(self, counts: Any) -> tuple[float, int]:
+        """Return sum and count whose quotient is the number from all counts."""
+        total = int(counts.sum())
+        return float(self._of_counts(tuple(counts.tolist()))) * total, total
+
+    @staticmethod
+    def _of_counts(counts: Counts) -> Any:
+        """Return the number from counts of the host or of a device."""
         raise NotImplementedError
+
+
+def _or_one(count: Any) -> Any:
+    """Return a count, and 1 for 0."""
+    return count + (count == 0)
+
+
+def _add_counts(macro: Any, xp: ModuleType, totals: Any, *arrays: Any) -> None:
+    """Add the counts of arrays, the labels before the predictions, or what ``macro`` makes."""
+    half = len(arrays) // 2
+    counts: tuple[Any, ...] = (0, 0, 0, 0)
+    for label, pred in zip(arrays[:half], arrays[half:], strict=True):
+        if not label.size:
+            continue
+        expected = label.ravel()
+        positive, predicted = expected.astype(xp.int64) == 1, pred.argmax(axis=1) == 1
+        both = xp.count_nonzero(positive & predicted)
+        labelled, chosen = xp.count_nonzero(positive), xp.count_nonzero(predicted)
+        # On the host a glance tells that all are 0 or 1; to look on a device would be to wait.
+        if xp is not np or labelled != xp.count_nonzero(expected):
+            totals[2] += _count_others(xp, expected.astype(xp.int64))
+        negative = label.size - labelled - chosen + both
+        added = negative, chosen - both, labelled - both, both
+        counts = tuple(map(operator.add, counts, added))
+    if macro is None:
+        for i, count in enumerate(counts, 3):
+            totals[i] += count
+    else:
+        totals[0] += macro(counts)
+        totals[1] += 1
+
+
+def _count_others(xp: ModuleType, classes: Any) -> Any:
+    """Return how many classes are neither the smallest nor the largest."""
+    return xp.count_nonzero((classes != classes.min()) & (classes != classes.max()))
 
 
 @register
@@ -108,13 +150,11 @@ class F1(_BinaryMetric):
         self.average = check_average("F1", average)
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
-    def _of_counts(self, counts: Counts) -> float:
-        (_, false_positive), (false_negative, true_positive) = counts.tolist()
-        if not true_positive:
-            return 0.0
-        precision = true_positive / (true_positive + false_positive)
-        recall = true_positive / (true_positive + false_negative)
-        return float(2 * precision * recall / (precision + recall))
+    @staticmethod
+    def _of_counts(counts: Counts) -> Any:
+        _, false_positive, false_negative, true_positive = counts
+        # That is 2 / (1 / precision + 1 / recall), without their divisions by 0.
+        return 2 * true_positive / _or_one(2 * true_positive + false_positive + false_negative)
 
 
 @register
@@ -143,13 +183,17 @@ class MCC(_BinaryMetric):
         self.average = check_average("MCC", average)
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
-    def _of_counts(self, counts: Counts) -> float:
-        (true_negative, false_positive), (false_negative, true_positive) = counts.tolist()
-        sums = [*counts.sum(axis=0).tolist(), *counts.sum(axis=1).tolist()]
-        product = math.prod(value for value in sums if value)
-        return float(
-            (true_positive * true_negative - false_positive * false_negative) / math.sqrt(product)
+    @staticmethod
+    def _of_counts(counts: Counts) -> Any:
+        true_negative, false_positive, false_negative, true_positive = (1.0 * x for x in counts)
+        spread = (
+            _or_one(true_negative + false_positive)
+            * _or_one(false_negative + true_positive)
+            * _or_one(true_negative + false_negative)
+            * _or_one(false_positive + true_positive)
         )
+        product = true_positive * true_negative - false_positive * false_negative
+        return product / spread**0.5
 
 
 @register
@@ -162,8 +206,6 @@ class PCC(EvalMetric):
         label_names: Which labels `update_dict` takes; None for all.
         has_global_stats: Whether `get_global` has a value of its own.
 
-    Attributes:
-        k: Number of classes seen, at least 2.
     """
 
     def __init__(
@@ -173,19 +215,28 @@ class PCC(EvalMetric):
         label_names: Sequence[str] | None = None,
         has_global_stats: bool = True,
     ) -> None:
-        self.k = 2
+        self._k = 2
         super().__init__(name, output_names, label_names, has_global_stats=has_global_stats)
+
+    @property
+    def k(self) -> int:
+        """Number of classes seen, at least 2."""
+        self._settle()
+        return self._k
 
     def reset(self) -> None:
         """Forget everything."""
-        self.global_num_inst = 0
-        self._global = _no_counts(self.k)
+        self._unread: list[tuple[Totals, bool]] = []
+        self._unread_size = 0
+        self._global_num_inst = 0
+        self._global = _no_counts(self._k)
         self.reset_local()
 
     def reset_local(self) -> None:
         """Forget the local counts."""
-        self.num_inst = 0
-        self._local = _no_counts(self.k)
+        self._unread = [(codes, False) for codes, _ in self._unread]
+        self._num_inst = 0
+        self._local = _no_counts(self._k)
 
     def update(self, labels: Any, preds: Any) -> None:
         """Add one batch.
@@ -197,37 +248,81 @@ class PCC(EvalMetric):
         Raises:
             ArgumentError: Labels and predictions differ in number.
         """
-        for label, pred in host_pairs(labels, preds):
-            expected = label.ravel().astype(np.int64)
-            predicted = (pred if pred.shape == label.shape else pred.argmax(axis=1)).ravel()
-            predicted = predicted.astype(np.int64)
-            check_label_shapes(expected, predicted)
-            self._grow(1 + int(max(expected.max(initial=1), predicted.max(initial=1))))
-            counts = _confusion(expected, predicted, self.k)
+        for label, pred in pairs(labels, preds):
+            same = pred.shape == label.shape
+            if not same and (len(pred.shape) < 2 or pred.size // pred.shape[1] != label.size):
+                raise ArgumentError(
+                    f"PCC: expected scores ({label.size}, classes), got {pred.shape}"
+                )
+            self._keep_classes(label, pred, None if same else 1)
+        self._num_inst += 1
+        self._global_num_inst += 1
+        if self._unread_size > _MAX_UNREAD:
+            self._settle()
+
+    def _keep_classes(self, label: Any, pred: Any, axis: int | None) -> None:
+        """Have labels and predicted classes listed; `_settle` counts them, once k is known."""
+        kernel = partial(_list_classes, axis)
+        if isinstance(label, NDArray) and isinstance(pred, NDArray):
+            listed = Totals(pred._device, 2 * label.size)
+            listed.push(kernel, [label, pred], "PCC")
+            self._unread.append((listed, True))
+            self._unread_size += label.size
+        else:
+            classes = np.zeros(2 * label.size)
+            kernel(np, classes, to_host(label), to_host(pred))
+            self._count(classes, local=True)
+
+    def _settle(self) -> None:
+        """Count the classes that were listed, waiting for them."""
+        unread, self._unread, self._unread_size = self._unread, [], 0
+        for listed, local in unread:
+            self._count(listed.fetch(), local=local)
+
+    def _count(self, classes: np.ndarray[Any, Any], *, local: bool) -> None:
+        expected, predicted = classes.astype(np.int64).reshape(2, -1)
+        self._grow(1 + int(classes.max(initial=1)))
+        counts = _confusion(expected, predicted, self._k)
+        self._global += counts
+        if local:
             self._local += counts
-            self._global += counts
-        self.num_inst += 1
-        self.global_num_inst += 1
 
     def _grow(self, classes: int) -> None:
-        if classes > self.k:
-            margin = ((0, classes - self.k),) * 2
+        if classes > self._k:
+            margin = ((0, classes - self._k),) * 2
             self._local = np.pad(self._local, margin)
             self._global = np.pad(self._global, margin)
-            self.k = classes
+            self._k = classes
 
     @property
-    def sum_metric(self) -> float:  # type: ignore[override]  # computed from the counts
+    def sum_metric(self) -> float:
         """The correlation since the last `reset_local`, times ``num_inst``."""
-        return _correlation(self._local) * self.num_inst
+        self._settle()
+        return _correlation(self._local) * self._num_inst
 
     @property
-    def global_sum_metric(self) -> float:  # type: ignore[override]  # computed from the counts
+    def global_sum_metric(self) -> float:
         """The correlation since the last `reset`, times ``global_num_inst``."""
-        return _correlation(self._global) * self.global_num_inst
+        self._settle()
+        return _correlation(self._global) * self._global_num_inst
 
 
-def _correlation(counts: Counts) -> float:
+def _list_classes(axis: int | None, xp: ModuleType, classes: Any, label: Any, pred: Any) -> None:
+    found = pred if axis is None else pred.argmax(axis=axis)
+    classes.reshape(2, -1)[0] = label.ravel()
+    classes.reshape(2, -1)[1] = found.ravel()
+
+
+def _confusion(label: Any, pred: Any, classes: int) -> Matrix:
+    """Return how often each (label, predicted class) pair occurs, (classes, classes)."""
+    return np.bincount(label * classes + pred, minlength=classes**2).reshape(classes, classes)
+
+
+def _no_counts(classes: int) -> Matrix:
+    return np.zeros((classes, classes), np.int64)
+
+
+def _correlation(counts: Matrix) -> float:
     total = int(counts.sum())
     of_label, of_pred = counts.sum(axis=1), counts.sum(axis=0)
     label_spread = int((of_label * (total - of_label)).sum())

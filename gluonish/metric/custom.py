@@ -55,7 +55,7 @@ class CustomMetric(EvalMetric):
         for label, pred in zip(labels, preds, strict=False):
             result = self._feval(to_host(label), to_host(pred))
             total, count = result if isinstance(result, tuple) else (result, 1)
-            self._add(total, count)
+            self._add(float(total), count)
 
     def get_config(self) -> dict[str, Any]:
         """Refused: a function cannot be written as JSON.
@@ -85,6 +85,4 @@ def np(
         name: What `get` calls the value; None for the function's name.
         allow_extra_outputs: Whether there may be more predictions than labels.
     """
-    return CustomMetric(
-        numpy_feval, numpy_feval.__name__ if name is None else name, allow_extra_outputs
-    )
+    return CustomMetric(numpy_feval, name, allow_extra_outputs)

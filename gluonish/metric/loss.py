@@ -1,6 +1,7 @@
 """The mean of what a loss returns: Loss, and its two old names."""
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,14 @@ class Loss(EvalMetric):
             preds: List of arrays of losses, or one.
         """
         for pred in [preds] if isinstance(preds, NDArray | np.ndarray) else preds:
-            total = pred.sum()
-            self._add(total.asscalar() if isinstance(total, NDArray) else total, pred.size)
+            self._tally(_add_up, (), [pred])
+
+
+def _add_up(xp: ModuleType, totals: Any, pred: Any) -> None:
+    # float32 is summed in pairs, which is as good; narrower types overflow.
+    wide = pred.dtype.kind == "f" and pred.dtype.itemsize > 2
+    totals[0] += pred.sum(dtype=pred.dtype if wide else xp.float64)
+    totals[1] += pred.size
 
 
 @register

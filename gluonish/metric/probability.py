@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
+from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from gluonish.core.errors import ArgumentError
-from gluonish.metric.base import EvalMetric, alias, host_pairs, register
+from gluonish.metric.base import EvalMetric, alias, pairs, register
 
 __all__ = ["CrossEntropy", "NegativeLogLikelihood", "Perplexity"]
 
@@ -27,15 +27,13 @@ class _LogLikelihood(EvalMetric):
         Raises:
             ArgumentError: Labels and predictions differ in number.
         """
-        for label, pred in host_pairs(labels, preds):
-            classes = label.ravel().astype(np.int64)
-            if pred.ndim != 2 or len(pred) != classes.size:
+        for label, pred in pairs(labels, preds):
+            if len(pred.shape) != 2 or pred.shape[0] != label.size:
                 raise ArgumentError(
-                    f"{type(self).__name__}: expected probabilities ({classes.size}, classes), "
+                    f"{type(self).__name__}: expected probabilities ({label.size}, classes), "
                     f"got {pred.shape}"
                 )
-            of_label = pred[np.arange(classes.size), classes]
-            self._add(-np.log(of_label + self.eps).sum(), classes.size)
+            self._tally(partial(_add_log_likelihood, self.eps), [label], [pred])
 
 
 @register
@@ -120,19 +118,16 @@ class Perplexity(EvalMetric):
         Raises:
             ArgumentError: Labels and predictions differ in number.
         """
-        for label, pred in host_pairs(labels, preds):
-            classes = label.ravel().astype(np.int64)
-            rows = np.moveaxis(pred, self.axis, -1).reshape(-1, pred.shape[self.axis])
-            if len(rows) != classes.size:
+        for label, pred in pairs(labels, preds):
+            shape = pred.shape
+            there = -len(shape) <= self.axis < len(shape)
+            if not there or math.prod(shape) != label.size * shape[self.axis]:
                 raise ArgumentError(
-                    f"Perplexity: expected probabilities of {classes.size} labels, got {pred.shape}"
+                    f"Perplexity: expected probabilities of {label.size} labels with classes on "
+                    f"axis {self.axis}, got {shape}"
                 )
-            if self.ignore_label is not None:
-                counted = classes != self.ignore_label
-                rows, classes = rows[counted], classes[counted]
-            # pick, which MXNet uses here, takes the nearest class for one out of range.
-            of_label = rows[np.arange(len(rows)), classes.clip(0, rows.shape[1] - 1)]
-            self._add(-np.log(np.maximum(1e-10, of_label)).sum(), classes.size)
+            kernel = partial(_add_perplexity, self.axis, self.ignore_label)
+            self._tally(kernel, [label], [pred])
 
     def get(self) -> tuple[str, float]:
         """Return name and value; NaN before any label."""
@@ -143,3 +138,32 @@ class Perplexity(EvalMetric):
         """Return name and value since the last `reset`."""
         name, mean = super().get_global()
         return name, math.exp(mean)
+
+
+def _wide(xp: ModuleType, values: Any) -> Any:
+    """Return numbers of float32 or float64: float16 has none as small as ``eps``."""
+    return values if values.dtype in (xp.float32, xp.float64) else values.astype(xp.float32)
+
+
+def _add_log_likelihood(eps: float, xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
+    classes = label.ravel().astype(xp.int64)
+    of_label = _wide(xp, pred[xp.arange(classes.size), classes])
+    totals[0] -= xp.log(of_label + eps).sum(dtype=xp.float64)
+    totals[1] += classes.size
+
+
+def _add_perplexity(
+    axis: int, ignored: int | None, xp: ModuleType, totals: Any, label: Any, pred: Any
+) -> None:
+    classes = label.ravel().astype(xp.int64)
+    rows = xp.moveaxis(pred, axis, -1).reshape(classes.size, -1)
+    # pick, which MXNet uses here, takes the nearest class for one out of range.
+    of_label = _wide(xp, rows[xp.arange(classes.size), classes.clip(0, pred.shape[axis] - 1)])
+    cost = xp.log(xp.maximum(of_label, 1e-10))
+    if ignored is None:
+        totals[1] += classes.size
+    else:
+        counted = classes != ignored
+        cost = xp.where(counted, cost, 0)
+        totals[1] += xp.count_nonzero(counted)
+    totals[0] -= cost.sum(dtype=xp.float64)

@@ -1,7 +1,9 @@
 """How far predicted numbers are off: MAE, MSE, RMSE, PearsonCorrelation."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from gluonish.metric.base import (
     alias,
     check_average,
     check_label_shapes,
-    host_pairs,
+    pairs,
     register,
 )
 
@@ -32,23 +34,31 @@ class _Distance(EvalMetric):
         Raises:
             ArgumentError: Labels and predictions differ in number, or do not broadcast.
         """
-        for label, pred in host_pairs(labels, preds):
-            expected, predicted = _column(label), _column(pred)
+        for label, pred in pairs(labels, preds):
             try:
-                difference = expected - predicted
+                np.broadcast_shapes(_column(label.shape), _column(pred.shape))
             except ValueError as error:
                 raise ArgumentError(
                     f"{type(self).__name__}: expected predictions that broadcast with labels "
                     f"{label.shape}, got {pred.shape}"
                 ) from error
-            self._add(self._of_batch(difference), 1)
+            self._tally(partial(_add_distance, self._of_batch), [label], [pred])
 
-    def _of_batch(self, difference: Any) -> Any:
+    @staticmethod
+    def _of_batch(xp: ModuleType, difference: Any) -> Any:
         raise NotImplementedError
 
 
-def _column(values: Any) -> Any:
-    return values.reshape(-1, 1) if values.ndim == 1 else values
+def _column(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return (*shape, 1) if len(shape) == 1 else shape
+
+
+def _add_distance(
+    measure: Callable[..., Any], xp: ModuleType, totals: Any, label: Any, pred: Any
+) -> None:
+    difference = label.reshape(_column(label.shape)) - pred.reshape(_column(pred.shape))
+    totals[0] += measure(xp, difference)
+    totals[1] += 1
 
 
 @register
@@ -69,8 +79,9 @@ class MAE(_Distance):
     ) -> None:
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
-    def _of_batch(self, difference: Any) -> Any:
-        return np.abs(difference).mean()
+    @staticmethod
+    def _of_batch(xp: ModuleType, difference: Any) -> Any:
+        return xp.abs(difference).mean()
 
 
 @register
@@ -91,8 +102,9 @@ class MSE(_Distance):
     ) -> None:
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
-    def _of_batch(self, difference: Any) -> Any:
-        return np.square(difference).mean()
+    @staticmethod
+    def _of_batch(xp: ModuleType, difference: Any) -> Any:
+        return xp.square(difference).mean()
 
 
 @register
@@ -113,8 +125,9 @@ class RMSE(_Distance):
     ) -> None:
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
-    def _of_batch(self, difference: Any) -> Any:
-        return np.sqrt(np.square(difference).mean())
+    @staticmethod
+    def _of_batch(xp: ModuleType, difference: Any) -> Any:
+        return xp.sqrt(xp.square(difference).mean())
 
 
 Moments = tuple[float, float, float]
@@ -135,6 +148,9 @@ class PearsonCorrelation(EvalMetric):
         ArgumentError: for another ``average``.
     """
 
+    # Behind sum and count: what `_moments` gives, of all elements so far.
+    _total_count = 2 + 6
+
     def __init__(
         self,
         name: str = "pearsonr",
@@ -147,9 +163,8 @@ class PearsonCorrelation(EvalMetric):
 
     def reset_micro(self) -> None:
         """Forget what ``average="micro"`` keeps."""
-        self._label: Moments = (0.0, 0.0, 0.0)
-        self._pred: Moments = (0.0, 0.0, 0.0)
-        self._cov = 0.0
+        self._settle()
+        self._all = np.zeros(6)
 
     def reset(self) -> None:
         """Forget everything."""
@@ -164,15 +179,9 @@ class PearsonCorrelation(EvalMetric):
             *aggregate: Count, mean and sum of squared deviations so far.
         """
         count, mean, squares = aggregate
-        added = new_values.size
-        total = count + added
-        delta = float(new_values.mean()) - mean
-        spread = float(np.square(new_values - new_values.mean()).sum())
-        return (
-            total,
-            mean + delta * added / total,
-            squares + spread + delta * delta * count * added / total,
-        )
+        before = np.array([count, mean, 0, squares, 0, 0], np.float64)
+        merged = _merged(np, before, _moments(np, new_values, new_values))
+        return float(merged[0]), float(merged[1]), float(merged[3])
 
     def update_cov(self, label: Any, pred: Any) -> None:
         """Add to the sum of products of deviations; before the means are updated.
@@ -181,11 +190,8 @@ class PearsonCorrelation(EvalMetric):
             label: Array of labels.
             pred: Array of predictions, of the same size.
         """
-        count, label_mean, _ = self._label
-        added = label.size
-        inner = float(((label - label.mean()) * (pred - pred.mean())).sum())
-        apart = (float(label.mean()) - label_mean) * (float(pred.mean()) - self._pred[1])
-        self._cov += inner + apart * count * added / (count + added)
+        self._settle()
+        self._all[5] = _merged(np, self._all, _moments(np, label, pred))[5]
 
     def update(self, labels: Any, preds: Any) -> None:
         """Add one batch.
@@ -197,25 +203,66 @@ class PearsonCorrelation(EvalMetric):
         Raises:
             ArgumentError: Labels and predictions differ in number or shape.
         """
-        for label, pred in host_pairs(labels, preds):
+        kernel = _add_correlation if self.average == "macro" else _add_moments
+        for label, pred in pairs(labels, preds):
             check_label_shapes(label, pred, shape=True)
-            expected = label.ravel().astype(np.float64)
-            predicted = pred.ravel().astype(np.float64)
-            if self.average == "macro":
-                self._add(np.corrcoef(predicted, expected)[0, 1], 1)
-            elif expected.size:
-                self.update_cov(expected, predicted)
-                self._label = self.update_variance(expected, *self._label)
-                self._pred = self.update_variance(predicted, *self._pred)
-                self._add(0.0, 1)
+            if self.average == "macro" or label.size:
+                self._tally(kernel, [label], [pred])
+
+    def _absorb(self, totals: np.ndarray[Any, Any], *, local: bool) -> None:
+        super()._absorb(totals, local=local)
+        if totals[2]:
+            self._all = _merged(np, self._all, totals[2:])
 
     def get(self) -> tuple[str, float]:
         """Return name and value; NaN before any batch, and where one side does not vary."""
         if self.average == "macro" or self.num_inst == 0:
             return super().get()
-        spread = math.sqrt(self._label[2] * self._pred[2])
-        return self.name, self._cov / spread if spread else math.nan
+        spread = math.sqrt(self._all[3] * self._all[4])
+        return self.name, float(self._all[5]) / spread if spread else math.nan
 
     def get_global(self) -> tuple[str, float]:
         """Return name and value since the last `reset`."""
         return super().get_global() if self.average == "macro" else self.get()
+
+
+def _moments(xp: ModuleType, label: Any, pred: Any) -> Any:
+    """Return count, both means, both sums of squared deviations, and that of their products."""
+    expected, predicted = label.ravel().astype(xp.float64), pred.ravel().astype(xp.float64)
+    count = expected.size
+    means = expected.sum() / max(1, count), predicted.sum() / max(1, count)
+    expected -= means[0]
+    predicted -= means[1]
+    # Not `@`, which wakes the threads of a BLAS and takes as long as these wake up.
+    sums = [
+        xp.einsum("i,i", x, y)
+        for x, y in ((expected, expected), (predicted, predicted), (expected, predicted))
+    ]
+    # One by one: an array of a device's numbers cannot be made from a list without reading them.
+    found = xp.empty(6)
+    for i, value in enumerate((count, *means, *sums)):
+        found[i] = value
+    return found
+
+
+def _merged(xp: ModuleType, a: Any, b: Any) -> Any:
+    """Return the moments of two sets of elements together, of which ``b`` is not empty."""
+    share = b[0] / (a[0] + b[0])
+    apart = b[1:3] - a[1:3]
+    merged = a + b
+    merged[1:3] = a[1:3] + apart * share
+    merged[3:5] += xp.square(apart) * (a[0] * share)
+    merged[5] += apart[0] * apart[1] * (a[0] * share)
+    return merged
+
+
+def _add_moments(xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
+    totals[2:] = _merged(xp, totals[2:], _moments(xp, label, pred))
+    totals[1] += 1
+
+
+def _add_correlation(xp: ModuleType, totals: Any, label: Any, pred: Any) -> None:
+    with np.errstate(all="ignore"):  # NaN for no elements, and where one side does not vary
+        moments = _moments(xp, label, pred)
+        totals[0] += moments[5] / xp.sqrt(moments[3] * moments[4])
+    totals[1] += 1

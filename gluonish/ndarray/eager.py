@@ -22,7 +22,7 @@ from gluonish.kernels import teams
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into, on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, TRAINING, OperatorNode
+from gluonish.ndarray.recording import RECORDING, TRAINING, WATCHED, OperatorNode
 from gluonish.ops.memory_layout import (
     array_of,
     follows_layout,
@@ -80,10 +80,9 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     flags = recording.mode.get()
     out_specs = op.infer(*specs, **attrs)
     if not op.plain:
-        if op.diverted is not None:
-            taken = op.diverted(inputs, attrs, out)
-            if taken is not NotImplemented:
-                return taken
+        divert = op.diverted
+        if divert is not None and (taken := divert(inputs, attrs, out)) is not NotImplemented:
+            return taken
         attrs = runtime_attrs(op, attrs, flags, device)
         out_specs = measured_specs(op, inputs, attrs, out_specs, device)
     try:
@@ -102,6 +101,8 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     run(op, inputs, attrs, results, device)
     if flags & RECORDING and op.gradient is not None:
         record_call(op, inputs, attrs, results)
+    if flags & WATCHED:
+        recording.watcher.get()(op, attrs, inputs, results)
     if op.single and out is None:
         return results[0]
     return _handed_back(op, attrs, results, out)
@@ -345,7 +346,8 @@ def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | N
         return tracer.source(op, attrs)
     device = device_of(out.context if out is not None else context or current_context())
     specs = op.infer(**attrs)
-    attrs = runtime_attrs(op, attrs, recording.mode.get(), device)
+    flags = recording.mode.get()
+    attrs = runtime_attrs(op, attrs, flags, device)
     try:
         if out is None:
             results = [empty_like_spec(spec, device) for spec in specs]
@@ -354,6 +356,8 @@ def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | N
     except (MemoryError, ValueError) as error:
         _say_not_allocated(op, specs, device, error)
     run(op, (), attrs, results, device)
+    if flags & WATCHED and op.random:
+        recording.watcher.get()(op, attrs, (), results)
     results = results[: op.num_visible(attrs)]
     if out is not None:
         return _deliver(out, results)[0]

@@ -5,7 +5,7 @@ so that a tape goes when its outputs go. `gluonish.autograd` walks the nodes; th
 them down.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -20,18 +20,22 @@ __all__ = [
     "NOTHING",
     "RECORDING",
     "TRAINING",
+    "WATCHED",
     "Leaf",
     "Node",
     "OperatorNode",
     "Tracer",
+    "Watcher",
     "mode",
     "tracer",
+    "watcher",
 ]
 
 # The mode is one int, so that the eager path reads one variable: 0, or a sum of these.
 NOTHING = 0
 RECORDING = 1
 TRAINING = 2
+WATCHED = 4  # each operator is told to `watcher`
 
 
 class Tracer(Protocol):
@@ -46,6 +50,10 @@ class Tracer(Protocol):
 
 # The trace that runs in this thread.
 tracer: ContextVar[Tracer | None] = ContextVar("gluonish_tracer", default=None)
+
+# Called with an operator that has run, its attributes, its inputs and all its outputs.
+Watcher = Callable[[Operator, Attrs, Sequence["NDArray"], Sequence["NDArray"]], None]
+watcher: ContextVar[Watcher] = ContextVar("gluonish_watcher")
 
 mode: ContextVar[int] = ContextVar("gluonish_mode", default=NOTHING)
 

@@ -17,6 +17,7 @@ from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import complete_same, infer_broadcast, refuse_truth_values
+from gluonish.ops.integer_gradient import cut_from_reals, zero_of_integers
 from gluonish.ops.precision import as_real, check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.unary import FLOOR, LOG
@@ -355,8 +356,8 @@ DIVIDE = Row(
 MODULO = Row(
     "lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0",
     _modulo,
-    lambda g, a, b: g,
-    lambda g, a, b: -g * FLOOR(a / b),
+    zero_of_integers(lambda g, a, b: g),
+    zero_of_integers(lambda g, a, b: -g * FLOOR(a / b)),
     "_mod _Mod",
     "broadcast_mod",
     "_mod_scalar _ModScalar",
@@ -365,8 +366,8 @@ MODULO = Row(
 POWER: Row = Row(
     "lhs to the power of rhs",
     _power,
-    lambda g, a, b: g * b * POWER(a, b - 1),
-    lambda g, a, b: g * POWER(a, b) * _log_of(a),
+    cut_from_reals(lambda g, a, b: g * b * POWER(a, b - 1)),
+    cut_from_reals(lambda g, a, b: g * POWER(a, b) * _log_of(a)),
     "_power _Power",
     "broadcast_power",
     "_power_scalar _PowerScalar",
@@ -396,8 +397,8 @@ MINIMUM = Row(
 HYPOT: Row = Row(
     "square root of the sum of the squares of lhs and rhs",
     _hypot,
-    lambda g, a, b: g * a / HYPOT(a, b),
-    lambda g, a, b: g * b / HYPOT(a, b),
+    zero_of_integers(lambda g, a, b: g * a / HYPOT(a, b)),
+    zero_of_integers(lambda g, a, b: g * b / HYPOT(a, b)),
     "_hypot _Hypot",
     "broadcast_hypot",
     "_hypot_scalar _HypotScalar",

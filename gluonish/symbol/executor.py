@@ -5,7 +5,7 @@ What differs is that all arrays are there from the start: it writes its outputs,
 to the same memory in every call.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from gluonish.ndarray.creation import array, zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
 from gluonish.symbol.debug import debug_str
+from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
 from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
 from gluonish.symbol.resized import resized_arrays
 from gluonish.symbol.symbol import Symbol
@@ -28,7 +29,6 @@ from gluonish.symbol.symbol import Symbol
 __all__ = ["Executor"]
 
 Arrays = list[NDArray]
-MonitorCallback = Callable[[str, NDArray], object]
 
 # Operators that need no gradient of their output: they are losses, or let none through.
 _HEADLESS = frozenset(
@@ -108,7 +108,7 @@ class Executor:
         # Outputs whose shapes depend on values have no memory before a call has made them.
         self._dynamic = is_dynamic(symbol._values)
         self.outputs = [] if self._dynamic else self._new_outputs()
-        self._monitor: tuple[MonitorCallback, bool] | None = None
+        self._monitor: ExecutionReport | None = None
         self._recorded: Arrays | None = None
         self._keys: CallKeys | None = None
         self._trained = True
@@ -217,8 +217,8 @@ class Executor:
             elif self._monitor is None:
                 handles, self._keys = self._graph.fill(linked, outputs, keys)
             else:
-                callback, monitor_all = self._monitor
-                hook = (lambda name, _, x: callback(name, x.detach())), monitor_all
+                self._monitor.begin()
+                hook = self._monitor.forward, self._monitor.monitor_all
                 handles = self._graph.monitored(linked, outputs, hook)
         finally:
             recording.mode.reset(token)
@@ -249,7 +249,12 @@ class Executor:
             leaf.fresh = False
         if pairs:
             with GradientMode(create_graph=False, train_mode=bool(is_train)):
-                run_backward([y for y, _ in pairs], [g for _, g in pairs], retain_graph=False)
+                run_backward(
+                    [y for y, _ in pairs],
+                    [g for _, g in pairs],
+                    retain_graph=False,
+                    observe=None if self._monitor is None else self._monitor.backward,
+                )
         for leaf in reached:
             if not leaf.fresh and leaf.req == "write":
                 leaf.grad._write(lambda out: out.fill(0), name="_grad_zero")
@@ -368,13 +373,16 @@ class Executor:
     def set_monitor_callback(self, callback: MonitorCallback, monitor_all: bool = False) -> None:
         """Have ``callback(name, array)`` called with what every operator computes.
 
-        While there is a callback, the forward pass runs operator by operator.
+        While there is a callback, the forward pass runs operator by operator. A backward pass
+        reports the gradients of an operator's inputs as ``<name>_backward_output``, numbered if it
+        has several inputs.
 
         Args:
             callback: Gets the output's name and the array.
-            monitor_all: Whether inputs are reported as well.
+            monitor_all: Whether inputs are reported as well: ``<name>_backward_input0`` .. are the
+                gradients of an operator's outputs.
         """
-        self._monitor = (callback, monitor_all)
+        self._monitor = ExecutionReport(callback, monitor_all, frozenset(self._names))
 
     def debug_str(self) -> str:
         """Return the graph as text, and how much memory its outputs take."""

@@ -290,7 +290,7 @@ def output_names(values: Sequence[Value]) -> list[str]:
 def _output_name(node: Node, index: int) -> str:
     if node.op is None:
         return node.name
-    return f"{node.name}_{output_word(node, index)}"
+    return f"{node.name}_{output_word(node.op, node.attrs, index)}"
 
 
 def new_node(

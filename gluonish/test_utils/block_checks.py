@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gluonish.autograd as autograd
-from gluonish.core.dtype import is_floating
 from gluonish.core.numpy_mode import NumpyScope
 from gluonish.numpy.array import ndarray
 from gluonish.test_utils.comparison import assert_almost_equal, on_host
@@ -72,13 +71,12 @@ def _run_block(
         own[key].set_data(value)
     if not test_grad:
         return (net(*inputs), {}), started
-    floating = {i: x for i, x in enumerate(inputs) if is_floating(x._spec.dtype)}
-    for x in floating.values():
+    for x in inputs:
         x.attach_grad()
     with autograd.record():
         output = net(*inputs)
     output.backward(output.detach())
-    gradients = {f"input {i}": x.grad for i, x in floating.items()}
+    gradients = {f"input {i}": x.grad for i, x in enumerate(inputs)}
     gradients |= {key: p.grad() for key, p in own.items() if p.grad_req != "null"}
     return (output, gradients), started
 

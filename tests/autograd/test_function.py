@@ -1,12 +1,21 @@
 import gc
 import weakref
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gluonish import autograd
 from gluonish import ndarray as nd
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError, NotSupportedError
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    AutogradError,
+    GraphError,
+    NotSupportedError,
+)
+from gluonish.gluon import HybridBlock, nn
 
 
 class ProductAndSum(autograd.Function):
@@ -139,3 +148,113 @@ def test_missing_member_is_told_by_name() -> None:
         y = Forward()(x)
     with pytest.raises(NotSupportedError, match=r"Forward: expected .* defines backward\(self"):
         y.backward()
+
+
+class Scaled(autograd.Function):
+    """Three times the first input plus the second, whose gradient is said to be nothing."""
+
+    def forward(self, x: nd.NDArray, y: nd.NDArray) -> Any:
+        return [x * 3 + y, y * 2]
+
+    def backward(self, first: nd.NDArray, second: nd.NDArray) -> Any:
+        return first * 3, None
+
+
+def test_input_may_have_no_gradient() -> None:
+    x, y = leaves()
+    y.grad[:] = 7
+    with autograd.record():
+        outputs = Scaled()(x, y)
+    assert isinstance(outputs, list)
+    outputs[0].backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([3, 3, 3], [0, 0, 0])
+
+
+def test_input_that_is_no_array_is_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match="ProductAndSum: expected NDArrays, got float"):
+        ProductAndSum()(nd.ones(3), 2.0)  # type: ignore[arg-type]
+
+
+class Straight(autograd.Function):
+    """The sign, with the gradient of the identity; it reads numbers, which no trace has."""
+
+    def forward(self, x: nd.NDArray) -> nd.NDArray:
+        return nd.array(np.sign(x.asnumpy()))
+
+    def backward(self, dy: nd.NDArray) -> nd.NDArray:
+        return dy
+
+
+class Forward(HybridBlock):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.dense = nn.Dense(3, in_units=3, weight_initializer="one")
+
+    def forward(self, x: Any) -> Any:
+        return Straight()(self.dense(x)) * x
+
+
+class Hybrid(HybridBlock):
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return Straight()(x * 2) * x
+
+
+@pytest.mark.parametrize("make", [Forward, Hybrid])
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("static", [False, True])
+def test_function_in_a_hybridized_block_runs_it_imperatively(
+    make: type[HybridBlock], inside: bool, static: bool
+) -> None:
+    net, plain = make(), make()
+    results = []
+    for inner in (net, plain):
+        block: HybridBlock = inner
+        if inside:
+            block = nn.HybridSequential()
+            block.add(nn.Dense(3, in_units=3, weight_initializer="one"), inner)
+        block.initialize()
+        if inner is net:
+            block.hybridize(static_alloc=static)
+        for _ in range(2):
+            x = nd.array([[1, -2, 3]])
+            x.attach_grad()
+            with autograd.record():
+                y = block(x)
+            y.backward()
+        results.append((y.tolist(), x.grad.tolist()))
+    assert results[0] == results[1]
+
+
+def test_block_with_a_function_has_no_graph_to_write(tmp_path: Path) -> None:
+    net = Forward(prefix="net_")
+    net.initialize()
+    net.hybridize()
+    net(nd.ones((1, 3)))
+    with pytest.raises(GraphError, match=r"cannot be traced: Straight: expected NDArrays, got a"):
+        net.export(str(tmp_path / "net"))
+
+
+def test_function_around_a_hybridized_block() -> None:
+    net = nn.Dense(1, in_units=2, use_bias=False, weight_initializer="one")
+    net.initialize()
+    net.hybridize()
+
+    class Around(autograd.Function):
+        def forward(self, x: nd.NDArray) -> nd.NDArray:
+            self.save_for_backward(x)
+            return net(x)
+
+        def backward(self, dy: nd.NDArray) -> nd.NDArray:
+            (x,) = self.saved_tensors
+            x.attach_grad()
+            with autograd.record():
+                y = net(x)
+            (gradient,) = autograd.grad(y, x, dy)
+            return gradient * 10
+
+    x = nd.array([[2, 3]])
+    x.attach_grad()
+    with autograd.record():
+        y = Around()(x * 2)
+    y.backward()
+    assert (y.tolist(), x.grad.tolist()) == ([[10]], [[20, 20]])

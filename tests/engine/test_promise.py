@@ -150,7 +150,7 @@ def test_naive_engine_makes_none(make_engine: Any) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_child_of_a_fork_has_no_promises(make_engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gluonish_engine.threaded._FORK_S", 0.05)
+    monkeypatch.setattr("gluonish_engine.forking._FORK_S", 0.05)
     engine, var = make_engine(), Var()
     promise = promised(engine, var)
     child = os.fork()

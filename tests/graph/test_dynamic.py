@@ -89,3 +89,84 @@ def test_executor_runs_a_graph_with_a_shape_of_values() -> None:
         np.testing.assert_array_equal(y.asnumpy(), want)
         executor.backward([mx.nd.ones(y.shape)])
         np.testing.assert_array_equal(grads["x"].asnumpy(), 2 * (X > 0) * mask_now[:, None])
+
+
+@pytest.mark.parametrize("train", [False, True])
+@pytest.mark.parametrize("monitor_all", [False, True])
+def test_operator_hook_sees_a_graph_with_a_shape_of_values(monitor_all: bool, train: bool) -> None:
+    net = Selected()
+    net.initialize(mx.init.One())
+    net.hybridize()
+    seen: list[tuple[str, str, tuple[int, ...]]] = []
+    net.register_op_hook(lambda name, op, x: seen.append((name, op, x.shape)), monitor_all)
+    with autograd.record(train):
+        net(mx.nd.array(X), mx.nd.array(MASK))
+    outputs = [(op, shape) for name, op, shape in seen if name.endswith("_output")]
+    assert outputs == [
+        ("_contrib_boolean_mask", (2, 2)),
+        ("FullyConnected", (2, 3)),
+        ("relu", (2, 3)),
+    ]
+    assert len(seen) - len(outputs) == (6 if monitor_all else 0)
+
+
+@pytest.mark.parametrize("monitor_all", [False, True])
+def test_operator_hook_sees_a_block_that_runs_imperatively(monitor_all: bool) -> None:
+    net = SelectedForward()
+    net.initialize(mx.init.One())
+    net.hybridize()
+    seen: list[tuple[str, str, tuple[int, ...]]] = []
+
+    def tell(name: str, op: str, x: Any) -> None:
+        seen.append((name, op, x.shape))
+        assert (x * 2).shape == x.shape  # of which nobody is told
+
+    net.register_op_hook(tell, monitor_all)
+    with autograd.record():
+        y = net(mx.nd.array(X), mx.nd.array(MASK))
+    y.backward()
+    outputs = [(op, shape) for name, op, shape in seen if name.endswith("_output")]
+    assert outputs == [
+        ("_contrib_boolean_mask", (2, 2)),
+        ("FullyConnected", (2, 3)),
+        ("relu", (2, 3)),
+    ]
+    assert len(seen) - len(outputs) == (6 if monitor_all else 0)
+    assert seen[-1][0].startswith(f"{net.name}_relu")
+    count = len(seen)
+    mx.nd.relu(y)
+    assert len(seen) == count
+
+
+def test_operator_hook_is_told_once_by_a_graph_in_a_block_that_runs_imperatively() -> None:
+    class Outer(gluon.HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Selected()
+
+        def forward(self, x: Any, mask: Any) -> Any:
+            return self.inner(mx.nd.contrib.boolean_mask(x, mask), mx.nd.array([1, 0])) + 1
+
+    net = Outer()
+    net.initialize(mx.init.One())
+    net.hybridize()
+    seen: list[str] = []
+    net.register_op_hook(lambda name, op, x: seen.append(op))
+    net(mx.nd.array(X), mx.nd.array(MASK))
+    assert seen == [
+        *("_contrib_boolean_mask", "_contrib_boolean_mask", "FullyConnected", "relu"),
+        "_plus_scalar",
+    ]
+
+
+def test_operator_hook_sees_random_numbers_and_sparse_operators() -> None:
+    class Net(gluon.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return mx.nd.sparse.sum(x) + mx.nd.random.uniform(shape=(1,)) + mx.nd.ones((1,))
+
+    net = Net()
+    net.hybridize()
+    seen: list[str] = []
+    net.register_op_hook(lambda name, op, x: seen.append(op))
+    net(mx.nd.array([[0, 1]]).tostype("csr"))
+    assert seen == ["sum", "_random_uniform", "broadcast_add", "broadcast_add"]

@@ -13,7 +13,7 @@ from gluonish.ndarray import recording
 def _trace(forward: Callable[..., Any], *shapes: tuple[int, ...]) -> Trace:
     names = [f"x{i}" for i in range(len(shapes))]
     arrays = [nd.zeros(shape) for shape in shapes]
-    return trace_forward(forward, names, arrays, tuple, lambda word: f"net_{word}")
+    return trace_forward(forward, names, arrays, lambda word: f"net_{word}")
 
 
 def test_functions_of_arrays_become_nodes_with_names() -> None:

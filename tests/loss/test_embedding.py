@@ -1,7 +1,7 @@
 import pytest
 
 import gluonish.ndarray as nd
-from gluonish.core.errors import NotSupportedError
+from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.loss import CosineEmbeddingLoss, SDMLLoss
 from gluonish.symbol import var
 
@@ -15,3 +15,8 @@ def test_zero_vectors_have_cosine_zero() -> None:
 def test_smoothed_metric_learning_needs_arrays() -> None:
     with pytest.raises(NotSupportedError, match="do not hybridize"):
         SDMLLoss()(var("a"), var("b"))
+
+
+def test_vectors_that_are_not_in_pairs_are_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"shape \(N, D\), got \(1, 3\) and \(2, 3\)"):
+        SDMLLoss()(nd.ones((1, 3)), nd.ones((2, 3)))

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import gluonish.ndarray as nd
-from gluonish import autograd, loss
+from gluonish import autograd, loss, util
+from gluonish.numpy import array as np_array
+from gluonish.numpy import ndarray
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "loss" / "loss.json").read_text("utf-8"))
 HYBRID = [case for case in CASES if case["loss"] != "SDMLLoss"]
@@ -47,3 +49,46 @@ def test_hybridized_loss_and_gradients_equal_mxnet(case: dict[str, Any]) -> None
 @pytest.mark.parametrize("case", CASES, ids=ids)
 def test_loss_prints_as_in_mxnet(case: dict[str, Any]) -> None:
     assert repr(getattr(loss, case["loss"])(**case["arguments"])) == case["text"]
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize("case", CASES, ids=ids)
+def test_numpy_arrays_give_the_same_loss(case: dict[str, Any], hybrid: bool) -> None:
+    """Most losses of MXNet refuse them."""
+    if hybrid and case not in HYBRID:
+        pytest.skip("it needs the batch size")
+    compute = getattr(loss, case["loss"])(**case["arguments"])
+    if hybrid:
+        compute.hybridize()
+    with util.np_shape(True), util.np_array(True):
+        inputs = [None if values is None else np_array(values) for values in case["inputs"]]
+        result = compute(*inputs)
+    assert isinstance(result, ndarray)
+    np.testing.assert_allclose(result.asnumpy(), case["output"], rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 2e-5), ("float16", 3e-2)])
+@pytest.mark.parametrize("case", CASES, ids=ids)
+def test_loss_has_the_type_of_the_prediction(
+    case: dict[str, Any], dtype: str, tolerance: float
+) -> None:
+    compute = getattr(loss, case["loss"])(**case["arguments"])
+    inputs = [None if v is None else nd.array(v, dtype=dtype) for v in case["inputs"]]
+    result = compute(*inputs)
+    assert result.dtype == np.dtype(dtype).type
+    np.testing.assert_allclose(result.asnumpy(), case["output"], rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("case", HYBRID, ids=ids)
+def test_gradient_in_float64_is_the_slope(case: dict[str, Any]) -> None:
+    compute = getattr(loss, case["loss"])(**case["arguments"])
+    inputs = [None if v is None else nd.array(v, dtype="float64") for v in case["inputs"]]
+    x = inputs[0]
+    x.attach_grad()
+    with autograd.record():
+        result = compute(*inputs)
+    result.backward()
+    direction = nd.array(np.random.default_rng(1).standard_normal(x.shape), dtype="float64")
+    sides = [compute(x + step * direction, *inputs[1:]).sum().asscalar() for step in (1e-6, -1e-6)]
+    slope = (x.grad * direction).sum().asscalar()
+    assert slope == pytest.approx((sides[0] - sides[1]) / 2e-6, rel=1e-5, abs=1e-7)

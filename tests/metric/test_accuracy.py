@@ -26,7 +26,7 @@ def test_first_class_wins_a_tie() -> None:
 
 
 def test_differing_numbers_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="labels 3, got 2"):
+    with pytest.raises(ArgumentError, match=r"of 3 labels \(3,\), got 2 of \(2, 2\)"):
         Accuracy().update([nd.zeros((3,))], [nd.zeros((2, 2))])
     with pytest.raises(ArgumentError, match="labels 1, got 2"):
         Accuracy().update([nd.zeros((3,))], [nd.zeros((3,)), nd.zeros((3,))])

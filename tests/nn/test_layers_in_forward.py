@@ -16,7 +16,7 @@ ROWS = {
     f"{name}-{i}": row
     for name, rows in {**LAYERS, **CONTRIB}.items()
     for i, row in enumerate(rows)
-    if name != "SymbolBlock" and (name != "Dropout" or i == 2)  # the others draw numbers
+    if name != "Dropout" or i == 2  # the others draw numbers
 }
 
 

@@ -185,11 +185,38 @@ def test_a_monitor_sees_every_value() -> None:
     executor.set_monitor_callback(lambda name, x: seen.append(name))
     executor.forward(is_train=True, data=ones((4, 5)))
     executor.backward()
-    assert seen == ["fc_output", "sm_output"]
+    gradients = ["sm_backward_output0", *(f"fc_backward_output{i}" for i in range(3))]
+    assert seen == ["fc_output", "sm_output", *gradients]
+    seen.clear()
     executor.set_monitor_callback(lambda name, x: seen.append(name), monitor_all=True)
     executor.forward()
     variables = ["data", "fc_data", "fc_weight", "fc_weight", "fc_bias", "fc_bias", "fc_output"]
-    assert seen[2:] == [*variables, "sm_data", "sm_label", "sm_label", "sm_output"]
+    assert seen == [*variables, "sm_data", "sm_label", "sm_label", "sm_output"]
+
+
+def test_a_monitor_sees_gradients_under_mxnets_names() -> None:
+    x = mx.sym.Activation(mx.sym.var("x_data"), act_type="tanh", name="act")
+    executor = mx.sym.broadcast_mul(x + 1, mx.sym.var("y"), name="mul").simple_bind(
+        mx.cpu(), x_data=(2, 3), y=(2, 1)
+    )
+    seen: dict[str, np.ndarray] = {}
+    executor.set_monitor_callback(lambda name, x: seen.update({name: x.asnumpy()}), True)
+    executor.arg_dict["y"][:] = 5
+    executor.forward(is_train=True)
+    assert {"act_input0", "x_data", "mul_lhs", "y", "mul_output"} <= set(seen)
+    seen.clear()
+    executor.backward(ones((2, 3)) * 2)
+    added = next(name for name in seen if name.startswith("_plusscalar")).split("_backward")[0]
+    assert list(seen) == [
+        *("mul_backward_input0", "mul_backward_output0", "mul_backward_output1"),
+        *(f"{added}_backward_input0", f"{added}_backward_output"),
+        *("act_backward_input0", "act_backward_output"),
+    ]
+    assert seen["mul_backward_output0"].tolist() == np.full((2, 3), 10).tolist()
+    assert seen["mul_backward_output1"].tolist() == [[6], [6]]
+    np.testing.assert_array_equal(
+        seen["act_backward_output"], executor.grad_dict["x_data"].asnumpy()
+    )
 
 
 def test_a_monitored_executor_computes_the_same() -> None:

@@ -51,9 +51,13 @@ def test_other_gradients_when_hybridized_fail_unless_not_asked_for() -> None:
     test_utils.check_gluon_hybridize_consistency(Halting, [CLASSIC], test_grad=False)
 
 
-def test_integer_inputs_have_no_gradient() -> None:
+def test_gradients_of_integers_are_compared() -> None:
     table = mx.nd.array([0, 2, 1], dtype="int32")
     test_utils.check_gluon_hybridize_consistency(lambda: nn.Embedding(3, 4), [table])
+    for x in (CLASSIC.astype("int32"), NUMPY.astype("int64")):
+        test_utils.check_gluon_hybridize_consistency(Twice, [x])
+    with pytest.raises(AssertionError, match="gradient of input 0"):
+        test_utils.check_gluon_hybridize_consistency(Halting, [CLASSIC.astype("int32")])
 
 
 def test_output_is_held_against_numpy() -> None:

@@ -16,7 +16,7 @@ from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray import recording
 from gluonish.ndarray.eager import invoke, record_call
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.recording import RECORDING
+from gluonish.ndarray.recording import RECORDING, WATCHED
 from gluonish.ndarray.sparse.array import BaseSparseNDArray
 from gluonish.ndarray.sparse.storage import convert
 from gluonish.ops.registry import Attrs, Operator
@@ -99,7 +99,7 @@ def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = N
         return _on_dense(op, inputs, attrs, out, kinds)
     op.infer(*[x._spec for x in inputs], **attrs)
     flags = recording.mode.get()
-    token = recording.mode.set(flags & ~RECORDING)
+    token = recording.mode.set(flags & ~(RECORDING | WATCHED))
     try:
         if entry.in_place:
             result = entry.run(op, inputs, attrs, out)
@@ -114,6 +114,8 @@ def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = N
     recorded = entry.recorded or op
     if flags & RECORDING and recorded.gradient is not None:
         record_call(recorded, inputs, attrs, [result])
+    if flags & WATCHED:
+        recording.watcher.get()(op, attrs, inputs, [result])
     return result if out is None else deliver(result, out)
 
 

@@ -14,6 +14,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops import binary as classic
 from gluonish.ops.constant_like import ones_like
+from gluonish.ops.integer_gradient import cut_from_reals
 from gluonish.ops.numpy.binary_row import Expression, Partial, pair_operator, scalar_operator
 from gluonish.ops.numpy.promotion import true_divide_dtype
 from gluonish.ops.precision import as_real
@@ -122,8 +123,8 @@ _row(
     "_npi_arctan2",
     "angle of the point with ordinate lhs and abscissa rhs",
     _arctan2,
-    lambda g, a, b: g * b / (_square(a) + _square(b)),
-    lambda g, a, b: -g * a / (_square(a) + _square(b)),
+    cut_from_reals(lambda g, a, b: g * b / (_square(a) + _square(b))),
+    cut_from_reals(lambda g, a, b: -g * a / (_square(a) + _square(b))),
     "_npi_arctan2_scalar",
     "_npi_rarctan2_scalar",
     inputs=("x1", "x2"),
@@ -184,8 +185,8 @@ _row(
     "_npi_ldexp",
     "lhs times 2 to the power of rhs",
     _ldexp,
-    lambda g, a, b: g * _two_to(b),
-    lambda g, a, b: g * a * _two_to(b) * math.log(2),
+    cut_from_reals(lambda g, a, b: g * _two_to(b)),
+    cut_from_reals(lambda g, a, b: g * a * _two_to(b) * math.log(2)),
     "_npi_ldexp_scalar",
     "_npi_rldexp_scalar",
     check=_numbers,

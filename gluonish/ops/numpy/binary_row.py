@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import is_floating
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.cast import cast, convert
-from gluonish.ops.numpy.promotion import back_to, common_dtype, dtype_of, scalar_dtype
+from gluonish.ops.numpy.promotion import common_dtype, dtype_of, flows, scalar_dtype
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.zero_gradient import zero_gradient
@@ -47,7 +46,7 @@ def _same(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _back(partial: Partial, g: V, a: Any, b: Any, operand: Any) -> Any:
     """Return the gradient of an operand in its own shape and dtype, made when it is wanted."""
-    return back_to(lambda: unbroadcast(partial(g, a, b), operand.shape), operand)
+    return lambda: cast(unbroadcast(partial(g, a, b), operand.shape), dtype_of(operand))
 
 
 def pair_operator(
@@ -85,12 +84,10 @@ def pair_operator(
 
     def gradient(g: V, lhs: Any, rhs: Any) -> tuple[Any, ...]:
         dtype = dtype_of(g)
-        if not is_floating(dtype):
-            return None, None
         a, b = cast(lhs, dtype), cast(rhs, dtype)
-        return (
-            None if left is None else _back(left, g, a, b, lhs),
-            None if right is None else _back(right, g, a, b, rhs),
+        return tuple(
+            _back(part, g, a, b, x) if part and flows(dtype, dtype_of(x)) else None
+            for part, x in ((left, lhs), (right, rhs))
         )
 
     return register(
@@ -140,7 +137,8 @@ def scalar_operator(
         expression(xp, out, *((value, array) if reverse else (array, value)))
 
     def gradient(g: V, data: Any, *, scalar: float, is_int: bool) -> tuple[Any]:
-        if partial is None or not is_floating(dtype_of(data)):
+        own = dtype_of(data)
+        if partial is None or not flows(dtype_of(g), own):
             return (None,)
         return (partial(g, scalar, data) if reverse else partial(g, data, scalar),)
 

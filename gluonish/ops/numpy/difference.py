@@ -48,8 +48,6 @@ _rule = composite_gradient(_differences)
 
 
 def _gradient(g: V, a: V, *, n: int, axis: int) -> tuple[Any, ...]:
-    if not is_floating(dtype_of(a)):
-        return (None,)
     along = axis % len(a.shape)
     if a.shape[along] <= n or 0 in a.shape:
         return (zeros_like(a),)

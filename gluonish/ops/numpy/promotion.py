@@ -7,12 +7,11 @@ import numpy as np
 from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT64, is_floating, promote
 from gluonish.core.errors import ArgumentTypeError, OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops.cast import cast
 
 __all__ = [
-    "back_to",
     "common_dtype",
     "dtype_of",
+    "flows",
     "refuse_bool",
     "scalar_dtype",
     "true_divide_dtype",
@@ -69,12 +68,8 @@ def refuse_bool(operator: str, *specs: Spec) -> None:
             )
 
 
-def back_to(gradient: Any, value: Any) -> Any:
-    """Return a gradient in the dtype of its value; None for a value that is no real number.
-
-    Args:
-        gradient: Function without arguments that makes the gradient.
-        value: The input it belongs to.
-    """
-    dtype = dtype_of(value)
-    return (lambda: cast(gradient(), dtype)) if is_floating(dtype) else None
+def flows(gradient: np.dtype[Any], value: np.dtype[Any]) -> bool:
+    """Whether a gradient of one dtype goes to a value of another: floats, or integers, not bool."""
+    if is_floating(gradient) or is_floating(value):
+        return is_floating(gradient) and is_floating(value)
+    return BOOL not in (gradient, value)

@@ -39,6 +39,56 @@ def distribution(*shape):
     return values / values.sum(axis=-1, keepdims=True)
 
 
+def more():
+    """Return cases of every loss with the arguments that the others leave at their defaults."""
+    pointwise = [
+        ("L2Loss", {}),
+        ("L1Loss", {}),
+        ("HuberLoss", {"rho": 0.7}),
+        ("HingeLoss", {"margin": 0.5}),
+        ("SquaredHingeLoss", {"margin": 1.5}),
+        ("LogisticLoss", {}),
+        ("SigmoidBinaryCrossEntropyLoss", {}),
+        ("KLDivLoss", {"from_logits": False}),
+        ("PoissonNLLLoss", {}),
+    ]
+    cases = []
+    for name, arguments in pointwise:
+        full = {**arguments, "weight": 1.5, "batch_axis": 1}
+        label = signs if "Hinge" in name or name == "LogisticLoss" else uniform
+        for options, weights in ((full, uniform(1, 3, 1)), (arguments, uniform(1))):
+            cases.append((name, options, [normal(2, 3, 2), label(2, 3, 2), weights]))
+        if name != "KLDivLoss":
+            cases.append((name, arguments, [normal(4, 1), label(4)]))
+    softmax = "SoftmaxCrossEntropyLoss"
+    cases += [
+        (softmax, {"batch_axis": 1, "weight": 0.5}, [normal(2, 3, 4), classes(4, 2, 3)]),
+        (softmax, {"axis": 1, "batch_axis": 2}, [normal(2, 3, 4), classes(3, 2, 1, 4)]),
+        (softmax, {"axis": 0}, [normal(3, 4), classes(3, 4)]),
+        (softmax, {"axis": 1, "sparse_label": False}, [normal(2, 3, 2), uniform(2, 3, 2)]),
+        (
+            softmax,
+            {"sparse_label": False, "from_logits": True},
+            [log_softmax(normal(2, 3)), distribution(6).reshape(6), uniform(2, 1)],
+        ),
+        (softmax, {}, [normal(3, 4), np.float32([-1, 2, 9])]),
+        (softmax, {}, [normal(3, 4), classes(4, 3, 1), uniform(3)]),
+        (
+            "SigmoidBinaryCrossEntropyLoss",
+            {"from_sigmoid": True, "weight": 2, "batch_axis": 1},
+            [uniform(3, 4), uniform(12), uniform(3, 1), 2 * uniform(4)],
+        ),
+        ("KLDivLoss", {"weight": 2, "batch_axis": 1}, [log_softmax(normal(2, 3)), distribution(3)]),
+        ("PoissonNLLLoss", {"from_logits": False}, [uniform(3, 2), classes(4, 6), uniform(1, 2)]),
+        ("TripletLoss", {"batch_axis": 1, "margin": 0}, [normal(3, 4), normal(3, 4), normal(12)]),
+        ("CosineEmbeddingLoss", {"weight": 2}, [normal(2, 2, 3), normal(2, 2, 3), signs(2, 2)]),
+        ("CosineEmbeddingLoss", {"margin": 0.3}, [normal(6), normal(2, 3), signs(2)]),
+        ("CTCLoss", {"layout": "TNC"}, [normal(5, 2, 4), np.float32([[0, 1, 1], [2, -1, -1]])]),
+        ("CTCLoss", {"label_layout": "TN", "weight": 0.5}, [normal(2, 5, 4), classes(3, 3, 2)]),
+    ]
+    return cases
+
+
 CASES = [
     ("L2Loss", {}, [normal(3, 4), normal(3, 4)]),
     ("L2Loss", {"weight": 3, "batch_axis": 1}, [normal(3, 4), normal(12), uniform(3, 1)]),
@@ -111,6 +161,7 @@ CASES = [
         {},
         [normal(2, 5, 3), np.float32([[0, 1], [1, 0]]), None, np.float32([1, 2]), uniform(2)],
     ),
+    *more(),
 ]
 WITH_GRADIENT = {"TripletLoss": 3, "CosineEmbeddingLoss": 2, "SDMLLoss": 2}
 

@@ -1,0 +1,40 @@
+"""Gradient formulas on integers: zero, or computed in real numbers and cut."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT64, is_floating
+from gluonish.ops.cast import cast
+from gluonish.ops.constant_like import zeros_like
+
+__all__ = ["cut_from_reals", "zero_of_integers"]
+
+Partial = Callable[[Any, Any, Any], Any]  # (g, a, b), of which a or b may be a number
+
+
+def cut_from_reals(partial: Partial) -> Partial:
+    """Return a formula that computes gradients of integers in float64, then cuts toward zero."""
+
+    def computed(g: Any, a: Any, b: Any) -> Any:
+        dtype: np.dtype[Any] = np.dtype(g.dtype)
+        if is_floating(dtype):
+            return partial(g, a, b)
+        return cast(partial(cast(g, FLOAT64), _real(a), _real(b)), dtype)
+
+    return computed
+
+
+def _real(x: Any) -> Any:
+    """Return a value in float64, and a number as integers meet it: cut toward zero."""
+    return cast(x, FLOAT64) if hasattr(x, "__apply__") else float(int(x))
+
+
+def zero_of_integers(partial: Partial) -> Partial:
+    """Return a formula that gives zeros for integers."""
+
+    def computed(g: Any, a: Any, b: Any) -> Any:
+        return partial(g, a, b) if is_floating(np.dtype(g.dtype)) else zeros_like(g)
+
+    return computed

@@ -1,0 +1,82 @@
+"""What an Executor with a monitor reports: the names of arrays in a forward and a backward pass."""
+
+from collections.abc import Callable, Collection, Sequence
+
+from gluonish.ndarray import NDArray
+from gluonish.ndarray.recording import Leaf, Node
+from gluonish.ops.registry import find_operator
+
+__all__ = ["ExecutionReport", "MonitorCallback"]
+
+MonitorCallback = Callable[[str, NDArray], object]
+
+# Operators of one input that MXNet calls ``data`` in reports; that of the others is ``input0``.
+_NAMED = frozenset(
+    {
+        *("Dropout", "L2Normalization", "LRN", "LeakyReLU", "MakeLoss", "Pad", "Pooling"),
+        *("SequenceLast", "SequenceMask", "SequenceReverse", "SliceChannel", "SwapAxis"),
+        *("depth_to_space", "log_softmax", "repeat", "reverse", "softmax", "space_to_depth"),
+        *("squeeze", "tile"),
+    }
+)
+
+
+class ExecutionReport:
+    """Hands arrays of a pass to a monitor, under the names that MXNet gives them.
+
+    Args:
+        callback: Called with a name and an array.
+        monitor_all: Whether inputs are reported as well as outputs.
+        variables: Names of the graph's variables.
+    """
+
+    def __init__(
+        self, callback: MonitorCallback, monitor_all: bool, variables: Collection[str]
+    ) -> None:
+        self._callback = callback
+        self.monitor_all = monitor_all
+        self._variables = variables
+        self._names: dict[Node, str] = {}
+
+    def begin(self) -> None:
+        """Forget the last forward pass."""
+        self._names = {}
+
+    def forward(self, name: str, op_name: str, array: NDArray) -> None:
+        """Report an array of the forward pass.
+
+        Args:
+            name: The variable's name, or the node's and behind it that of its input or output.
+            op_name: The operator that reads or computes it.
+            array: The array, on the tape where the pass is recorded.
+        """
+        source = None if array._link is None else array._link[0]
+        if source is not None and not isinstance(source, Leaf):
+            # An operator's output comes before those who read it.
+            self._names.setdefault(source, name.rpartition("_")[0])
+        is_data = name.endswith("_data") and name not in self._variables
+        if is_data and op_name not in _NAMED and find_operator(op_name).inputs == ("data",):
+            name = name.removesuffix("data") + "input0"
+        self._callback(name, array.detach())
+
+    def backward(
+        self, node: Node, heads: Sequence[NDArray | None], found: Sequence[NDArray | None]
+    ) -> None:
+        """Report the gradients that one operator was given, and those that it computed.
+
+        Args:
+            node: The operator's call.
+            heads: Gradients of its outputs.
+            found: Gradients of its inputs.
+        """
+        name = self._names.get(node)
+        if name is None:
+            return
+        if self.monitor_all:
+            for i, head in enumerate(heads):
+                if head is not None:
+                    self._callback(f"{name}_backward_input{i}", head.detach())
+        for i, gradient in enumerate(found):
+            if gradient is not None:
+                number = i if len(found) > 1 else ""
+                self._callback(f"{name}_backward_output{number}", gradient.detach())
