@@ -59,16 +59,19 @@ from gluonish.util import (
 )
 
 if TYPE_CHECKING:
+    import gluonish.image as img
     import gluonish.monitor as mon
     import gluonish.visualization as viz
     from gluonish import (
         callback,
         contrib,
         data,
+        image,
         model,
         model_zoo,
         monitor,
         profiler,
+        recordio,
         test_utils,
         visualization,
     )
@@ -76,8 +79,18 @@ else:
     __getattr__ = _loads(
         __name__,
         (
-            *("callback", "contrib", "data", "model", "model_zoo", "mon", "monitor", "profiler"),
-            *("test_utils", "visualization", "viz"),
+            *(
+                "callback",
+                "contrib",
+                "data",
+                "image",
+                "img",
+                "model",
+                "model_zoo",
+                "mon",
+                "monitor",
+            ),
+            *("monitor", "profiler", "recordio", "test_utils", "visualization", "viz"),
         ),
     )
 
@@ -102,6 +115,8 @@ __all__ = [
     "gluon",
     "gpu",
     "gpu_memory_info",
+    "image",
+    "img",
     "init",
     "initializer",
     "is_np_array",
@@ -129,6 +144,7 @@ __all__ = [
     "optimizer",
     "profiler",
     "random",
+    "recordio",
     "registry",
     "rnd",
     "set_np_shape",

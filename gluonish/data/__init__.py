@@ -1,8 +1,13 @@
 """Datasets, samplers and the DataLoader; `mx.gluon.data` is this package."""
 
+from typing import TYPE_CHECKING
+
+from gluonish.core.module_names import lists as _lists
+from gluonish.core.module_names import loads as _loads
+from gluonish.data import dataloader, dataset, sampler
 from gluonish.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.data.dataloader import DataLoader
-from gluonish.data.dataset import ArrayDataset, Dataset, SimpleDataset
+from gluonish.data.dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
 from gluonish.data.digits import load_digits
 from gluonish.data.sampler import (
     BatchSampler,
@@ -12,6 +17,11 @@ from gluonish.data.sampler import (
     SequentialSampler,
 )
 
+if TYPE_CHECKING:
+    from gluonish.data import vision
+else:
+    __getattr__ = _loads(__name__, ("vision",))
+
 __all__ = [
     "ArrayDataset",
     "BatchSampler",
@@ -19,10 +29,16 @@ __all__ = [
     "Dataset",
     "FilterSampler",
     "RandomSampler",
+    "RecordFileDataset",
     "Sampler",
     "SequentialSampler",
     "SimpleDataset",
+    "dataloader",
+    "dataset",
     "default_batchify_fn",
     "default_mp_batchify_fn",
     "load_digits",
+    "sampler",
+    "vision",
 ]
+__dir__ = _lists(__all__)

@@ -1,15 +1,22 @@
 """Datasets: elements by index, and what can be made of them."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    NotSupportedError,
+    OutOfBoundsError,
+)
 from gluonish.data.sampler import FilterSampler, Sampler, SequentialSampler
 from gluonish.ndarray import NDArray
+from gluonish.recordio import MXIndexedRecordIO
 
-__all__ = ["ArrayDataset", "Dataset", "SimpleDataset"]
+__all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
 
 
 class Dataset:
@@ -151,6 +158,42 @@ class ArrayDataset(Dataset):
 
     def __len__(self) -> int:
         return self._length
+
+
+class RecordFileDataset(Dataset):
+    """The records of a file, each a byte string, in the order of its index.
+
+    Args:
+        filename: The record file; its index is beside it, with ``.idx`` as ending.
+
+    Attributes:
+        filename: The record file.
+        idx_file: Its index.
+
+    Raises:
+        MissingFileError: One of the two does not exist.
+        FileFormatError: The index is damaged.
+    """
+
+    def __init__(self, filename: str | os.PathLike[str]) -> None:
+        self.filename = os.fspath(filename)
+        self.idx_file = os.path.splitext(self.filename)[0] + ".idx"
+        self._record = MXIndexedRecordIO(self.idx_file, self.filename, "r")
+
+    def __getitem__(self, idx: int) -> Any:
+        return self._read(idx)
+
+    def _read(self, idx: int) -> bytes:
+        try:
+            key = self._record.keys[idx]
+        except IndexError:
+            raise OutOfBoundsError(
+                f"{type(self).__name__}: expected an index below {len(self)}, got {idx}"
+            ) from None
+        return self._record.read_idx(key)
+
+    def __len__(self) -> int:
+        return len(self._record.keys)
 
 
 class _SampledDataset(Dataset):

@@ -1,17 +1,15 @@
 """MNIST and CIFAR-10, as old example programs read them: files in ``./data``."""
 
 import gzip
-import struct
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 import numpy as np
 
 import gluonish.download as transfers
-from gluonish.core.config import MXNET_GLUON_REPO
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.core.files import atomic_write
+from gluonish.data.vision.datasets.idx import read_idx
 from gluonish.test_utils.downloads import download, get_zip_data
 
 __all__ = ["get_cifar10", "get_mnist", "get_mnist_iterator", "get_mnist_pkl", "get_mnist_ubyte"]
@@ -52,9 +50,7 @@ def get_mnist() -> dict[str, Array]:
 
 def _fetched(name: str, folder: str = ".") -> Path:
     """Return the path of a packed file of MNIST, got and checked if it is missing."""
-    base, path = MXNET_GLUON_REPO.value, f"gluon/dataset/mnist/{name}.gz"
-    remote = urlsplit(base).scheme.lower() in ("http", "https", "file")
-    url = base.rstrip("/") + "/" + path if remote else str(Path(base).expanduser() / path)
+    url = transfers.published_url(f"gluon/dataset/mnist/{name}.gz")
     target = Path(folder) / f"{name}.gz"
     return Path(transfers.download(url, target, sha1_hash=_MNIST_SHA1[name]))
 
@@ -67,16 +63,7 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _read(name: str) -> Array:
-    """Return what an IDX file holds: bytes after a magic number and big-endian extents."""
-    content = _unpacked(_fetched(name))
-    rank = content[3] if len(content) > 3 else 0
-    start = 4 + 4 * rank
-    shape = struct.unpack(f">{rank}I", content[4:start]) if len(content) >= start else ()
-    if not rank or len(content) - start != int(np.prod(shape)):
-        raise FileFormatError(
-            f"get_mnist: expected {name}.gz to hold {shape} bytes, got {len(content)}"
-        )
-    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+    return read_idx(_unpacked(_fetched(name)), f"{name}.gz")
 
 
 def get_mnist_ubyte() -> None:

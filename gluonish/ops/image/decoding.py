@@ -1,4 +1,4 @@
-"""_cvimdecode and _cvimread: images from files, by OpenCV."""
+"""_cvimdecode and _cvimread: images from files."""
 
 from pathlib import Path
 from types import ModuleType
@@ -11,35 +11,30 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, text
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.host import to_host
-from gluonish.ops.image.opencv import open_cv
+from gluonish.ops.image.codec import COLOR, GRAY, decode
 from gluonish.ops.registry import Attrs, Operator, register
 
-__all__ = ["IMDECODE", "IMREAD"]
+__all__ = ["IMDECODE", "IMREAD", "decode_image", "read_image"]
 
 
-def decode(name: str, buffer: Any, flag: int, to_rgb: bool) -> Any:
+def decode_image(name: str, buffer: Any, flag: int, to_rgb: bool) -> np.ndarray[Any, Any]:
     """Return an image (height, width, channels) of a file's bytes.
 
     Args:
         name: The operator, for errors.
         buffer: NumPy array of bytes.
-        flag: 0 gives one channel, 1 three, -1 as many as the file has.
+        flag: 0 gives one channel, 1 three.
         to_rgb: Whether the first channel of three is red rather than blue.
 
     Raises:
-        OperatorError: It is no image that OpenCV knows.
+        OperatorError: ``flag`` is another, or it is no image that is known.
     """
-    cv2 = open_cv(name, "decoding images")
-    found = cv2.imdecode(np.ascontiguousarray(buffer), flag) if buffer.size else None
-    if found is None:
-        raise OperatorError(
-            f"{name}: expected the bytes of an image, got {buffer.size} that OpenCV cannot decode"
-        )
+    if flag not in (GRAY, COLOR):
+        raise OperatorError(f"{name}: expected flag 0 (gray) or 1 (color), got {flag}")
+    found = decode(name, buffer, flag)
     if found.ndim == 2:
-        found = found[..., None]
-    if to_rgb and found.shape[2] >= 3:
-        found = np.concatenate([found[..., 2::-1], found[..., 3:]], axis=-1)
-    return found
+        return found[..., None]
+    return np.ascontiguousarray(found[..., ::-1]) if to_rgb else found
 
 
 def _infer(buf: Spec, *, flag: int, to_rgb: bool) -> tuple[Spec]:
@@ -49,11 +44,11 @@ def _infer(buf: Spec, *, flag: int, to_rgb: bool) -> tuple[Spec]:
 
 
 def _measure(xp: ModuleType, buf: Any, *, flag: int, to_rgb: bool) -> tuple[Shape, ...]:
-    return (decode("_cvimdecode", to_host(xp, buf), flag, to_rgb).shape,)
+    return (decode_image("_cvimdecode", to_host(xp, buf), flag, to_rgb).shape,)
 
 
 def _kernel(xp: ModuleType, out: Any, buf: Any, *, flag: int, to_rgb: bool) -> None:
-    out[...] = xp.asarray(decode("_cvimdecode", to_host(xp, buf), flag, to_rgb))
+    out[...] = xp.asarray(decode_image("_cvimdecode", to_host(xp, buf), flag, to_rgb))
 
 
 def _complete(_inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
@@ -67,7 +62,7 @@ IMDECODE = register(
         _kernel,
         None,
         doc=(
-            "The image (height, width, channels) in the bytes of a file; needs OpenCV.\n\n"
+            "The image (height, width, channels) in the bytes of a file.\n\n"
             "flag 0 gives one channel, 1 three. Their order is red, green, blue, or without\n"
             "to_rgb the reverse.\n\n"
             "Shapes: buf (bytes,) of uint8, output (height, width, 1 or 3) of uint8."
@@ -82,22 +77,33 @@ IMDECODE = register(
 )
 
 
-def _read(filename: str, flag: int, to_rgb: bool) -> Any:
+def read_image(name: str, filename: str, flag: int, to_rgb: bool) -> np.ndarray[Any, Any]:
+    """Return the image (height, width, channels) in a file.
+
+    Args:
+        name: The operator, for errors.
+        filename: Its path.
+        flag: 0 gives one channel, 1 three.
+        to_rgb: Whether the first channel of three is red rather than blue.
+
+    Raises:
+        OperatorError: The file cannot be read, or is no image that is known.
+    """
     try:
         stored = Path(filename).read_bytes()
     except OSError as error:
         raise OperatorError(
-            f"_cvimread: expected an image file, got {filename!r}: {error.strerror}"
+            f"{name}: expected an image file, got {filename!r}: {error.strerror}"
         ) from error
-    return decode("_cvimread", np.frombuffer(stored, np.uint8), flag, to_rgb)
+    return decode_image(name, np.frombuffer(stored, np.uint8), flag, to_rgb)
 
 
 def _read_infer(*, filename: str, flag: int, to_rgb: bool) -> tuple[Spec]:
-    return (Spec(_read(filename, flag, to_rgb).shape, UINT8),)
+    return (Spec(read_image("_cvimread", filename, flag, to_rgb).shape, UINT8),)
 
 
 def _read_kernel(xp: ModuleType, out: Any, *, filename: str, flag: int, to_rgb: bool) -> None:
-    out[...] = xp.asarray(_read(filename, flag, to_rgb))
+    out[...] = xp.asarray(read_image("_cvimread", filename, flag, to_rgb))
 
 
 IMREAD = register(
@@ -107,7 +113,7 @@ IMREAD = register(
         _read_kernel,
         None,
         doc=(
-            "The image in a file; flag and to_rgb as for _cvimdecode. Needs OpenCV.\n\n"
+            "The image in a file; flag and to_rgb as for _cvimdecode.\n\n"
             "Shapes: output (height, width, 1 or 3) of uint8."
         ),
         inputs=(),

@@ -1,7 +1,8 @@
-"""Sizes and resampling of images: by NumPy for the two plain methods, else by OpenCV.
+"""Sizes and resampling of images: by OpenCV where it is installed, else by NumPy.
 
 Methods have OpenCV's numbers: 0 the nearest pixel, 1 linear, 2 cubic, 3 the area's mean, 4 Lanczos.
-Pixels are squares, whose centres lie half a pixel inside the image.
+Pixels are squares, whose centres lie half a pixel inside the image. Bytes that NumPy makes differ
+from OpenCV's by at most one.
 """
 
 from types import ModuleType
@@ -12,12 +13,12 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, FLOAT64, UINT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.host import to_host
 from gluonish.ops.image.opencv import open_cv
+from gluonish.ops.image.weights import by_weights
 
 __all__ = ["check_resampling", "resample"]
 
-_NEAREST, _LINEAR, _METHODS = 0, 1, 6
+_NEAREST, _LINEAR, _METHODS = 0, 1, 5
 _ONE = 1 << 11  # of the fixed-point weights that bytes are mixed with
 _LARGEST = 1 << 15  # pixels a side
 
@@ -42,20 +43,19 @@ def check_resampling(name: str, data: Spec, height: int, width: int, interp: int
         raise OperatorError(f"{name}: expected interp from 0 to {_METHODS - 1}, got {interp}")
 
 
-def resample(xp: ModuleType, name: str, out: Any, data: Any, interp: int) -> None:
-    """Fill an image (height, width, channels) from one of another size.
-
-    Raises:
-        OperatorError: The method needs OpenCV, which is missing.
-    """
-    if interp == _NEAREST:
+def resample(xp: ModuleType, out: Any, data: Any, interp: int) -> None:
+    """Fill an image (height, width, channels) from one of another size."""
+    cv2 = open_cv() if xp is np else None
+    if cv2 is not None:
+        _by_opencv(cv2, out, data, interp)
+    elif interp == _NEAREST:
         rows = _nearest(xp, data.shape[0], out.shape[0])
         columns = _nearest(xp, data.shape[1], out.shape[1])
         out[...] = data[rows][:, columns]
     elif interp == _LINEAR:
         _linear(xp, out, data)
     else:
-        _by_opencv(xp, name, out, data, interp)
+        by_weights(xp, out, data, interp)
 
 
 def _nearest(xp: ModuleType, extent: int, wanted: int) -> Any:
@@ -91,9 +91,7 @@ def _fixed(xp: ModuleType, weight: Any) -> Any:
     return xp.rint(weight * _ONE).astype(xp.int32)[:, None]
 
 
-def _by_opencv(xp: ModuleType, name: str, out: Any, data: Any, interp: int) -> None:
-    cv2 = open_cv(name, "resampling with interp other than 0 and 1")
-    source = np.ascontiguousarray(to_host(xp, data))
+def _by_opencv(cv2: Any, out: Any, data: Any, interp: int) -> None:
     size: Shape = (out.shape[1], out.shape[0])
-    made = cv2.resize(source, size, interpolation=interp)
-    out[...] = xp.asarray(made.reshape(out.shape))
+    made = cv2.resize(np.ascontiguousarray(data), size, interpolation=interp)
+    out[...] = made.reshape(out.shape)

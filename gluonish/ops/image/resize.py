@@ -42,10 +42,10 @@ def _kernel(
     xp: ModuleType, out: Any, data: Any, *, size: Shape, keep_ratio: bool, interp: int
 ) -> None:
     if data.ndim == 3:
-        resample(xp, "_image_resize", out, data, interp)
+        resample(xp, out, data, interp)
         return
     for made, image in zip(out, data, strict=True):
-        resample(xp, "_image_resize", made, image, interp)
+        resample(xp, made, image, interp)
 
 
 RESIZE = register(
@@ -57,8 +57,8 @@ RESIZE = register(
         doc=(
             "An image (height, width, channels), or each of a batch, in another size.\n\n"
             "size is (width, height), or one number for both; with keep_ratio one number is the\n"
-            "shorter side. interp 0 takes the nearest pixel, 1 is linear; 2 (cubic), 3 (area) and\n"
-            "4 (Lanczos) need OpenCV.\n\n"
+            "shorter side. interp 0 takes the nearest pixel, 1 is linear, 2 cubic, 3 the mean of\n"
+            "the area, 4 Lanczos.\n\n"
             "Shapes: data (H, W, C) or (N, H, W, C), output with H and W from size, in\n"
             "pixels."
         ),
@@ -77,7 +77,7 @@ def _cv_infer(src: Spec, *, w: int, h: int, interp: int) -> tuple[Spec]:
 
 
 def _cv_kernel(xp: ModuleType, out: Any, src: Any, *, w: int, h: int, interp: int) -> None:
-    resample(xp, "_cvimresize", out, src, interp)
+    resample(xp, out, src, interp)
 
 
 CV_RESIZE = register(

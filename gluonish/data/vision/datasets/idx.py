@@ -1,0 +1,37 @@
+"""The IDX format: bytes behind a magic number and big-endian extents."""
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import FileFormatError
+
+__all__ = ["read_idx"]
+
+_HEAD_NBYTES = 4
+_UNSIGNED_BYTES = b"\0\0\x08"
+
+
+def read_idx(content: bytes, name: str) -> np.ndarray[Any, Any]:
+    """Return the array of a file in the IDX format, uint8; it shares the memory of ``content``.
+
+    Args:
+        content: The whole file.
+        name: Its name, for the error.
+
+    Raises:
+        FileFormatError: It is in another format, cut off, or too long.
+    """
+    axes = content[3] if content[:3] == _UNSIGNED_BYTES and len(content) > 3 else 0
+    start = _HEAD_NBYTES * (1 + axes)
+    if not axes or len(content) < start:
+        raise FileFormatError(
+            f"read_idx: expected {name} to begin with 00 00 08, axes and extents, got "
+            f"{content[:16]!r}"
+        )
+    shape = struct.unpack(f">{axes}I", content[_HEAD_NBYTES:start])
+    nbytes = len(content) - start
+    if nbytes != np.prod(shape, dtype=object):
+        raise FileFormatError(f"read_idx: expected {name} to hold {shape} bytes, got {nbytes}")
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)

@@ -1,0 +1,38 @@
+"""Transforms of images, for `Dataset.transform_first`; each is a Block."""
+
+from gluonish.data.vision.transforms.color import (
+    RandomBrightness,
+    RandomColorJitter,
+    RandomContrast,
+    RandomHue,
+    RandomLighting,
+    RandomSaturation,
+)
+from gluonish.data.vision.transforms.compose import Compose, RandomApply
+from gluonish.data.vision.transforms.crop import CenterCrop, CropResize, RandomResizedCrop
+from gluonish.data.vision.transforms.flip import RandomFlipLeftRight, RandomFlipTopBottom
+from gluonish.data.vision.transforms.resize import Resize
+from gluonish.data.vision.transforms.rotation import RandomRotation, Rotate
+from gluonish.data.vision.transforms.tensor import Cast, Normalize, ToTensor
+
+__all__ = [
+    "Cast",
+    "CenterCrop",
+    "Compose",
+    "CropResize",
+    "Normalize",
+    "RandomApply",
+    "RandomBrightness",
+    "RandomColorJitter",
+    "RandomContrast",
+    "RandomFlipLeftRight",
+    "RandomFlipTopBottom",
+    "RandomHue",
+    "RandomLighting",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSaturation",
+    "Resize",
+    "Rotate",
+    "ToTensor",
+]

@@ -1,0 +1,96 @@
+"""Rotate and RandomRotation: images turned around their middle."""
+
+from typing import Any
+
+import numpy as np
+
+from gluonish.block import Block
+from gluonish.core.errors import ArgumentError
+from gluonish.image import imrotate, random_rotate
+from gluonish.ndarray import NDArray
+
+__all__ = ["RandomRotation", "Rotate"]
+
+
+class Rotate(Block):
+    """Turn images by an angle; see `image.imrotate`.
+
+    Args:
+        rotation_degrees: The angle counterclockwise, in degrees.
+        zoom_in: Whether to enlarge the image until no corner is empty.
+        zoom_out: Whether to shrink it until all of it is seen.
+
+    Inputs:
+        x: (channels, height, width) or (N, channels, height, width), float32.
+
+    Outputs:
+        y: shape and dtype of ``x``.
+
+    Raises:
+        ArgumentError: Both zooms are asked for.
+    """
+
+    def __init__(
+        self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False
+    ) -> None:
+        super().__init__()
+        _check_zooms("Rotate", zoom_in, zoom_out)
+        self._args = (rotation_degrees, zoom_in, zoom_out)
+
+    def forward(self, x: NDArray) -> Any:
+        """Turn the images."""
+        return imrotate(x, *self._args)
+
+
+class RandomRotation(Block):
+    """Turn images by angles that are drawn from NumPy's global generator.
+
+    Args:
+        angle_limits: Least and largest angle counterclockwise, in degrees.
+        zoom_in: Whether to enlarge the image until no corner is empty.
+        zoom_out: Whether to shrink it until all of it is seen.
+        rotate_with_proba: Probability that the input is turned at all.
+
+    Inputs:
+        x: (channels, height, width) or (N, channels, height, width), float32; of N images each has
+            an angle of its own.
+
+    Outputs:
+        y: shape and dtype of ``x``; ``x`` itself where it is not turned.
+
+    Raises:
+        ArgumentError: The angles are not in order, ``rotate_with_proba`` is outside [0, 1], or both
+            zooms are asked for.
+    """
+
+    def __init__(
+        self,
+        angle_limits: tuple[float, float],
+        zoom_in: bool = False,
+        zoom_out: bool = False,
+        rotate_with_proba: float = 1.0,
+    ) -> None:
+        super().__init__()
+        _check_zooms("RandomRotation", zoom_in, zoom_out)
+        lower, upper = angle_limits
+        if lower >= upper:
+            raise ArgumentError(
+                f"RandomRotation: expected angle_limits in order, got {angle_limits}"
+            )
+        if not 0 <= rotate_with_proba <= 1:
+            raise ArgumentError(
+                f"RandomRotation: expected rotate_with_proba in [0, 1], got {rotate_with_proba}"
+            )
+        self._args = (angle_limits, zoom_in, zoom_out)
+        self._rotate_with_proba = rotate_with_proba
+
+    def forward(self, x: NDArray) -> Any:
+        """Turn the images, or give them back."""
+        if np.random.random() > self._rotate_with_proba:  # noqa: NPY002  # as MXNet draws
+            return x
+        return random_rotate(x, *self._args)
+
+
+def _check_zooms(name: str, zoom_in: bool, zoom_out: bool) -> None:
+    if zoom_in and zoom_out:
+        raise ArgumentError(f"{name}: expected zoom_in or zoom_out, got both")

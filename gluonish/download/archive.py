@@ -1,0 +1,136 @@
+"""Taking single files out of a published archive, each checked by its SHA-1."""
+
+import hashlib
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
+
+from gluonish.core.errors import DownloadError
+from gluonish.core.files import atomic_write
+from gluonish.download.http_fetch import disk_full_error
+
+__all__ = ["WrongArchiveError", "extract_members"]
+
+_CHUNK_NBYTES = 1 << 20
+_BROKEN = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error),
+    *(EOFError, NotImplementedError, RuntimeError),
+)
+
+
+class WrongArchiveError(DownloadError):
+    """What was fetched is no archive, or does not hold what was published."""
+
+
+class _Open(Protocol):
+    def __call__(self) -> IO[bytes] | None: ...
+
+
+class _Member(NamedTuple):
+    """A file or folder in an archive; ``plain`` says that it is neither link nor device."""
+
+    name: str
+    plain: bool
+    nbytes: int
+    open: _Open
+
+
+def extract_members(archive_path: Path, wanted: Mapping[Path, str], max_nbytes: int) -> None:
+    """Take files out of a zip or tar archive, under the names they get and nowhere else.
+
+    Every file that appears is whole and has its SHA-1. Nothing else is taken, but an archive with a
+    member that could leave its folder, is a link, or is too large is refused.
+
+    Args:
+        archive_path: The archive; a name that ends in ``.zip`` says that it is a zip archive.
+        wanted: SHA-1 by the path to write; in the archive the file has the same name, in any
+            folder.
+        max_nbytes: How large a member may be, in bytes.
+
+    Raises:
+        WrongArchiveError: It is no archive, or a file is missing in it or is another.
+        DownloadError: It has members that no published archive has, or the disk is full.
+    """
+    is_zip = ".zip" in archive_path.suffixes
+    try:
+        _extract(_zip_members if is_zip else _tar_members, archive_path, wanted, max_nbytes)
+    except DownloadError:
+        raise
+    except _BROKEN as error:
+        raise _no_archive(archive_path, is_zip, error) from error
+    except OSError as error:
+        if error.errno is None:  # what the gzip module raises for a damaged file
+            raise _no_archive(archive_path, is_zip, error) from error
+        full = disk_full_error(error, next(iter(wanted)))
+        if full is None:
+            raise
+        raise full from error
+
+
+def _no_archive(archive_path: Path, is_zip: bool, error: Exception) -> WrongArchiveError:
+    kind = "zip" if is_zip else "tar"
+    return WrongArchiveError(f"{archive_path}: expected a {kind} archive, got {error}")
+
+
+def _extract(read: Any, archive_path: Path, wanted: Mapping[Path, str], max_nbytes: int) -> None:
+    targets = {target.name: target for target in wanted}
+    names = []
+    for member in read(archive_path):
+        _check(member, archive_path, max_nbytes)
+        names.append(member.name)
+        target = targets.get(member.name.rsplit("/", 1)[-1])
+        source = member.open() if target is not None else None
+        if target is not None and source is not None:
+            with source:
+                _write(source, target, wanted[target], archive_path)
+            del targets[target.name]
+    if targets:
+        raise WrongArchiveError(
+            f"{archive_path}: expected {', '.join(targets)} inside, got {names!r:.200}"
+        )
+
+
+def _zip_members(path: Path) -> Iterator[_Member]:
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            plain = kind in (0, stat.S_IFREG, stat.S_IFDIR)
+            yield _Member(info.orig_filename, plain, info.file_size, partial(archive.open, info))
+
+
+def _tar_members(path: Path) -> Iterator[_Member]:
+    with tarfile.open(path) as archive:
+        for info in archive:
+            plain = info.isfile() or info.isdir()
+            yield _Member(info.name, plain, info.size, partial(archive.extractfile, info))
+
+
+def _check(member: _Member, archive_path: Path, max_nbytes: int) -> None:
+    name = member.name.replace("\\", "/")
+    if name.startswith("/") or ".." in name.split("/") or ":" in name:
+        got = f"{member.name!r}, which leaves its folder"
+    elif not member.plain:
+        got = f"{member.name!r}, which is a link or a device"
+    elif member.nbytes > max_nbytes:
+        got = f"{member.name!r} of {member.nbytes} bytes"
+    else:
+        return
+    raise DownloadError(f"{archive_path}: expected plain members, got {got}")
+
+
+def _write(source: IO[bytes], target: Path, sha1: str, archive_path: Path) -> None:
+    digest = hashlib.sha1(usedforsecurity=False)
+    with atomic_write(target) as file:
+        while chunk := source.read(_CHUNK_NBYTES):
+            digest.update(chunk)
+            file.write(chunk)
+        if digest.hexdigest() != sha1:
+            raise WrongArchiveError(
+                f"{archive_path}: expected the SHA-1 {sha1}, got {digest.hexdigest()} for "
+                f"{target.name}"
+            )

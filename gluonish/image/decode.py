@@ -1,0 +1,76 @@
+"""imdecode and imread: images from the bytes of files."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.ndarray import NDArray, array
+from gluonish.numpy.array import gluon_array
+from gluonish.ops.image.decoding import decode_image, read_image
+
+__all__ = ["imdecode", "imread"]
+
+Bytes = bytes | bytearray | memoryview | np.ndarray[Any, Any] | NDArray
+
+
+def imdecode(buf: Bytes, flag: int = 1, to_rgb: bool = True, out: NDArray | None = None) -> NDArray:
+    """Return the image in the bytes of a file; OpenCV decodes it, or Pillow where there is none.
+
+    Args:
+        buf: The bytes; an array of them is uint8.
+        flag: 1 for three channels, 0 for one.
+        to_rgb: Whether three channels are red, green, blue; else blue, green, red.
+        out: An array of the image's shape to fill.
+
+    Returns:
+        (height, width, channels), uint8, on the CPU; ``out`` where it is given.
+
+    Raises:
+        ArgumentTypeError: ``buf`` holds no bytes.
+        OperatorError: They are of no image that is known, ``flag`` is another number, or ``out``
+            has another shape.
+    """
+    if isinstance(buf, NDArray):
+        buf = buf.asnumpy()
+    if isinstance(buf, np.ndarray):
+        stored = buf.reshape(-1) if buf.dtype == np.uint8 else None
+    else:
+        readable = isinstance(buf, bytes | bytearray | memoryview)
+        stored = np.frombuffer(buf, np.uint8) if readable else None
+    if stored is None:
+        raise ArgumentTypeError(
+            "imdecode: expected bytes or an array of uint8, got "
+            f"{getattr(buf, 'dtype', type(buf).__name__)}"
+        )
+    return _handed_out(decode_image("imdecode", stored, flag, to_rgb), out)
+
+
+def imread(
+    filename: str | os.PathLike[str],
+    flag: int = 1,
+    to_rgb: bool = True,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return the image in a file; OpenCV decodes it, or Pillow where there is none.
+
+    Args:
+        filename: Its path.
+        flag: 1 for three channels, 0 for one.
+        to_rgb: Whether three channels are red, green, blue; else blue, green, red.
+        out: An array of the image's shape to fill.
+
+    Returns:
+        (height, width, channels), uint8, on the CPU; ``out`` where it is given.
+
+    Raises:
+        OperatorError: The file cannot be read or holds no image that is known, ``flag`` is another
+            number, or ``out`` has another shape.
+    """
+    return _handed_out(read_image("imread", os.fspath(filename), flag, to_rgb), out)
+
+
+def _handed_out(image: np.ndarray[Any, Any], out: NDArray | None) -> NDArray:
+    made = array(image, dtype=image.dtype)
+    return gluon_array(made) if out is None else made.copyto(out)

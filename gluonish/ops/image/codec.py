@@ -1,0 +1,153 @@
+"""Images from and to the bytes of files: by OpenCV, or by Pillow where there is no OpenCV.
+
+Channels are in OpenCV's order: blue, green, red, and alpha if there is one. Both read an image the
+way up that its camera noted; JPEG's rounding may differ between the two by a few levels.
+"""
+
+import io
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import OperatorError
+from gluonish.ops.image.opencv import open_cv
+
+__all__ = ["AS_STORED", "COLOR", "GRAY", "decode", "encode"]
+
+Array = np.ndarray[Any, Any]
+
+# OpenCV's numbers of how to decode.
+AS_STORED, GRAY, COLOR = -1, 0, 1
+_JPEG, _PNG = (".jpg", ".jpeg"), ".png"
+
+
+def decode(name: str, buffer: Array, flag: int) -> Array:
+    """Return the image in the bytes of a file.
+
+    Args:
+        name: The function that wants it, for the error.
+        buffer: (bytes,), uint8.
+        flag: `GRAY`, `COLOR`, or `AS_STORED`, which keeps alpha and 16 bits.
+
+    Returns:
+        (height, width) for gray ones, else (height, width, channels); uint8 unless 16 bits are
+        kept.
+
+    Raises:
+        OperatorError: They are not of an image that the decoder knows.
+    """
+    cv2 = open_cv()
+    if not buffer.size:
+        found = None
+    elif cv2 is None:
+        found = _by_pillow(buffer, flag)
+    else:
+        found = _by_opencv(cv2, buffer, flag)
+    if found is None:
+        decoder = "Pillow" if cv2 is None else "OpenCV"
+        raise OperatorError(
+            f"{name}: expected the bytes of an image, got {buffer.size} that {decoder} cannot "
+            "decode"
+        )
+    return found
+
+
+def encode(name: str, image: Array, extension: str, quality: int) -> bytes:
+    """Return the bytes of an image's file.
+
+    Args:
+        name: The function that wants it, for the error.
+        image: (height, width) or (height, width, 1, 3 or 4); uint8, or uint16 where the format
+            holds it.
+        extension: Of the file, with its dot: ``.jpg``, ``.png`` or another that is known.
+        quality: For JPEG 1 to 100; for PNG the effort to make it small, 0 to 9.
+
+    Raises:
+        OperatorError: The format is not known, or does not hold such images.
+    """
+    cv2 = open_cv()
+    if cv2 is None:
+        found = _written_by_pillow(image, extension, quality)
+    else:
+        found = _written_by_opencv(cv2, image, extension, quality)
+    if found is None:
+        raise OperatorError(
+            f"{name}: expected an image and a format that holds it, such as .jpg or .png, got "
+            f"{image.dtype}{image.shape} and {extension!r}"
+        )
+    return found
+
+
+def _by_opencv(cv2: Any, buffer: Array, flag: int) -> Array | None:
+    try:
+        found: Array | None = cv2.imdecode(np.ascontiguousarray(buffer), flag)
+    except cv2.error:  # such as for more pixels than it is willing to make
+        return None
+    return found
+
+
+def _written_by_opencv(cv2: Any, image: Array, extension: str, quality: int) -> bytes | None:
+    parameters = []
+    if extension.lower() in _JPEG:
+        parameters = [cv2.IMWRITE_JPEG_QUALITY, quality]
+    elif extension.lower() == _PNG:
+        parameters = [cv2.IMWRITE_PNG_COMPRESSION, quality]
+    try:
+        done, found = cv2.imencode(extension, image, parameters)
+    except cv2.error:
+        return None
+    return bytes(found) if done else None
+
+
+def _by_pillow(buffer: Array, flag: int) -> Array | None:
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(buffer.tobytes())) as stored:
+            if flag == GRAY:
+                stored.draft("L", stored.size)
+            return _pixels(ImageOps.exif_transpose(stored), flag)
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError):
+        return None
+
+
+def _pixels(picture: Any, flag: int) -> Array:
+    """Return the pixels of a Pillow image in OpenCV's order."""
+    if picture.mode.startswith("I"):
+        deep = np.asarray(picture).astype(np.uint16)
+        if flag == AS_STORED:
+            return deep
+        gray = (deep >> 8).astype(np.uint8)
+        return gray if flag == GRAY else np.repeat(gray[..., None], 3, axis=-1)
+    modes = {GRAY: "L", COLOR: "RGB"}
+    mode = modes[flag] if flag in modes else _stored_mode(picture)
+    pixels = np.asarray(picture if picture.mode == mode else picture.convert(mode))
+    if pixels.ndim == 2:
+        return pixels
+    return np.concatenate([pixels[..., 2::-1], pixels[..., 3:]], axis=-1)
+
+
+def _stored_mode(picture: Any) -> str:
+    transparent = "A" in picture.getbands() or "transparency" in picture.info
+    if transparent:
+        return "RGBA"
+    return "L" if picture.mode in ("L", "1") else "RGB"
+
+
+def _written_by_pillow(image: Array, extension: str, quality: int) -> bytes | None:
+    from PIL import Image
+
+    if image.ndim == 3:
+        image = np.concatenate([image[..., 2::-1], image[..., 3:]], axis=-1)
+    file = io.BytesIO()
+    try:
+        flat = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
+        picture = Image.fromarray(flat)
+        kind = Image.registered_extensions()[extension.lower()]
+        if kind == "JPEG" and picture.mode == "RGBA":
+            picture = picture.convert("RGB")
+        options = {"JPEG": {"quality": quality}, "PNG": {"compress_level": quality}}.get(kind, {})
+        picture.save(file, kind, **options)
+    except (ValueError, TypeError, OSError, KeyError):
+        return None
+    return file.getvalue()

@@ -1,0 +1,190 @@
+"""MXIndexedRecordIO: a file of records with keys, read in any order."""
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from gluonish.core.errors import ArgumentError, FileFormatError, OutOfBoundsError
+from gluonish.core.files import open_to_read
+from gluonish.recordio.record_file import MXRecordIO, close_own, open_to_write
+
+__all__ = ["MXIndexedRecordIO"]
+
+
+class MXIndexedRecordIO(MXRecordIO):
+    """A file of records that have keys, and beside it a text file with where each record begins.
+
+    Several threads may call `read_idx`. See `MXRecordIO` for forks and other processes.
+
+    Args:
+        idx_path: Path of the index: a line with key, tab and byte offset for each record.
+        uri: Path of the record file.
+        flag: ``"r"`` to read both, ``"w"`` to write new ones.
+        key_type: Makes keys of text, and of what `write_idx` gets.
+
+    Attributes:
+        idx: The byte offset of each key's record; of a key's last one where it has several.
+        keys: The keys in the order of the index.
+        idx_path: As given.
+        key_type: As given.
+        fidx: The open index of a writer, or None.
+
+    Raises:
+        ArgumentError: ``flag`` is another.
+        MissingFileError: A file or its folder does not exist.
+        FileFormatError: The index holds a line that is none.
+    """
+
+    def __init__(
+        self,
+        idx_path: str | os.PathLike[str],
+        uri: str | os.PathLike[str],
+        flag: str,
+        key_type: Callable[[Any], Any] = int,
+    ) -> None:
+        self.idx_path = os.fspath(idx_path)
+        self.idx: dict[Any, int] = {}
+        self.keys: list[Any] = []
+        self.key_type = key_type
+        self.fidx: BinaryIO | None = None
+        self._lock = threading.Lock()
+        super().__init__(uri, flag)
+
+    def open(self) -> None:
+        """Open both files: to read, with all keys; to write, new and empty ones.
+
+        Raises:
+            MissingFileError: A file or its folder does not exist.
+            FileFormatError: The index holds a line that is none.
+        """
+        self.idx = {}
+        self.keys = []
+        if not self.writable:
+            self._read_index()
+        super().open()
+        if self.writable:
+            self.fidx = open_to_write(self.idx_path, type(self).__name__)
+
+    def _read_index(self) -> None:
+        with open_to_read(self.idx_path, type(self).__name__) as file:
+            for number, line in enumerate(file.read().splitlines(), 1):
+                if not line.strip():
+                    continue
+                key, tab, offset = line.partition(b"\t")
+                if not tab or not offset.strip().isdigit():
+                    raise FileFormatError(
+                        f"{type(self).__name__}: expected key, tab and offset on line {number} of "
+                        f"{self.idx_path}, got {line!r:.80}"
+                    )
+                self._add(self._key(key.decode("utf-8", "surrogateescape")), int(offset))
+
+    def _add(self, key: Any, offset: int) -> None:
+        self.idx[key] = offset
+        self.keys.append(key)
+
+    def _key(self, key: Any) -> Any:
+        try:
+            return self.key_type(key)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected a key for {self.key_type!r}, got {key!r} "
+                f"({error}); give key_type=str for others"
+            ) from error
+
+    def close(self) -> None:
+        """Close both files. Closing twice does nothing."""
+        pid = self.pid
+        super().close()
+        index, self.fidx = self.fidx, None
+        if index is not None:
+            close_own(index, pid)
+
+    def seek(self, idx: Any) -> None:
+        """Go to a record, which `read` returns next.
+
+        Args:
+            idx: Its key.
+
+        Raises:
+            OutOfBoundsError: There is no such key.
+            GluonishError: The files are open for writing, or closed.
+        """
+        self._open_for("seek").seek(self._offset(idx))
+
+    def _offset(self, key: Any) -> int:
+        try:
+            return self.idx[key]
+        except KeyError:
+            raise _UnknownKeyError(
+                f"{type(self).__name__}: expected one of {len(self.keys)} keys of {self.idx_path}, "
+                f"got {key!r}"
+            ) from None
+
+    def tell(self) -> int:
+        """Return the offset in bytes at which the next record will be written.
+
+        Raises:
+            GluonishError: The files are open for reading, or closed.
+        """
+        return self._open_for("tell").tell()
+
+    def read_idx(self, idx: Any) -> bytes:
+        """Return a record.
+
+        Args:
+            idx: Its key.
+
+        Raises:
+            OutOfBoundsError: There is no such key.
+            FileFormatError: The index names a byte where no record begins, or the file is damaged.
+            GluonishError: The files are open for writing, or closed.
+        """
+        with self._lock:
+            self.seek(idx)
+            record = self.read()
+        if record is None:
+            raise FileFormatError(
+                f"{type(self).__name__}: expected a record at byte {self.idx[idx]} of {self.uri}, "
+                f"got the end of the file; {self.idx_path} is the index of another"
+            )
+        return record
+
+    def write_idx(self, idx: Any, buf: bytes) -> None:
+        """Append a record, and a line to the index.
+
+        Args:
+            idx: Its key.
+            buf: Its bytes.
+
+        Raises:
+            ArgumentError: ``idx`` is no key, or the record too long.
+            GluonishError: The files are open for reading, closed, or of another process.
+        """
+        self._open_for("write")
+        key = self._key(idx)
+        if any(mark in str(key) for mark in "\t\r\n"):
+            raise ArgumentError(
+                f"{type(self).__name__}.write_idx: expected a key without tabs and line breaks, "
+                f"got {key!r}"
+            )
+        offset = self.tell()
+        self.write(buf)
+        assert self.fidx is not None  # open whenever the records are
+        self.fidx.write(f"{key}\t{offset}\n".encode("utf-8", "surrogateescape"))
+        self._add(key, offset)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        del state["_lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._lock = threading.Lock()
+        super().__setstate__(state)
+
+
+class _UnknownKeyError(OutOfBoundsError, KeyError):
+    """A key that the index does not have; also what programs for MXNet catch."""
+
+    __str__ = Exception.__str__
