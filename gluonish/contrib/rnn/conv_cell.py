@@ -11,7 +11,7 @@ from gluonish.parameter.parameter import Init
 from gluonish.rnn.cell_activation import CellActivation, activated, check_activation
 from gluonish.rnn.recurrent_cell import HybridRecurrentCell
 
-__all__ = ["ConvCell"]
+__all__ = ["Conv1DCell", "Conv2DCell", "Conv3DCell", "ConvCell"]
 
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
@@ -157,3 +157,117 @@ class ConvCell(HybridRecurrentCell):
         in_channels = self._input_shape[self._channel_axis - 1]
         sizes = f"{in_channels} -> {self._gates * self._hidden_channels}"
         return f"{type(self).__name__}({sizes}, {self._activation}, {self._layout})"
+
+
+class Conv1DCell(ConvCell):
+    """The arguments of the cells that convolve over one spatial axis; see `ConvCell`."""
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
+        i2h_pad: Extents = (0,),
+        i2h_dilate: Extents = (1,),
+        h2h_dilate: Extents = (1,),
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = "zeros",
+        h2h_bias_initializer: Init | None = "zeros",
+        conv_layout: str = "NCW",
+        activation: CellActivation = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        biases = (i2h_bias_initializer, h2h_bias_initializer)
+        super().__init__(
+            1,
+            input_shape,
+            hidden_channels,
+            (i2h_kernel, h2h_kernel),
+            i2h_pad,
+            (i2h_dilate, h2h_dilate),
+            (*weights, *biases),
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )
+
+
+class Conv2DCell(ConvCell):
+    """The arguments of the cells that convolve over two spatial axes; see `ConvCell`."""
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
+        i2h_pad: Extents = (0, 0),
+        i2h_dilate: Extents = (1, 1),
+        h2h_dilate: Extents = (1, 1),
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = "zeros",
+        h2h_bias_initializer: Init | None = "zeros",
+        conv_layout: str = "NCHW",
+        activation: CellActivation = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        biases = (i2h_bias_initializer, h2h_bias_initializer)
+        super().__init__(
+            2,
+            input_shape,
+            hidden_channels,
+            (i2h_kernel, h2h_kernel),
+            i2h_pad,
+            (i2h_dilate, h2h_dilate),
+            (*weights, *biases),
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )
+
+
+class Conv3DCell(ConvCell):
+    """The arguments of the cells that convolve over three spatial axes; see `ConvCell`."""
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        hidden_channels: int,
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
+        i2h_pad: Extents = (0, 0, 0),
+        i2h_dilate: Extents = (1, 1, 1),
+        h2h_dilate: Extents = (1, 1, 1),
+        i2h_weight_initializer: Init | None = None,
+        h2h_weight_initializer: Init | None = None,
+        i2h_bias_initializer: Init | None = "zeros",
+        h2h_bias_initializer: Init | None = "zeros",
+        conv_layout: str = "NCDHW",
+        activation: CellActivation = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        biases = (i2h_bias_initializer, h2h_bias_initializer)
+        super().__init__(
+            3,
+            input_shape,
+            hidden_channels,
+            (i2h_kernel, h2h_kernel),
+            i2h_pad,
+            (i2h_dilate, h2h_dilate),
+            (*weights, *biases),
+            conv_layout,
+            activation,
+            prefix,
+            params,
+        )

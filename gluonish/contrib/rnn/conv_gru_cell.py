@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
-from gluonish.contrib.rnn.conv_cell import ConvCell
-from gluonish.nn.tensor import Extents, Tensor
-from gluonish.parameter import ParameterDict
-from gluonish.parameter.parameter import Init
-from gluonish.rnn.cell_activation import CellActivation
+from gluonish.contrib.rnn.conv_cell import Conv1DCell, Conv2DCell, Conv3DCell, ConvCell
+from gluonish.nn.tensor import Tensor
 from gluonish.rnn.recurrent_cell import check_states
 
 __all__ = ["Conv1DGRUCell", "Conv2DGRUCell", "Conv3DGRUCell"]
@@ -48,7 +45,7 @@ class _ConvGRUCell(ConvCell):
         return output, [output]
 
 
-class Conv1DGRUCell(_ConvGRUCell):
+class Conv1DGRUCell(_ConvGRUCell, Conv1DCell):
     """Gated recurrent units with convolutions over one spatial axis.
 
     With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, in three
@@ -93,42 +90,8 @@ class Conv1DGRUCell(_ConvGRUCell):
         Representations, 2016; the reset gate here multiplies the recurrent product.
     """
 
-    def __init__(
-        self,
-        input_shape: Sequence[int],
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0,),
-        i2h_dilate: Extents = (1,),
-        h2h_dilate: Extents = (1,),
-        i2h_weight_initializer: Init | None = None,
-        h2h_weight_initializer: Init | None = None,
-        i2h_bias_initializer: Init | None = "zeros",
-        h2h_bias_initializer: Init | None = "zeros",
-        conv_layout: str = "NCW",
-        activation: CellActivation = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        weights = (i2h_weight_initializer, h2h_weight_initializer)
-        biases = (i2h_bias_initializer, h2h_bias_initializer)
-        super().__init__(
-            1,
-            input_shape,
-            hidden_channels,
-            (i2h_kernel, h2h_kernel),
-            i2h_pad,
-            (i2h_dilate, h2h_dilate),
-            (*weights, *biases),
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
 
-
-class Conv2DGRUCell(_ConvGRUCell):
+class Conv2DGRUCell(_ConvGRUCell, Conv2DCell):
     """Gated recurrent units with convolutions over two spatial axes.
 
     With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, in three
@@ -173,42 +136,8 @@ class Conv2DGRUCell(_ConvGRUCell):
         Representations, 2016; the reset gate here multiplies the recurrent product.
     """
 
-    def __init__(
-        self,
-        input_shape: Sequence[int],
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0, 0),
-        i2h_dilate: Extents = (1, 1),
-        h2h_dilate: Extents = (1, 1),
-        i2h_weight_initializer: Init | None = None,
-        h2h_weight_initializer: Init | None = None,
-        i2h_bias_initializer: Init | None = "zeros",
-        h2h_bias_initializer: Init | None = "zeros",
-        conv_layout: str = "NCHW",
-        activation: CellActivation = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        weights = (i2h_weight_initializer, h2h_weight_initializer)
-        biases = (i2h_bias_initializer, h2h_bias_initializer)
-        super().__init__(
-            2,
-            input_shape,
-            hidden_channels,
-            (i2h_kernel, h2h_kernel),
-            i2h_pad,
-            (i2h_dilate, h2h_dilate),
-            (*weights, *biases),
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
 
-
-class Conv3DGRUCell(_ConvGRUCell):
+class Conv3DGRUCell(_ConvGRUCell, Conv3DCell):
     """Gated recurrent units with convolutions over three spatial axes.
 
     With s the sigmoid, * the convolution, ``a = W_i * x + b_i`` and ``b = W_h * h + b_h``, in three
@@ -252,37 +181,3 @@ class Conv3DGRUCell(_ConvGRUCell):
         N. Ballas et al., Delving Deeper into Convolutional Networks for Learning Video
         Representations, 2016; the reset gate here multiplies the recurrent product.
     """
-
-    def __init__(
-        self,
-        input_shape: Sequence[int],
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0, 0, 0),
-        i2h_dilate: Extents = (1, 1, 1),
-        h2h_dilate: Extents = (1, 1, 1),
-        i2h_weight_initializer: Init | None = None,
-        h2h_weight_initializer: Init | None = None,
-        i2h_bias_initializer: Init | None = "zeros",
-        h2h_bias_initializer: Init | None = "zeros",
-        conv_layout: str = "NCDHW",
-        activation: CellActivation = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        weights = (i2h_weight_initializer, h2h_weight_initializer)
-        biases = (i2h_bias_initializer, h2h_bias_initializer)
-        super().__init__(
-            3,
-            input_shape,
-            hidden_channels,
-            (i2h_kernel, h2h_kernel),
-            i2h_pad,
-            (i2h_dilate, h2h_dilate),
-            (*weights, *biases),
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
-from gluonish.contrib.rnn.conv_cell import ConvCell
-from gluonish.nn.tensor import Extents, Tensor
-from gluonish.parameter import ParameterDict
-from gluonish.parameter.parameter import Init
-from gluonish.rnn.cell_activation import CellActivation
+from gluonish.contrib.rnn.conv_cell import Conv1DCell, Conv2DCell, Conv3DCell, ConvCell
+from gluonish.nn.tensor import Tensor
 from gluonish.rnn.recurrent_cell import check_states
 
 __all__ = ["Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell"]
@@ -51,7 +48,7 @@ class _ConvLSTMCell(ConvCell):
         return output, [output, cell]
 
 
-class Conv1DLSTMCell(_ConvLSTMCell):
+class Conv1DLSTMCell(_ConvLSTMCell, Conv1DCell):
     """Long short-term memory with convolutions over one spatial axis.
 
     With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
@@ -95,42 +92,8 @@ class Conv1DLSTMCell(_ConvLSTMCell):
         Nowcasting, 2015; without its peepholes.
     """
 
-    def __init__(
-        self,
-        input_shape: Sequence[int],
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0,),
-        i2h_dilate: Extents = (1,),
-        h2h_dilate: Extents = (1,),
-        i2h_weight_initializer: Init | None = None,
-        h2h_weight_initializer: Init | None = None,
-        i2h_bias_initializer: Init | None = "zeros",
-        h2h_bias_initializer: Init | None = "zeros",
-        conv_layout: str = "NCW",
-        activation: CellActivation = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        weights = (i2h_weight_initializer, h2h_weight_initializer)
-        biases = (i2h_bias_initializer, h2h_bias_initializer)
-        super().__init__(
-            1,
-            input_shape,
-            hidden_channels,
-            (i2h_kernel, h2h_kernel),
-            i2h_pad,
-            (i2h_dilate, h2h_dilate),
-            (*weights, *biases),
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
 
-
-class Conv2DLSTMCell(_ConvLSTMCell):
+class Conv2DLSTMCell(_ConvLSTMCell, Conv2DCell):
     """Long short-term memory with convolutions over two spatial axes.
 
     With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
@@ -174,42 +137,8 @@ class Conv2DLSTMCell(_ConvLSTMCell):
         Nowcasting, 2015; without its peepholes.
     """
 
-    def __init__(
-        self,
-        input_shape: Sequence[int],
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0, 0),
-        i2h_dilate: Extents = (1, 1),
-        h2h_dilate: Extents = (1, 1),
-        i2h_weight_initializer: Init | None = None,
-        h2h_weight_initializer: Init | None = None,
-        i2h_bias_initializer: Init | None = "zeros",
-        h2h_bias_initializer: Init | None = "zeros",
-        conv_layout: str = "NCHW",
-        activation: CellActivation = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        weights = (i2h_weight_initializer, h2h_weight_initializer)
-        biases = (i2h_bias_initializer, h2h_bias_initializer)
-        super().__init__(
-            2,
-            input_shape,
-            hidden_channels,
-            (i2h_kernel, h2h_kernel),
-            i2h_pad,
-            (i2h_dilate, h2h_dilate),
-            (*weights, *biases),
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
 
-
-class Conv3DLSTMCell(_ConvLSTMCell):
+class Conv3DLSTMCell(_ConvLSTMCell, Conv3DCell):
     """Long short-term memory with convolutions over three spatial axes.
 
     With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
@@ -252,37 +181,3 @@ class Conv3DLSTMCell(_ConvLSTMCell):
         X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation
         Nowcasting, 2015; without its peepholes.
     """
-
-    def __init__(
-        self,
-        input_shape: Sequence[int],
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0, 0, 0),
-        i2h_dilate: Extents = (1, 1, 1),
-        h2h_dilate: Extents = (1, 1, 1),
-        i2h_weight_initializer: Init | None = None,
-        h2h_weight_initializer: Init | None = None,
-        i2h_bias_initializer: Init | None = "zeros",
-        h2h_bias_initializer: Init | None = "zeros",
-        conv_layout: str = "NCDHW",
-        activation: CellActivation = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        weights = (i2h_weight_initializer, h2h_weight_initializer)
-        biases = (i2h_bias_initializer, h2h_bias_initializer)
-        super().__init__(
-            3,
-            input_shape,
-            hidden_channels,
-            (i2h_kernel, h2h_kernel),
-            i2h_pad,
-            (i2h_dilate, h2h_dilate),
-            (*weights, *biases),
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
