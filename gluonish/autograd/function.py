@@ -13,7 +13,7 @@ from gluonish.core.errors import (
 )
 from gluonish.ndarray import zeros
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.recording import Leaf, Node
+from gluonish.ndarray.recording import Leaf, Node, freed_error
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
 __all__ = ["Function"]
@@ -159,10 +159,7 @@ class _FunctionNode:
     ) -> Sequence[NDArray | None]:
         """Return what the user's ``backward`` gives."""
         if self.function is None:
-            raise AutogradError(
-                "backward: expected a recorded graph, got one that an earlier backward freed; "
-                "pass retain_graph=True to the earlier one"
-            )
+            raise freed_error()
         name = type(self.function).__name__
         filled = [
             as_kind(zeros(*kind) if g is None else g)

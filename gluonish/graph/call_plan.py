@@ -14,7 +14,6 @@ from functools import partial
 from typing import ClassVar
 
 from gluonish.core.device import Device
-from gluonish.core.errors import AutogradError
 from gluonish.core.spec import Spec
 from gluonish.graph import interpreter
 from gluonish.graph.arenas import Arenas
@@ -29,7 +28,7 @@ from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, States, StateUse, state_places
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
-from gluonish.ndarray.recording import RECORDING
+from gluonish.ndarray.recording import RECORDING, freed_error
 from gluonish.ops.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import apply
 
@@ -253,10 +252,7 @@ class GraphNode:
         """
         plan, state = self.plan, self.state
         if state is None or plan.backward is None:
-            raise AutogradError(
-                "backward: expected a recorded graph, got one that an earlier backward freed; "
-                "pass retain_graph=True to the earlier one"
-            )
+            raise freed_error()
         heads = [self._head(i, gradient) for i, gradient in enumerate(grads)]
         if recording.mode.get() & RECORDING:
             inputs = [x.connected(link) for x, link in zip(self.inputs, self.parents, strict=True)]

@@ -26,6 +26,7 @@ __all__ = [
     "OperatorNode",
     "Tracer",
     "Watcher",
+    "freed_error",
     "mode",
     "tracer",
     "watcher",
@@ -110,6 +111,14 @@ class Leaf:
         self.fresh = False
 
 
+def freed_error(where: str = "") -> AutogradError:
+    """Return what a backward pass raises that comes to a node without its arrays."""
+    return AutogradError(
+        f"backward: expected a recorded graph, got one that an earlier backward freed{where}; "
+        "pass retain_graph=True to the earlier one"
+    )
+
+
 class OperatorNode:
     """The call of one operator; its gradient rule is the operator's."""
 
@@ -142,10 +151,7 @@ class OperatorNode:
     ) -> Sequence["NDArray | None"]:
         """Return the gradient of every input from those of the outputs, by the operator's rule."""
         if self.spent:
-            raise AutogradError(
-                "backward: expected a recorded graph, got one that an earlier backward freed at "
-                f"{self.op.name}; pass retain_graph=True to the earlier one"
-            )
+            raise freed_error(f" at {self.op.name}")
         inputs = [x.connected(parent) for x, parent in zip(self.inputs, self.parents, strict=True)]
         outputs = [y.connected((self, i)) for i, y in enumerate(self.outputs)]
         wanted = [parent is not None for parent in self.parents]

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from gluonish.core.errors import AutogradError, OperatorError
+from gluonish.core.errors import OperatorError
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf, Node
+from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf, Node, freed_error
 from gluonish.ndarray.rendezvous import Rendezvous
 from gluonish.ops.batch_norm import move
 from gluonish.ops.cast import cast
@@ -53,10 +53,7 @@ class _MeanNode:
     ) -> Sequence[NDArray | None]:
         """Return the mean of what all devices bring, which their backward passes do in turn."""
         if self.gradients is None:
-            raise AutogradError(
-                "backward: expected a recorded graph, got one that an earlier backward freed; "
-                "pass retain_graph=True to the earlier one"
-            )
+            raise freed_error()
         return [None if g is None else _mean(self.gradients, g, self.weight) for g in grads]
 
     def free(self) -> None:
