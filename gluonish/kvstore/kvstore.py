@@ -82,7 +82,7 @@ class KVStore(KVStoreBase):
         Args:
             key: Number or name, or a list of these.
             value: NDArray or list of NDArrays for each key.
-            priority: Higher goes first.
+            priority: Higher goes first, among dense arrays.
 
         Raises:
             ArgumentError: A key was not given to `init`, or shapes differ from what is stored.
@@ -108,7 +108,7 @@ class KVStore(KVStoreBase):
         Args:
             key: Number or name, or a list of these.
             out: NDArray or list of NDArrays for each key.
-            priority: Higher goes first.
+            priority: Higher goes first, among dense arrays.
             ignore_sparse: Leave out keys whose stored value is sparse.
 
         Raises:
@@ -143,7 +143,7 @@ class KVStore(KVStoreBase):
             key: Number or name, or a list of these.
             out: Row-sparse array or list of these for each key; it holds the rows asked for, and
                 no others, afterwards.
-            priority: Higher goes first.
+            priority: Of no effect: the rows are fetched before this returns.
             row_ids: Numbers of rows, of any shape; or a list with one for each array of ``out``.
 
         Raises:
