@@ -142,9 +142,12 @@ def _check_complete(known: dict[str, Parameter], loaded: Collection[str], source
     missing = {id(p): name for name, p in reversed(known.items()) if id(p) not in present}
     if missing:
         names = [*reversed(missing.values())]
+        # What a symbolic program fed by name; a file never has it.
+        label = any(name.endswith("_label") for name in names)
+        advice = ", or name it in input_names" if label else ""
         raise ParameterError(
             f"load_parameters: expected {_quoted(names)} in {source}, got {len(loaded)} other "
-            f"arrays{_nearest(names, loaded)}; set allow_missing=True to go on without"
+            f"arrays{_nearest(names, loaded)}; set allow_missing=True to go on without{advice}"
         )
 
 
