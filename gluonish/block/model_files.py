@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.json_text import parse_json
 
 if TYPE_CHECKING:
     from gluonish.block.block import Block
@@ -50,10 +51,7 @@ def load_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
     path = f"{os.fspath(prefix)}-model.json"
     with open_to_read(path, f"{type(block).__name__}.load") as file:
         text = file.read()
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{path}: expected JSON of a network, got {error}") from error
+    content = parse_json(text, path, "the JSON of a network")
     found = list(_matches(block, content, count(), path))
     block.load_parameters(f"{os.fspath(prefix)}-model.params")
     for part, own in found:
@@ -75,14 +73,16 @@ def _matches(
     others = [name for name, value in objects if isinstance(value, dict)]
     own = parent[key] if key in others else {}
     if key not in others:
-        raise FileFormatError(f"{path}: expected {key!r} of {block.name}, got {others}")
+        raise FileFormatError(
+            f"{path}: expected the key {key!r} of {block.name}, got {others!r:.200}"
+        )
     children = own.get("children")
     attributes = list(children.values()) if isinstance(children, dict) else None
     expected = list(_children(block).values())
     if not isinstance(own.get("orig_name"), str) or attributes != expected:
         raise FileFormatError(
-            f"{path}: expected a name, and children {expected} in {key!r}, got "
-            f"{own.get('orig_name')!r} and {attributes}"
+            f"{path}: expected a name, and children {expected!r:.200} in the key {key!r}, got "
+            f"{own.get('orig_name')!r:.80} and {attributes!r:.200}"
         )
     yield block, own
     for child in block._children.values():

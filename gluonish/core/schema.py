@@ -195,12 +195,12 @@ class Schema:
             attribute = self.attributes.get(name)
             if attribute is None:
                 known = ", ".join(self.attributes) or "none"
-                raise OperatorError(f"{operator}: expected attributes {known}, got {name!r}")
+                raise OperatorError(f"{operator}: expected attributes {known}, got {name!r:.200}")
             try:
                 parsed[name] = attribute.parse(value)
             except _UNPARSABLE as error:
                 raise OperatorError(
-                    f"{operator}: expected {name} to be {attribute.expected}, got {value!r}"
+                    f"{operator}: expected {name} to be {attribute.expected}, got {value!r:.200}"
                 ) from error
         if len(parsed) != len(self.attributes):
             missing = [name for name in self.attributes if name not in parsed]

@@ -6,6 +6,7 @@ are taken.
 """
 
 import ast
+import errno
 import io
 import zipfile
 import zlib
@@ -110,10 +111,15 @@ def read_npz(file: BinaryIO, name: str) -> tuple[list[ArrayRecord], list[str]]:
                 info.filename.removesuffix(_SUFFIX): _read_member(archive, info, name)
                 for info in archive.infolist()
             }
-    except _BROKEN_ZIP as error:
-        if isinstance(error, FileFormatError):
+    except (*_BROKEN_ZIP, OSError) as error:
+        # A place before the beginning, which an archive may name, is an error of the system.
+        foreign = isinstance(error, OSError) and error.errno != errno.EINVAL
+        if foreign or isinstance(error, FileFormatError):
             raise
-        raise FileFormatError(f"{name}: expected an npz archive, got {error}") from error
+        raise FileFormatError(
+            f"{name}: expected an npz archive in bytes 0 to {file.seek(0, io.SEEK_END)}, got "
+            f"{error!s:.200}"
+        ) from error
     return _group(members, name)
 
 
@@ -122,23 +128,27 @@ def _check_sizes(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
     total = file.seek(0, io.SEEK_END)
     infos = archive.infolist()
     if sum(info.compress_size for info in infos) > total:
-        raise FileFormatError(f"{name}: expected members that fit in {total} bytes, got more")
+        raise FileFormatError(f"{name}: expected members that fit in bytes 0 to {total}, got more")
     for info in infos:
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise FileFormatError(
-                f"{name}: expected stored or deflated members, got compression {info.compress_type}"
+                f"{name}: expected stored or deflated members, got compression "
+                f"{info.compress_type} of {info.filename!r:.80} at byte {info.header_offset}"
             )
         if info.file_size > info.compress_size * _MAX_RATIO + _SLACK_NBYTES:
             raise FileFormatError(
-                f"{name}: expected {info.filename!r} to fit in {info.compress_size}"
-                f" compressed bytes, got {info.file_size} bytes"
+                f"{name}: expected {info.filename!r:.80} at byte {info.header_offset} to fit in "
+                f"{info.compress_size} compressed bytes, got {info.file_size} bytes"
             )
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Any:
     label = f"{name}/{info.filename}"
     if not info.filename.endswith(_SUFFIX):
-        raise FileFormatError(f"{name}: expected members named *{_SUFFIX}, got {info.filename!r}")
+        raise FileFormatError(
+            f"{name}: expected members named *{_SUFFIX}, got {info.filename!r:.80} at byte "
+            f"{info.header_offset}"
+        )
     return read_npy(ByteReader(io.BytesIO(archive.read(info)), label))
 
 

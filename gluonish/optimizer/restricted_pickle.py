@@ -7,7 +7,6 @@ that check what they are called with and that a file cannot change.
 
 import io
 import pickle
-import pickletools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import FileFormatError
+from gluonish.core.pickle_safety import BROKEN_PICKLE, Sealed, check_opcodes
 from gluonish.ndarray.array_file import ArrayRecord, DenseRecord, decode_record
 
 __all__ = ["ArrayState", "ForeignObject", "load_restricted"]
@@ -82,12 +82,7 @@ class ForeignObject:
 # changed.
 
 
-class _Sealed(type):
-    def __setattr__(cls, name: str, value: object) -> None:
-        raise FileFormatError(f"expected data, got a change of {cls.__name__}.{name}")
-
-
-class _PickledArray(ArrayState, metaclass=_Sealed):
+class _PickledArray(ArrayState, metaclass=Sealed):
     """An `ArrayState` whose record arrives after it was made, as ``{"handle": bytes}``."""
 
     __slots__ = ()
@@ -111,14 +106,14 @@ class _PickledNumpyArray(_PickledArray):
     _of_numpy = True
 
 
-class _ForeignClass(metaclass=_Sealed):
+class _ForeignClass(metaclass=Sealed):
     class_name = ""
 
     def __new__(cls) -> Any:
         return ForeignObject(cls.class_name)
 
 
-class _Bytes(metaclass=_Sealed):
+class _Bytes(metaclass=Sealed):
     """``bytearray`` of bytes; and of text, as Python 2 and ``_codecs.encode`` write bytes."""
 
     def __new__(cls, data: object = b"", encoding: object = None) -> Any:
@@ -129,11 +124,11 @@ class _Bytes(metaclass=_Sealed):
         raise FileFormatError(f"expected bytes, got {data!r:.40}")
 
 
-class _Object(metaclass=_Sealed):
+class _Object(metaclass=Sealed):
     """``object``, as the base that `_Reconstructor` is told."""
 
 
-class _Reconstructor(metaclass=_Sealed):
+class _Reconstructor(metaclass=Sealed):
     """Makes objects in the pickles of Python 2."""
 
     def __new__(cls, made: object, base: object, state: object) -> Any:
@@ -142,7 +137,7 @@ class _Reconstructor(metaclass=_Sealed):
         raise FileFormatError(f"expected an optimizer or scheduler, got {made!r:.80}")
 
 
-class _NumberType(metaclass=_Sealed):
+class _NumberType(metaclass=Sealed):
     """``numpy.dtype``, for the NumPy numbers that a user gave as a learning rate."""
 
     def __init__(self, code: object, align: object = False, copy: object = True) -> None:
@@ -155,7 +150,7 @@ class _NumberType(metaclass=_Sealed):
             raise FileFormatError(f"expected a little-endian dtype, got {state!r:.40}")
 
 
-class _Number(metaclass=_Sealed):
+class _Number(metaclass=Sealed):
     def __new__(cls, kind: object, data: object) -> Any:
         if isinstance(data, str):
             data = data.encode("latin-1")
@@ -176,25 +171,8 @@ _GLOBALS: Mapping[str, type] = {
     "numpy.core.multiarray.scalar": _Number,
     "numpy._core.multiarray.scalar": _Number,
 }
-# These reach for objects outside the file, or make them in ways that no states file needs.
-_REFUSED_OPCODES = frozenset(
-    (
-        *("PERSID", "BINPERSID", "EXT1", "EXT2", "EXT4"),
-        *("INST", "OBJ", "NEWOBJ_EX", "NEXT_BUFFER", "READONLY_BUFFER"),
-    )
-)
-_MEMO_OPCODES = frozenset({"PUT", "BINPUT", "LONG_BINPUT"})
-_BROKEN_PICKLE = (
-    pickle.UnpicklingError,
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    MemoryError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+# No states file names objects by identities of its own.
+_REFUSED_OPCODES = frozenset({"BINPERSID"})
 
 
 class _Reader(pickle.Unpickler):
@@ -210,7 +188,7 @@ class _Reader(pickle.Unpickler):
         if package in ("mxnet", "gluonish") and inner in _NUMPY_ARRAY_CLASSES:
             return _PickledNumpyArray
         if _FOREIGN_MODULES.fullmatch(module) and name.isidentifier():
-            return _Sealed(name, (_ForeignClass,), {"class_name": full_name})
+            return Sealed(name, (_ForeignClass,), {"class_name": full_name})
         raise FileFormatError(
             f"expected arrays, optimizers and schedulers of MXNet, got {full_name};"
             " a class of your own is not loaded: save states without the optimizer"
@@ -221,21 +199,16 @@ def load_restricted(data: bytes) -> object:
     """Read a pickle of any protocol that holds plain data, arrays, optimizers and schedulers.
 
     Raises:
-        FileFormatError: It is no pickle, or it names something else.
+        FileFormatError: It is no pickle, or it names something else; tells about which byte.
     """
+    source = io.BytesIO(data)
     try:
-        _check_opcodes(data)
-        return _Reader(io.BytesIO(data), encoding="latin1").load()
-    except FileFormatError:
-        raise
-    except _BROKEN_PICKLE as error:
-        raise FileFormatError(f"expected a pickle of states, got {error!r:.200}") from error
-
-
-def _check_opcodes(data: bytes) -> None:
-    """Refuse what no states file needs, and memo numbers that would make a huge table."""
-    for count, (opcode, argument, _) in enumerate(pickletools.genops(data)):
-        if opcode.name in _REFUSED_OPCODES:
-            raise FileFormatError(f"expected plain data, got the opcode {opcode.name}")
-        if opcode.name in _MEMO_OPCODES and isinstance(argument, int) and argument > count + 1:
-            raise FileFormatError(f"expected a memo number up to {count}, got {argument}")
+        check_opcodes(source, _REFUSED_OPCODES, len(data))
+        source.seek(0)
+        return _Reader(source, encoding="latin1").load()
+    except FileFormatError as error:
+        raise FileFormatError(f"{error}, near byte {source.tell()}") from error
+    except BROKEN_PICKLE as error:
+        raise FileFormatError(
+            f"expected a pickle of states, got {error!r:.200} near byte {source.tell()}"
+        ) from error

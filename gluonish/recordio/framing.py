@@ -5,19 +5,53 @@ others, the bytes, and zeros up to a multiple of 4. A record is one part unless 
 itself at a multiple of 4; there it is cut, and the mark left out.
 """
 
+import os
 import struct
-from typing import BinaryIO
+from typing import Protocol
 
 from gluonish.core.errors import ArgumentError, FileFormatError
 
-__all__ = ["frame", "read_record"]
+__all__ = [
+    "FIRST",
+    "HEAD_NBYTES",
+    "LAST",
+    "MARK_BYTES",
+    "PART_LIMIT",
+    "WHOLE",
+    "RecordSource",
+    "check_part_fits",
+    "frame",
+    "part_of",
+    "read_record",
+]
 
 _MARK = 0xCED7230A
-_MARK_BYTES = struct.pack("<I", _MARK)
+MARK_BYTES = struct.pack("<I", _MARK)
 _HEAD = struct.Struct("<II")
+HEAD_NBYTES = _HEAD.size
 _LENGTH_BITS = 29
-_LENGTH_MASK = (1 << _LENGTH_BITS) - 1
-_WHOLE, _FIRST, _MIDDLE, _LAST = range(4)
+PART_LIMIT = 1 << _LENGTH_BITS
+_LENGTH_MASK = PART_LIMIT - 1
+WHOLE, FIRST, MIDDLE, LAST = range(4)
+# Parts up to this size are read without asking whether the file has so much: room for them is
+# cheaper than the question.
+_UNASKED_NBYTES = 1 << 16
+
+
+class RecordSource(Protocol):
+    """What records are read from: an open file of the system, at a position of its own."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return so many bytes from the position on, fewer at the end."""
+        ...
+
+    def tell(self) -> int:
+        """Return the position in bytes."""
+        ...
+
+    def fileno(self) -> int:
+        """Return the file's descriptor."""
+        ...
 
 
 def frame(record: bytes) -> bytes:
@@ -35,11 +69,11 @@ def frame(record: bytes) -> bytes:
     parts = []
     for i, piece in enumerate(pieces):
         if not last:
-            kind = _WHOLE
+            kind = WHOLE
         elif i == 0:
-            kind = _FIRST
+            kind = FIRST
         else:
-            kind = _LAST if i == last else _MIDDLE
+            kind = LAST if i == last else MIDDLE
         parts.append(_HEAD.pack(_MARK, kind << _LENGTH_BITS | len(piece)))
         parts.append(piece)
         parts.append(bytes(-len(piece) % 4))
@@ -50,19 +84,19 @@ def _pieces(record: bytes) -> list[bytes]:
     """Return what lies between the marks that a record holds at multiples of 4."""
     pieces = []
     start = 0
-    found = record.find(_MARK_BYTES)
+    found = record.find(MARK_BYTES)
     while found >= 0:
         if found % 4:
-            found = record.find(_MARK_BYTES, found + 1)
+            found = record.find(MARK_BYTES, found + 1)
             continue
         pieces.append(record[start:found])
         start = found + 4
-        found = record.find(_MARK_BYTES, start)
+        found = record.find(MARK_BYTES, start)
     pieces.append(record[start:])
     return pieces
 
 
-def read_record(file: BinaryIO, path: str) -> bytes | None:
+def read_record(file: RecordSource, path: str) -> bytes | None:
     """Return the record at a file's position, or None at its end.
 
     Args:
@@ -70,41 +104,73 @@ def read_record(file: BinaryIO, path: str) -> bytes | None:
         path: Its name, for errors.
 
     Raises:
-        FileFormatError: There is no record, or it is cut off.
+        FileFormatError: There is no record, or it is cut off; nothing is allocated for bytes that
+            the file does not have.
     """
     start = file.tell()
-    head = file.read(_HEAD.size)
+    head = file.read(HEAD_NBYTES)
     if not head:
         return None
-    kind, piece = _read_part(file, path, start, head)
-    if kind == _WHOLE:
+    kind, length = part_of(head, path, start, start)
+    piece = _read_part(file, path, start, length)
+    if kind == WHOLE:
         return piece
-    if kind != _FIRST:
-        raise _broken(path, start, "the first part of a record", f"a later one (kind {kind})")
     pieces = [piece]
-    while kind != _LAST:
+    while kind != LAST:
         at = file.tell()
-        kind, piece = _read_part(file, path, at, file.read(_HEAD.size))
-        if kind not in (_MIDDLE, _LAST):
-            raise _broken(path, at, f"the next part of the record at byte {start}", f"kind {kind}")
-        pieces.append(piece)
-    return _MARK_BYTES.join(pieces)
+        kind, length = part_of(file.read(HEAD_NBYTES), path, at, start)
+        pieces.append(_read_part(file, path, at, length))
+    return MARK_BYTES.join(pieces)
 
 
-def _read_part(file: BinaryIO, path: str, start: int, head: bytes) -> tuple[int, bytes]:
-    if len(head) < _HEAD.size:
-        raise _broken(path, start, "8 bytes of a record's head", f"the end after {len(head)}")
+def part_of(head: bytes, path: str, at: int, start: int) -> tuple[int, int]:
+    """Return the kind of a part and how many bytes it has, by its head.
+
+    Args:
+        head: What was read for it.
+        path: The file, for errors.
+        at: Where in the file it begins, in bytes.
+        start: Where its record begins: a first or only part must be there, a later one elsewhere.
+
+    Raises:
+        FileFormatError: It is none, or none that may stand there.
+    """
+    if len(head) < HEAD_NBYTES:
+        raise _broken(path, at, "8 bytes of a record's head", f"the end after {len(head)}")
     mark, word = _HEAD.unpack(head)
     if mark != _MARK:
-        raise _broken(path, start, f"the mark {_MARK:#x} of a record", f"{mark:#x}")
-    length = word & _LENGTH_MASK
+        raise _broken(path, at, f"the mark {_MARK:#x} of a record", f"{mark:#x}")
+    kind = word >> _LENGTH_BITS
+    if at == start:
+        if kind not in (WHOLE, FIRST):
+            raise _broken(path, at, "the first part of a record", f"a later one (kind {kind})")
+    elif kind not in (MIDDLE, LAST):
+        raise _broken(path, at, f"the next part of the record at byte {start}", f"kind {kind}")
+    return kind, word & _LENGTH_MASK
+
+
+def check_part_fits(path: str, at: int, length: int, file_nbytes: int) -> int:
+    """Return where a part ends, its padding included, in a file of so many bytes.
+
+    Raises:
+        FileFormatError: The file ends before.
+    """
     padded = length + -length % 4
+    end = at + HEAD_NBYTES + padded
+    if end > file_nbytes:
+        found = max(0, file_nbytes - at - HEAD_NBYTES)
+        raise _broken(path, at, f"a part of {padded} bytes", f"the end of the file after {found}")
+    return end
+
+
+def _read_part(file: RecordSource, path: str, at: int, length: int) -> bytes:
+    padded = length + -length % 4
+    if padded > _UNASKED_NBYTES:
+        check_part_fits(path, at, length, os.fstat(file.fileno()).st_size)
     content = file.read(padded)
     if len(content) < padded:
-        raise _broken(
-            path, start, f"a part of {padded} bytes", f"the end of the file after {len(content)}"
-        )
-    return word >> _LENGTH_BITS, content[:length]
+        check_part_fits(path, at, length, at + HEAD_NBYTES + len(content))
+    return content if padded == length else content[:length]
 
 
 def _broken(path: str, at: int, expected: str, got: str) -> FileFormatError:

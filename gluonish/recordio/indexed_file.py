@@ -5,8 +5,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from gluonish.core.errors import ArgumentError, FileFormatError, OutOfBoundsError
-from gluonish.core.files import open_to_read
+from gluonish.core.errors import FileFormatError, OutOfBoundsError
+from gluonish.recordio.index_file import check_key, index_line, make_key, read_index
 from gluonish.recordio.record_file import MXRecordIO, close_own, open_to_write
 
 __all__ = ["MXIndexedRecordIO"]
@@ -67,30 +67,12 @@ class MXIndexedRecordIO(MXRecordIO):
             self.fidx = open_to_write(self.idx_path, type(self).__name__)
 
     def _read_index(self) -> None:
-        with open_to_read(self.idx_path, type(self).__name__) as file:
-            for number, line in enumerate(file.read().splitlines(), 1):
-                if not line.strip():
-                    continue
-                key, tab, offset = line.partition(b"\t")
-                if not tab or not offset.strip().isdigit():
-                    raise FileFormatError(
-                        f"{type(self).__name__}: expected key, tab and offset on line {number} of "
-                        f"{self.idx_path}, got {line!r:.80}"
-                    )
-                self._add(self._key(key.decode("utf-8", "surrogateescape")), int(offset))
+        for key, offset in read_index(self.idx_path, type(self).__name__, self.key_type):
+            self._add(key, offset)
 
     def _add(self, key: Any, offset: int) -> None:
         self.idx[key] = offset
         self.keys.append(key)
-
-    def _key(self, key: Any) -> Any:
-        try:
-            return self.key_type(key)
-        except (TypeError, ValueError) as error:
-            raise ArgumentError(
-                f"{type(self).__name__}: expected a key for {self.key_type!r}, got {key!r} "
-                f"({error}); give key_type=str for others"
-            ) from error
 
     def close(self) -> None:
         """Close both files. Closing twice does nothing."""
@@ -142,7 +124,10 @@ class MXIndexedRecordIO(MXRecordIO):
         """
         with self._lock:
             self.seek(idx)
-            record = self.read()
+            try:
+                record = self.read()
+            except FileFormatError as error:
+                raise FileFormatError(f"{error}; key {idx!r:.80} of {self.idx_path}") from error
         if record is None:
             raise FileFormatError(
                 f"{type(self).__name__}: expected a record at byte {self.idx[idx]} of {self.uri}, "
@@ -162,16 +147,13 @@ class MXIndexedRecordIO(MXRecordIO):
             GluonishError: The files are open for reading, closed, or of another process.
         """
         self._open_for("write")
-        key = self._key(idx)
-        if any(mark in str(key) for mark in "\t\r\n"):
-            raise ArgumentError(
-                f"{type(self).__name__}.write_idx: expected a key without tabs and line breaks, "
-                f"got {key!r}"
-            )
+        writer = f"{type(self).__name__}.write_idx"
+        key = make_key(idx, self.key_type, writer)
+        check_key(key, writer)
         offset = self.tell()
         self.write(buf)
         assert self.fidx is not None  # open whenever the records are
-        self.fidx.write(f"{key}\t{offset}\n".encode("utf-8", "surrogateescape"))
+        self.fidx.write(index_line(key, offset))
         self._add(key, offset)
 
     def __getstate__(self) -> dict[str, Any]:

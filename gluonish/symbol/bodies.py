@@ -34,7 +34,8 @@ def bodies_of(
     expected = BODY_COUNTS.get(node.op)
     if expected is None or expected != len(outputs):
         raise OperatorError(
-            f"{node.name} with {len(outputs)} subgraphs where {node.op} has {expected or 'none'}"
+            f"node {node.name:.80} with {len(outputs)} subgraphs where {node.op} has "
+            f"{expected or 'none'}"
         )
     made = [
         Body(_variables(values), values, f"{node.name}_{i}") for i, values in enumerate(outputs)
@@ -47,7 +48,8 @@ def bodies_of(
         shown = [len(body.outputs) for body in made[1:]]
     if any(count != attrs["num_outputs"] for count in shown):
         raise OperatorError(
-            f"{node.name} with {attrs['num_outputs']} outputs where its subgraphs have {shown}"
+            f"node {node.name:.80} with {attrs['num_outputs']} outputs where its subgraphs have "
+            f"{shown}"
         )
     return tuple(made)
 
@@ -61,12 +63,13 @@ def _ordered(node: NodeData, attrs: Mapping[str, Any], body: Body) -> Body:
     order = (*attrs["in_data_locs"], *attrs["in_state_locs"], *attrs["remain_locs"])
     if sorted(order) != list(range(body.num_inputs)) or attrs["num_args"] != 1 + len(order):
         raise OperatorError(
-            f"{node.name} whose inputs stand at {order} where its subgraph has {body.num_inputs}"
+            f"node {node.name:.80} whose inputs stand at {order!r:.200} where its subgraph has "
+            f"{body.num_inputs}"
         )
     if attrs["num_outputs"] != attrs["num_out_data"] + len(attrs["in_state_locs"]):
-        raise OperatorError(f"{node.name} with states that are not among its outputs")
+        raise OperatorError(f"node {node.name:.80} with states that are not among its outputs")
     if not attrs["in_data_locs"]:
-        raise OperatorError(f"{node.name} without data")
+        raise OperatorError(f"node {node.name:.80} without data")
     return body.reordered(order)
 
 
@@ -76,15 +79,15 @@ def _check_places(node: NodeData, attrs: Mapping[str, Any], made: Sequence[Body]
         places = attrs[key]
         if len(places) != body.num_inputs or any(not 0 <= i < count for i in places):
             raise OperatorError(
-                f"{node.name} with {key} {places} where its subgraph has {body.num_inputs} inputs "
-                f"and it has {count}"
+                f"node {node.name:.80} with {key} {places!r:.200} where its subgraph has "
+                f"{body.num_inputs} inputs and it has {count}"
             )
     if len(made[0].outputs) != 1:
-        raise OperatorError(f"{node.name} with {len(made[0].outputs)} conditions")
+        raise OperatorError(f"node {node.name:.80} with {len(made[0].outputs)} conditions")
     if node.op != "_while_loop":
         return
     variables = attrs["func_var_locs"]
     if any(not 0 <= i < made[1].num_inputs for i in variables) or not variables:
-        raise OperatorError(f"{node.name} with variables at {variables}")
+        raise OperatorError(f"node {node.name:.80} with variables at {variables}")
     if attrs["num_outputs"] != attrs["num_out_data"] + len(variables):
-        raise OperatorError(f"{node.name} with variables that are not among its outputs")
+        raise OperatorError(f"node {node.name:.80} with variables that are not among its outputs")

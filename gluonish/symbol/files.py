@@ -99,7 +99,7 @@ def _operator(node: NodeData) -> Operator:
     try:
         return find_operator(node.op)
     except OperatorError:
-        raise OperatorError(f"operator {node.op} in node {node.name}") from None
+        raise OperatorError(f"operator {node.op:.80} in node {node.name:.80}") from None
 
 
 def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, str]:
@@ -156,7 +156,8 @@ def _values(data: GraphData) -> list[Value]:
     for number, index, _ in data.heads:
         if index >= made[number].num_outputs:
             raise OperatorError(
-                f"output {index} of {made[number].name}, which has {made[number].num_outputs}"
+                f"output {index} of node {made[number].name:.80}, which has "
+                f"{made[number].num_outputs}"
             )
     return [Value(made[number], index) for number, index, _ in data.heads]
 
@@ -169,18 +170,20 @@ def _node(node: NodeData, made: Sequence[Node]) -> Node:
         return Node(None, node.name, extra=dict(node.attrs))
     op = _operator(node)
     given = {key: value for key, value in node.attrs.items() if not _is_hidden(key)}
-    attrs = op.schema.parse(f"{node.name}: {op.name}", given)
+    attrs = op.schema.parse(f"node {node.name:.80}: {op.name}", given)
     if node.subgraphs or op.name in BODY_COUNTS:
         attrs["subgraphs"] = bodies_of(node, attrs, [_values(data) for data in node.subgraphs])
     inputs = [Value(made[number], index) for number, index, _ in node.inputs]
     expected = len(op.input_names(attrs))
     if len(inputs) != expected:
-        raise OperatorError(f"{node.name} with {len(inputs)} inputs where {op.name} has {expected}")
+        raise OperatorError(
+            f"node {node.name:.80} with {len(inputs)} inputs where {op.name} has {expected}"
+        )
     for value in inputs:
         if value.index >= value.node.num_outputs:
             raise OperatorError(
-                f"{node.name} that reads output {value.index} of {value.node.name}, which has "
-                f"{value.node.num_outputs}"
+                f"node {node.name:.80} that reads output {value.index} of {value.node.name:.80}, "
+                f"which has {value.node.num_outputs}"
             )
     return Node(op, node.name, inputs, attrs, extra=extra, given=given)
 
@@ -188,8 +191,8 @@ def _node(node: NodeData, made: Sequence[Node]) -> Node:
 def _input_names(node: NodeData) -> Sequence[str]:
     """Return the names of a node's inputs, those that the operator overwrites last."""
     op = _operator(node)
-    attrs = op.schema.parse(op.name, _operator_attributes(op, node.attrs))
-    return op.input_names(attrs)
+    name = f"node {node.name:.80}: {op.name}"
+    return op.input_names(op.schema.parse(name, _operator_attributes(op, node.attrs)))
 
 
 def _input_attributes(node: NodeData) -> dict[str, dict[str, str]]:

@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Any
 
 from gluonish.core.errors import FileFormatError
+from gluonish.core.json_text import parse_json
 
 __all__ = ["VARIABLE", "Entry", "GraphData", "NodeData", "dump", "parse", "renumber"]
 
@@ -105,15 +106,8 @@ def parse(text: str | bytes, name: str = "symbol") -> GraphData:
         FileFormatError: It is no JSON, or no graph: a missing or unknown key, a wrong type, an
             entry that points nowhere, or a node before one of its inputs.
     """
-    try:
-        if isinstance(text, bytes):
-            text = text.decode("utf-8")
-        content, _ = json.JSONDecoder(strict=False).raw_decode(text.lstrip())
-        return _graph(content, name, _MAX_SUBGRAPH_DEPTH)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(f"{name}: expected the JSON of a graph, got {error}") from error
+    content = parse_json(text, name, "the JSON of a graph")
+    return _graph(content, name, _MAX_SUBGRAPH_DEPTH)
 
 
 def _graph(content: Any, where: str, depth: int) -> GraphData:
@@ -177,7 +171,9 @@ def _texts(content: Any, where: str) -> dict[str, str]:
 
 def _check_keys(content: Any, where: str, known: frozenset[str], required: Sequence[str]) -> None:
     if not isinstance(content, dict):
-        raise FileFormatError(f"{where}: expected an object, got {_kind(content)}")
+        raise FileFormatError(
+            f"{where}: expected an object, got {_kind(content)}; its keys are {', '.join(required)}"
+        )
     for key in required:
         if key not in content:
             raise FileFormatError(

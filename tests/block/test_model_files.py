@@ -134,7 +134,7 @@ def test_files_of_another_network_are_refused_and_change_nothing(
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "\xff"])
 def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "x-model.json").write_bytes(text.encode("latin1"))
-    with pytest.raises(FileFormatError, match="expected JSON of a network"):
+    with pytest.raises(FileFormatError, match="expected the JSON of a network"):
         Net().load(tmp_path / "x")
 
 

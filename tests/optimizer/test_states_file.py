@@ -231,7 +231,8 @@ def test_other_globals_are_refused_by_name(name: str) -> None:
         (b"}(F0.5\nNu.", "parameter indices"),
         (b"(}I7\nt.", "expected an optimizer, got int"),
         (b"", "pickle of states"),
-        (b"hello", "opcode OBJ"),
+        (b"hello", "pickle of states"),
+        (b"(o.", "opcode OBJ"),
         (b"(((", "pickle of states"),
     ],
 )
@@ -241,14 +242,19 @@ def test_hostile_pickles_are_refused(data: bytes, message: str) -> None:
 
 
 def test_deep_nesting_is_refused() -> None:
-    with pytest.raises(FileFormatError, match="expected None, arrays"):
+    with pytest.raises(FileFormatError, match="tuples of up to 200 levels"):
         load_states(b"}(I0\n" + b"(" * 5000 + b"t" * 5000 + b"u.")
+
+
+def test_deep_key_is_refused_before_its_hash_ends_the_process() -> None:
+    with pytest.raises(FileFormatError, match="tuples of up to 200 levels"):
+        load_states(b"\x80\x02})" + b"\x85" * 3_000_000 + b"I0\ns.")
 
 
 def test_state_that_holds_itself_is_refused() -> None:
     state: list[object] = []
     state.append(state)
-    with pytest.raises(FileFormatError, match="expected None, arrays"):
+    with pytest.raises(FileFormatError, match="expected no object inside itself"):
         load_states(pickle.dumps({0: state}))
 
 

@@ -3,6 +3,7 @@
 import json
 import struct
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +170,12 @@ def test_what_is_no_image_is_told(content: bytes) -> None:
 def test_an_ndarray_is_refused_for_its_order_of_colors() -> None:
     with pytest.raises(ArgumentTypeError, match="blue, green, red, got NDArray"):
         pack_img((0, 1, 2, 3), nd.zeros((3, 3, 3)))  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("codec")
+def test_an_image_that_would_fill_the_memory_is_refused() -> None:
+    content = bytearray(unpack(pack_img((0, 1, 2, 3), np.zeros((3, 3), np.uint8), 9, ".png"))[1])
+    content[16:24] = struct.pack(">II", 60_000, 60_000)
+    content[29:33] = struct.pack(">I", zlib.crc32(content[12:29]))
+    with pytest.raises(OperatorError, match="unpack_img: expected the bytes of an image"):
+        unpack_img(pack((0, 1, 2, 3), bytes(content)))

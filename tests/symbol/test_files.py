@@ -114,11 +114,11 @@ def _text(**node: object) -> str:
     ("node", "message"),
     [
         ({"op": "no_such"}, "gluonish knows, got operator no_such in node r"),
-        ({"attrs": {"slope": "1"}}, "got r: relu: expected attributes"),
-        ({"inputs": []}, "got r with 0 inputs where relu has 1"),
-        ({"inputs": [[0, 0, 0], [0, 0, 0]]}, "got r with 2 inputs where relu has 1"),
+        ({"attrs": {"slope": "1"}}, "got node r: relu: expected attributes"),
+        ({"inputs": []}, "got node r with 0 inputs where relu has 1"),
+        ({"inputs": [[0, 0, 0], [0, 0, 0]]}, "got node r with 2 inputs where relu has 1"),
         ({"op": "Activation"}, "Activation: expected a value for act_type"),
-        ({"inputs": [[0, 1, 0]]}, "got r that reads output 1 of x, which has 1"),
+        ({"inputs": [[0, 1, 0]]}, "got node r that reads output 1 of x, which has 1"),
     ],
 )
 def test_a_node_that_makes_no_sense_is_named(node: dict[str, Any], message: str) -> None:

@@ -1,6 +1,7 @@
 """Images from and to the bytes of files: by OpenCV, or by Pillow where there is no OpenCV.
 
-Channels are in OpenCV's order: blue, green, red, and alpha if there is one. Both read an image the
+Channels are in OpenCV's order, blue, green, red, and alpha if there is one, unless red is asked for
+first. Both read an image the
 way up that its camera noted; JPEG's rounding may differ between the two by a few levels.
 """
 
@@ -21,13 +22,14 @@ AS_STORED, GRAY, COLOR = -1, 0, 1
 _JPEG, _PNG = (".jpg", ".jpeg"), ".png"
 
 
-def decode(name: str, buffer: Array, flag: int) -> Array:
+def decode(name: str, buffer: Array, flag: int, red_first: bool = False) -> Array:
     """Return the image in the bytes of a file.
 
     Args:
         name: The function that wants it, for the error.
         buffer: (bytes,), uint8.
         flag: `GRAY`, `COLOR`, or `AS_STORED`, which keeps alpha and 16 bits.
+        red_first: Whether `COLOR` gives red, green, blue.
 
     Returns:
         (height, width) for gray ones, else (height, width, channels); uint8 unless 16 bits are
@@ -40,9 +42,9 @@ def decode(name: str, buffer: Array, flag: int) -> Array:
     if not buffer.size:
         found = None
     elif cv2 is None:
-        found = _by_pillow(buffer, flag)
+        found = _by_pillow(buffer, flag, red_first)
     else:
-        found = _by_opencv(cv2, buffer, flag)
+        found = _by_opencv(cv2, buffer, flag, red_first)
     if found is None:
         decoder = "Pillow" if cv2 is None else "OpenCV"
         raise OperatorError(
@@ -78,9 +80,14 @@ def encode(name: str, image: Array, extension: str, quality: int) -> bytes:
     return found
 
 
-def _by_opencv(cv2: Any, buffer: Array, flag: int) -> Array | None:
+def _by_opencv(cv2: Any, buffer: Array, flag: int, red_first: bool) -> Array | None:
+    turned = red_first and flag == COLOR
+    direct = getattr(cv2, "IMREAD_COLOR_RGB", None) if turned else flag  # since OpenCV 4.11
     try:
-        found: Array | None = cv2.imdecode(np.ascontiguousarray(buffer), flag)
+        found: Array | None
+        found = cv2.imdecode(np.ascontiguousarray(buffer), COLOR if direct is None else direct)
+        if direct is None and found is not None:
+            found = np.ascontiguousarray(found[..., ::-1])
     except cv2.error:  # such as for more pixels than it is willing to make
         return None
     return found
@@ -99,15 +106,24 @@ def _written_by_opencv(cv2: Any, image: Array, extension: str, quality: int) -> 
     return bytes(found) if done else None
 
 
-def _by_pillow(buffer: Array, flag: int) -> Array | None:
+def _by_pillow(buffer: Array, flag: int, red_first: bool) -> Array | None:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(buffer.tobytes())) as stored:
             if flag == GRAY:
                 stored.draft("L", stored.size)
-            return _pixels(ImageOps.exif_transpose(stored), flag)
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError):
+            pixels = _pixels(ImageOps.exif_transpose(stored), flag)
+            turned = red_first and flag == COLOR
+            return np.ascontiguousarray(pixels[..., ::-1]) if turned else pixels
+    except (
+        Image.DecompressionBombError,
+        UnidentifiedImageError,
+        OSError,
+        SyntaxError,
+        ValueError,
+        EOFError,
+    ):
         return None
 
 

@@ -1,0 +1,141 @@
+"""Valid files of every kind that gluonish reads, small, to be damaged by the tests beside this."""
+
+import functools
+import gzip
+import io
+import struct
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gluonish.autograd as autograd
+import gluonish.ndarray as nd
+from gluonish.hybrid_block import HybridBlock
+from gluonish.ndarray.array_file import DenseRecord, SparseRecord, write_array_list
+from gluonish.nn import BatchNorm, Dense, HybridSequential
+from gluonish.recordio import MXIndexedRecordIO, pack, pack_img
+from gluonish.trainer import Trainer
+
+__all__ = ["files_of", "small_network"]
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+_MARK = struct.pack("<I", 0xCED7230A)
+
+
+def small_network() -> HybridBlock:
+    """A network of two layers whose parameters have shapes, and numbers from a fixed start."""
+    net = HybridSequential(prefix="net_")
+    with net.name_scope():
+        net.add(Dense(3, in_units=2, prefix="dense_"), BatchNorm(in_channels=3, prefix="norm_"))
+    net.initialize()
+    return net
+
+
+@functools.cache
+def files_of(kind: str) -> tuple[bytes, ...]:
+    """Return the contents of valid files of a kind."""
+    return tuple(_MAKERS[kind]())
+
+
+def _records() -> list[bytes]:
+    return [_record_files()[0], (GOLDEN / "raw.rec").read_bytes()]
+
+
+def _record_indices() -> list[bytes]:
+    return [_record_files()[1]]
+
+
+@functools.cache
+def _record_files() -> tuple[bytes, bytes]:
+    image = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = f"{folder}/a.idx", f"{folder}/a.rec"
+        file = MXIndexedRecordIO(*paths, "w")
+        file.write_idx(3, pack_img((0, 1, 3, 0), image, 9, ".png"))
+        file.write_idx(4, pack((0, [1, 2.5], 4, 0), b"abcd" + _MARK + b"efgh" + _MARK))
+        file.write_idx(50, b"")
+        file.close()
+        return Path(paths[1]).read_bytes(), Path(paths[0]).read_bytes()
+
+
+def _params() -> list[bytes]:
+    names = ("legacy_v0", "legacy_v1", "sparse", "dtypes", "np_shape", "cnn-0003", "empty")
+    found = [(GOLDEN / f"{name}.params").read_bytes() for name in names]
+    small = [content for content in found if len(content) < 5000]
+    arrays = DenseRecord(np.arange(6, dtype=np.float32).reshape(2, 3))
+    rows = SparseRecord("row_sparse", (4, 2), np.ones((2, 2)), (np.array([0, 3]),))
+    pointers, columns = np.array([0, 1, 1, 2]), np.array([1, 0])
+    csr = SparseRecord("csr", (3, 2), np.ones(2, np.float32), (pointers, columns))
+    target = io.BytesIO()
+    write_array_list(target, [arrays, rows, csr], ["arg:weight", "aux:rows", "ü"])
+    return [*small, target.getvalue()]
+
+
+def _archives() -> list[bytes]:
+    arrays = {"a.weight": np.arange(6.0).reshape(2, 3), "b": np.zeros((), np.int32)}
+    found = []
+    for save in (np.savez, np.savez_compressed):
+        target = io.BytesIO()
+        save(target, **arrays)  # type: ignore[operator]  # both are
+        found.append(target.getvalue())
+    single = io.BytesIO()
+    np.save(single, np.asfortranarray(np.ones((2, 3), np.float16)))
+    return [*found, single.getvalue()]
+
+
+def _symbols() -> list[bytes]:
+    names = ("foreach", "lstm", "legacy_080", "attrs", "cnn")
+    return [(GOLDEN / f"{name}-symbol.json").read_bytes() for name in names]
+
+
+def _digits() -> list[bytes]:
+    images = np.arange(2 * 3 * 3, dtype=np.uint8).tobytes()
+    return [
+        struct.pack(">BBBB3I", 0, 0, 8, 3, 2, 3, 3) + images,
+        struct.pack(">BBBBI", 0, 0, 8, 1, 2) + b"\1\0",
+    ]
+
+
+def _packed_digits() -> list[bytes]:
+    return [gzip.compress(content, mtime=0) for content in _digits()]
+
+
+def _states() -> list[bytes]:
+    found = [(GOLDEN / f"{name}.states").read_bytes() for name in ("trainer_adam", "trainer_sgd")]
+    net = small_network()
+    trainer = Trainer(net.collect_params(), "sgd", {"momentum": 0.9})
+    with autograd.record():
+        loss = net(nd.ones((4, 2))).sum()
+    loss.backward()
+    trainer.step(4)
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.save_states(f"{folder}/a")
+        return [Path(folder, "a").read_bytes(), *found]
+
+
+@functools.cache
+def _model() -> tuple[bytes, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        small_network().save(f"{folder}/a")
+        return tuple(Path(folder, f"a-model.{end}").read_bytes() for end in ("json", "params"))  # type: ignore[return-value]  # two
+
+
+def _lists() -> list[bytes]:
+    return [b"0\t1.000000\ta/x.jpg\n1\t2.5\t-3e2\tb/\xc3\xa9.png\n7\t0\tc d.jpg\n"]
+
+
+_MAKERS: dict[str, Any] = {
+    "records": _records,
+    "record index": _record_indices,
+    "params": _params,
+    "archive": _archives,
+    "symbol": _symbols,
+    "idx": _digits,
+    "packed idx": _packed_digits,
+    "states": _states,
+    "model structure": lambda: [_model()[0]],
+    "model params": lambda: [_model()[1]],
+    "list": _lists,
+}
