@@ -1,0 +1,19 @@
+"""``gluonish im2rec``: lists of images, and record files of the images on a list."""
+
+from gluonish.tools.im2rec.command import add_parser, run
+from gluonish.tools.im2rec.image_list import ImageEntry, read_list
+from gluonish.tools.im2rec.listing import make_lists
+from gluonish.tools.im2rec.packing import Packing, pack_entry
+from gluonish.tools.im2rec.records import Outcome, make_records
+
+__all__ = [
+    "ImageEntry",
+    "Outcome",
+    "Packing",
+    "add_parser",
+    "make_lists",
+    "make_records",
+    "pack_entry",
+    "read_list",
+    "run",
+]

@@ -1,0 +1,125 @@
+"""The command line of ``gluonish im2rec``, that of MXNet's ``tools/im2rec.py``."""
+
+import argparse
+import sys
+
+from gluonish.tools.im2rec.listing import EXTENSIONS, make_lists
+from gluonish.tools.im2rec.packing import COLORS, ENCODINGS, Packing
+from gluonish.tools.im2rec.records import find_lists, make_records
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``im2rec`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "im2rec",
+        help="make lists of images, and record files of the images on lists",
+        description="With --list, write PREFIX.lst, a list of the images in ROOT. Without, write "
+        "PREFIX.rec and PREFIX.idx, the images on the lists PREFIX*.lst, in their order. Images "
+        "that cannot be read are told and left out; the exit status is 1 then.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("prefix", help="prefix of the lists and record files")
+    parser.add_argument("root", help="folder of the images")
+    _add_list_options(parser.add_argument_group("options for lists"))
+    _add_record_options(parser.add_argument_group("options for record files"))
+    parser.set_defaults(run=run)
+
+
+def _add_list_options(group: "argparse._ArgumentGroup") -> None:
+    group.add_argument("--list", action="store_true", help="write lists instead of record files")
+    group.add_argument(
+        "--exts", nargs="+", default=list(EXTENSIONS), help="endings of images, in lower case"
+    )
+    group.add_argument("--chunks", type=int, default=1, help="how many lists")
+    group.add_argument(
+        "--train-ratio", type=float, default=1.0, help="part of the images to train with"
+    )
+    group.add_argument(
+        "--test-ratio", type=float, default=0.0, help="part of the images to test with"
+    )
+    group.add_argument(
+        "--recursive",
+        action="store_true",
+        help="go down into folders; each with images has a label of its own",
+    )
+    group.add_argument(
+        "--no-shuffle",
+        dest="shuffle",
+        action="store_false",
+        help="keep the alphabetical order; else the order is random, the same in each run",
+    )
+
+
+def _add_record_options(group: "argparse._ArgumentGroup") -> None:
+    packing = Packing()
+    group.add_argument(
+        "--pass-through", action="store_true", help="take the images' files as they are"
+    )
+    group.add_argument(
+        "--resize",
+        type=int,
+        default=packing.resize,
+        help="new length of the shorter side, in pixels; 0 keeps the size",
+    )
+    group.add_argument(
+        "--center-crop", action="store_true", help="cut out the square in the middle first"
+    )
+    group.add_argument(
+        "--quality",
+        type=int,
+        default=packing.quality,
+        help="of JPEG, 1 to 100; for PNG the effort to make it small, 1 to 9",
+    )
+    group.add_argument(
+        "--num-thread",
+        type=int,
+        default=1,
+        help="threads that read and encode; the order of records does not depend on it",
+    )
+    group.add_argument(
+        "--color",
+        type=int,
+        default=packing.color,
+        choices=COLORS,
+        help="1 for three channels, 0 for gray, -1 for what is stored",
+    )
+    group.add_argument("--encoding", default=packing.encoding, choices=ENCODINGS, help="format")
+    group.add_argument(
+        "--pack-label",
+        action="store_true",
+        help="put all labels of an image into its record, else the first",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the lists or the record files; 1 if an image was left out, else 0."""
+    if arguments.list:
+        make_lists(
+            arguments.prefix,
+            arguments.root,
+            recursive=arguments.recursive,
+            exts=arguments.exts,
+            shuffle=arguments.shuffle,
+            chunks=arguments.chunks,
+            train_ratio=arguments.train_ratio,
+            test_ratio=arguments.test_ratio,
+        )
+        return 0
+    packing = Packing(*(getattr(arguments, name) for name in Packing._fields))
+    skipped = 0
+    for image_list in find_lists(arguments.prefix):
+        outcome = make_records(
+            image_list, arguments.root, packing, num_thread=arguments.num_thread, refused=_tell
+        )
+        skipped += outcome.skipped
+        print(f"{outcome.path}: {outcome.records} records, {outcome.skipped} left out")
+    return 1 if skipped else 0
+
+
+def _tell(message: str) -> None:
+    """Print a line on standard error, above the progress bar."""
+    from tqdm import tqdm
+
+    tqdm.write(message, file=sys.stderr)

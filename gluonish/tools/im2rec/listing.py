@@ -1,0 +1,167 @@
+"""Lists of the images in a folder: all, or parts to train, to validate and to test with."""
+
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from gluonish.core.errors import ArgumentError, MissingFileError
+from gluonish.tools.im2rec.image_list import ImageEntry, write_list
+
+__all__ = ["EXTENSIONS", "find_images", "make_lists"]
+
+EXTENSIONS = (".jpeg", ".jpg", ".png")
+# MXNet's tool shuffles by it, so that the same folder makes the same list.
+_SEED = 100
+_ROUNDING = 1e-9  # of the sum of two ratios
+
+Note = Callable[[str], None]
+
+
+def make_lists(
+    prefix: str | os.PathLike[str],
+    root: str | os.PathLike[str],
+    *,
+    recursive: bool = False,
+    exts: Sequence[str] = EXTENSIONS,
+    shuffle: bool = True,
+    chunks: int = 1,
+    train_ratio: float = 1.0,
+    test_ratio: float = 0.0,
+    note: Note = print,
+) -> list[Path]:
+    """Write lists of the images in a folder, byte for byte those of MXNet's tool.
+
+    A list is ``prefix.lst``, or ``prefix_0.lst`` and so on of several chunks. Where only a part is
+    to train with, ``_train``, ``_val`` and ``_test`` stand before ``.lst``. Parts are rounded down,
+    so that where nothing is left to validate with an image may be on no list; a note tells it.
+
+    Args:
+        prefix: How the paths of the lists begin.
+        root: The folder of images.
+        recursive: Whether to go down into folders and give each that has images a label of its own;
+            else the images in the folder itself have the label 0.
+        exts: Endings of images, in lower case.
+        shuffle: Whether to put the images into a random order, the same in each run.
+        chunks: How many lists, or groups of lists.
+        train_ratio: Part of the images to train with, 0 to 1.
+        test_ratio: Part of them to test with; what is left is to validate with. Not read where
+            all are to train with.
+        note: Takes each line that the tool tells.
+
+    Returns:
+        The lists.
+
+    Raises:
+        ArgumentError: ``chunks`` is less than 1, or a ratio is none.
+        MissingFileError: ``root`` is no folder, or the folder of ``prefix`` is missing.
+    """
+    _check_parts(chunks, train_ratio, test_ratio)
+    entries = find_images(root, recursive=recursive, exts=exts, note=note)
+    if shuffle:
+        random.Random(_SEED).shuffle(entries)
+    # Of all chunks but the last, which may have fewer; parts of all are parts of that many.
+    each = -(-len(entries) // chunks)
+    written = []
+    listed = 0
+    for number in range(chunks):
+        chunk = entries[number * each : (number + 1) * each]
+        name = f"{os.fspath(prefix)}_{number}" if chunks > 1 else os.fspath(prefix)
+        for suffix, part in _parts(chunk, each, train_ratio, test_ratio):
+            written.append(Path(f"{name}{suffix}.lst"))
+            write_list(written[-1], part)
+            listed += len(part)
+    if listed < len(entries):
+        note(
+            f"im2rec: {len(entries) - listed} of {len(entries)} images are on no list, because "
+            "parts are rounded down"
+        )
+    return written
+
+
+def _check_parts(chunks: int, train_ratio: float, test_ratio: float) -> None:
+    if chunks < 1:
+        raise ArgumentError(f"im2rec: expected 1 or more chunks, got {chunks}")
+    in_range = 0 <= train_ratio <= 1 and 0 <= test_ratio <= 1
+    if not in_range or (train_ratio < 1 and train_ratio + test_ratio > 1 + _ROUNDING):
+        raise ArgumentError(
+            "im2rec: expected ratios from 0 to 1, together 1 at most, got a train ratio of "
+            f"{train_ratio} and a test ratio of {test_ratio}"
+        )
+
+
+def _parts(
+    chunk: list[ImageEntry], each: int, train_ratio: float, test_ratio: float
+) -> Iterator[tuple[str, list[ImageEntry]]]:
+    """Give the lists of a chunk, each with what stands before its ending."""
+    if train_ratio == 1:
+        yield "", chunk
+        return
+    tests = int(each * test_ratio)
+    end = tests + int(each * train_ratio)
+    if test_ratio:
+        yield "_test", chunk[:tests]
+    if train_ratio + test_ratio < 1:
+        yield "_val", chunk[end:]
+    yield "_train", chunk[tests:end]
+
+
+def find_images(
+    root: str | os.PathLike[str],
+    *,
+    recursive: bool = False,
+    exts: Sequence[str] = EXTENSIONS,
+    note: Note = print,
+) -> list[ImageEntry]:
+    """Return the images in a folder, in alphabetical order and numbered from 0.
+
+    Args:
+        root: The folder.
+        recursive: As of `make_lists`.
+        exts: Likewise.
+        note: Takes a line with path and label of each folder that has images, if ``recursive``.
+
+    Raises:
+        MissingFileError: ``root`` is no folder.
+    """
+    if not os.path.isdir(root):
+        raise MissingFileError(f"im2rec: expected a folder of images, got {os.fspath(root)!r}")
+    entries: list[ImageEntry] = []
+    labels: dict[str, int] = {}
+    for folder, names in _folders(os.fspath(root)) if recursive else _folder(os.fspath(root)):
+        for name in names:
+            if os.path.splitext(name)[1].lower() not in exts:
+                continue
+            path = os.path.relpath(os.path.join(folder, name), root)
+            if any(mark in path for mark in "\t\r\n"):
+                note(f"im2rec: left out {path!r}: a list cannot hold its name")
+                continue
+            label = labels.setdefault(folder, len(labels)) if recursive else 0
+            entries.append(ImageEntry(len(entries), (label,), path))
+    for folder, label in labels.items():
+        note(f"{os.path.relpath(folder, root)} {label}")
+    return entries
+
+
+def _folder(root: str) -> Iterator[tuple[str, list[str]]]:
+    """Give a folder with the names of its files."""
+    yield root, [name for name in sorted(os.listdir(root)) if os.path.isfile(f"{root}/{name}")]
+
+
+def _folders(root: str) -> Iterator[tuple[str, list[str]]]:
+    """Give a folder and all in it, each with the names of its files; links are followed.
+
+    A link to a folder that it is in is not.
+    """
+    real = {root: os.path.realpath(root)}
+    for folder, folders, files in os.walk(root, followlinks=True):
+        own = real.pop(folder)
+        folders.sort()
+        for name in list(folders):
+            path = os.path.join(folder, name)
+            target = os.path.realpath(path)
+            if os.path.commonpath([own, target]) == target:
+                folders.remove(name)
+            else:
+                real[path] = target
+        yield folder, sorted(files)

@@ -1,0 +1,298 @@
+"""``gluonish rec``: what a record file holds, whether it is whole, and a new index for it."""
+
+import argparse
+import io
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gluonish.core.errors import ArgumentError, FileFormatError
+from gluonish.core.files import atomic_write
+from gluonish.recordio import RecordFile, RecordTable, scan, unpack
+from gluonish.recordio.index_file import index_line, read_index
+from gluonish.recordio.record_table import survey
+
+__all__ = ["RecordSummary", "add_parser", "describe", "index_problems", "rebuild_index", "run"]
+
+_LISTED = 20
+_MOST_PROBLEMS = 20
+_COLUMNS = ("record", "offset", "bytes", "flag", "label", "id", "format", "size")
+
+
+class RecordSummary(NamedTuple):
+    """What a record holds. Where it is no image with a header, the fields behind length are None.
+
+    Attributes:
+        record: Its number in the file, from 0.
+        offset: The byte at which it begins.
+        length: How many bytes it has.
+        flag: How many labels stand behind the header; 0 where the label is in it.
+        label: The label, or a list of labels.
+        id: The image's number.
+        format: The format of the image's file, such as JPEG.
+        size: Width and height in pixels.
+    """
+
+    record: int
+    offset: int
+    length: int
+    flag: int | None = None
+    label: float | list[float] | None = None
+    id: int | None = None
+    format: str | None = None
+    size: tuple[int, int] | None = None
+
+
+def describe(number: int, offset: int, record: bytes) -> RecordSummary:
+    """Return what a record holds.
+
+    Args:
+        number: Its number in the file.
+        offset: The byte at which it begins.
+        record: Its bytes.
+    """
+    bare = RecordSummary(number, offset, len(record))
+    try:
+        header, content = unpack(record)
+    except FileFormatError:
+        return bare
+    found = _image_kind(content)
+    if found is None:
+        return bare
+    label = header.label.tolist() if header.flag else header.label
+    return RecordSummary(number, offset, len(record), header.flag, label, header.id, *found)
+
+
+def _image_kind(content: bytes) -> tuple[str, tuple[int, int]] | None:
+    """Return format, width and height of an image's file, by its first bytes; None for others."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(content)) as image:
+                return str(image.format), image.size
+    except (
+        Image.DecompressionBombError,
+        UnidentifiedImageError,
+        OSError,
+        SyntaxError,
+        ValueError,
+        EOFError,
+    ):
+        return None
+
+
+def index_problems(index: str | os.PathLike[str], table: RecordTable) -> list[str]:
+    """Return in what an index differs from the records of its file; nothing where it does not.
+
+    Args:
+        index: Its path.
+        table: Where the records are.
+
+    Raises:
+        MissingFileError: There is no such file.
+    """
+    try:
+        entries = list(read_index(index, "rec", str))
+    except FileFormatError as error:
+        return [str(error)]
+    starts = set(table.offsets.tolist())
+    problems = [
+        f"key {key!r:.40} leads to byte {offset}, where no record begins"
+        for key, offset in entries
+        if offset not in starts
+    ]
+    missing = sorted(starts.difference(offset for _, offset in entries))
+    problems += [f"no key leads to the record at byte {offset}" for offset in missing]
+    keys = len({key for key, _ in entries})
+    if keys < len(entries):
+        problems.append(f"{len(entries)} lines have {keys} different keys")
+    return problems
+
+
+def rebuild_index(path: str | os.PathLike[str], index: str | os.PathLike[str]) -> int:
+    """Write an index of a record file, with keys that count from 0; return the number of records.
+
+    Args:
+        path: The record file.
+        index: The path of the index, which is replaced as a whole.
+
+    Raises:
+        MissingFileError: There is no such record file.
+        FileFormatError: It is damaged; names the byte. No index is written then.
+    """
+    offsets = scan(path).offsets.tolist()
+    with atomic_write(index) as file:
+        file.writelines(index_line(key, offset) for key, offset in enumerate(offsets))
+    return len(offsets)
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``rec`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "rec",
+        help="inspect, verify and index a file of records",
+        description="Print how many records a file has, and whether its index fits. Exits with 1 "
+        "if the file is damaged or the index wrong.",
+    )
+    parser.add_argument("file", help="the record file")
+    parser.add_argument("--index", help="its index (default: the file with .idx as ending)")
+    parser.add_argument(
+        "--list", action="store_true", help="print a line for each record: header and image"
+    )
+    parser.add_argument(
+        "--limit", type=int, help=f"how many to list (default: {_LISTED}; all with --json)"
+    )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="go on behind damaged places, print all of them, and read every record",
+    )
+    parser.add_argument(
+        "--extract",
+        nargs=2,
+        metavar=("N", "OUT"),
+        help="write record N, counted from 0, to the file OUT: the image without its header",
+    )
+    parser.add_argument(
+        "--rebuild-index",
+        action="store_true",
+        help="write a new index, with keys that count from 0",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what the options ask for; 0 if the file and its index are in order, else 1."""
+    path = arguments.file
+    index = Path(path).with_suffix(".idx") if arguments.index is None else Path(arguments.index)
+    if arguments.limit is not None and arguments.limit < 0:
+        raise ArgumentError(f"--limit: expected 0 or more, got {arguments.limit}")
+    if arguments.extract is not None:
+        return _extract(path, *arguments.extract)
+    if arguments.rebuild_index:
+        print(f"{index}: {rebuild_index(path, index)} records")
+        return 0
+    if arguments.verify:
+        table, damages = survey(path)
+        problems = [f"bytes {d.start} to {d.end}: {d.problem}" for d in damages]
+        problems += _unreadable(path, table)
+    else:
+        table, problems = scan(path), []
+    report = {
+        "file": path,
+        "bytes": os.path.getsize(path),
+        "records": len(table.offsets),
+        "shortest": min(table.lengths.tolist(), default=0),
+        "longest": max(table.lengths.tolist(), default=0),
+        "damages": problems,
+        "index": None,
+        "index_problems": [],
+    }
+    if index.is_file():
+        report |= {"index": str(index), "index_problems": index_problems(index, table)}
+    _print_report(report, path, table, arguments)
+    return 1 if problems or report["index_problems"] else 0
+
+
+def _unreadable(path: str, table: RecordTable) -> list[str]:
+    """Read all records; return what is wrong with those that cannot be read."""
+    problems = []
+    with RecordFile(path) as file:
+        for offset, length in _progress(table):
+            try:
+                record = file.read(offset)
+            except (FileFormatError, OSError) as error:
+                problems.append(f"byte {offset}: {error}")
+                continue
+            if len(record) != length:
+                problems.append(f"byte {offset}: {length} bytes became {len(record)}")
+    return problems
+
+
+def _progress(table: RecordTable) -> Any:
+    from tqdm import tqdm
+
+    pairs = zip(table.offsets.tolist(), table.lengths.tolist(), strict=True)
+    total = len(table.offsets)
+    return tqdm(pairs, "rec", unit="record", total=total, leave=False, disable=None)
+
+
+def _summaries(path: str, table: RecordTable, limit: int | None) -> Iterator[RecordSummary]:
+    with RecordFile(path) as file:
+        for number, offset in enumerate(table.offsets[:limit].tolist()):
+            yield describe(number, offset, file.read(offset))
+
+
+def _print_report(
+    report: dict[str, Any], path: str, table: RecordTable, arguments: argparse.Namespace
+) -> None:
+    if arguments.json:
+        if arguments.list:
+            found = _summaries(path, table, arguments.limit)
+            report["listed"] = [summary._asdict() for summary in found]
+        json.dump(report, sys.stdout, indent=2)
+        print()
+        return
+    print(f"{path}: {report['records']} records in {report['bytes']} bytes", end="")
+    print(f", each of {report['shortest']} to {report['longest']} bytes" * bool(table.offsets.size))
+    _print_problems("damaged", report["damages"])
+    if report["index"] is None:
+        print("no index; make one with --rebuild-index")
+    else:
+        verdict = "wrong" if report["index_problems"] else "fits"
+        print(f"{report['index']}: {verdict}")
+        _print_problems("index", report["index_problems"])
+    if arguments.list:
+        limit = _LISTED if arguments.limit is None else arguments.limit
+        print(_table_text([_row(found) for found in _summaries(path, table, limit)]))
+        if limit < report["records"]:
+            print(f"and {report['records'] - limit} more; see --limit")
+
+
+def _print_problems(what: str, problems: Sequence[str]) -> None:
+    for problem in problems[:_MOST_PROBLEMS]:
+        print(f"{what}: {problem}")
+    if len(problems) > _MOST_PROBLEMS:
+        print(f"{what}: {len(problems) - _MOST_PROBLEMS} more")
+
+
+def _row(summary: RecordSummary) -> tuple[str, ...]:
+    label = summary.label
+    if isinstance(label, list):
+        text = " ".join(f"{number:g}" for number in label[:6]) + " ..." * (len(label) > 6)
+    else:
+        text = "-" if label is None else f"{label:g}"
+    size = "-" if summary.size is None else "x".join(map(str, summary.size))
+    fields = [*summary[:4], text, summary.id, summary.format, size]
+    return tuple("-" if field is None else str(field) for field in fields)
+
+
+def _table_text(rows: Sequence[Sequence[str]]) -> str:
+    cells = [_COLUMNS, *rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  ".join(map(str.rjust, row, widths)) for row in cells)
+
+
+def _extract(path: str, number: str, out: str) -> int:
+    offsets = scan(path).offsets
+    if not number.isdecimal() or int(number) >= offsets.size:
+        raise ArgumentError(
+            f"--extract: expected the number of a record below {offsets.size}, got {number!r}"
+        )
+    offset = int(offsets[int(number)])
+    with RecordFile(path) as file:
+        record = file.read(offset)
+    summary = describe(int(number), offset, record)
+    content = record if summary.format is None else unpack(record)[1]
+    with atomic_write(out) as target:
+        target.write(content)
+    what = "the record" if summary.format is None else f"a {summary.format} image"
+    print(f"{out}: {what}, {len(content)} bytes")
+    return 0
