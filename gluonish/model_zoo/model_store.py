@@ -21,7 +21,7 @@ from gluonish.download import (
 )
 from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 
-__all__ = ["get_model_file", "purge", "short_hash"]
+__all__ = ["get_model_file", "models_folder", "purge", "short_hash", "weights_path", "weights_url"]
 
 _SHORT_LENGTH = 8
 # The largest published file has 575 MB.
@@ -54,8 +54,7 @@ def get_model_file(name: str, root: str | os.PathLike[str] | None = None) -> str
         DownloadError: They cannot be fetched, are not what was published, or do not fit on the
             disk.
     """
-    file_name = f"{name}-{short_hash(name)}"
-    target = _folder(root) / f"{file_name}.params"
+    target = weights_path(name, root)
     if is_published(target, WEIGHT_HASHES[name]):
         return str(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +71,7 @@ def purge(root: str | os.PathLike[str] | None = None) -> None:
     Args:
         root: The folder; ``$MXNET_HOME/models`` by default.
     """
-    folder = _folder(root)
+    folder = models_folder(root)
     if not folder.is_dir():
         return
     for path in folder.iterdir():
@@ -80,8 +79,31 @@ def purge(root: str | os.PathLike[str] | None = None) -> None:
             path.unlink(missing_ok=True)
 
 
-def _folder(root: str | os.PathLike[str] | None) -> Path:
+def models_folder(root: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of the weights, which need not exist.
+
+    Args:
+        root: The folder; ``$MXNET_HOME/models`` by default.
+    """
     return Path(MXNET_HOME.value) / "models" if root is None else Path(root).expanduser()
+
+
+def weights_path(name: str, root: str | os.PathLike[str] | None = None) -> Path:
+    """Return where a model's published weights belong, whether they are there or not.
+
+    Raises:
+        ArgumentError: No weights of that name were published.
+    """
+    return models_folder(root) / f"{name}-{short_hash(name)}.params"
+
+
+def weights_url(name: str) -> str:
+    """Return where a model's weights are published: a URL, or a path of a repository's folder.
+
+    Raises:
+        ArgumentError: No weights of that name were published.
+    """
+    return published_url(f"gluon/models/{name}-{short_hash(name)}.zip")
 
 
 def _is_leftover(file_name: str) -> bool:
@@ -91,7 +113,7 @@ def _is_leftover(file_name: str) -> bool:
 
 def _fetch_weights(name: str, target: Path) -> None:
     archive_name = f"{target.stem}.zip"
-    url = published_url(f"gluon/models/{archive_name}")
+    url = weights_url(name)
     advice = (
         f"without a network put {target.name} with the SHA-1 {WEIGHT_HASHES[name]} into"
         f" {target.parent}, or set MXNET_GLUON_REPO to a mirror or to a folder that has"

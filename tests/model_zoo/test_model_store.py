@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,15 @@ from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.errors import ArgumentError, DownloadError
 from gluonish.download import http_fetch
 from gluonish.model_zoo import model_store
-from gluonish.model_zoo.model_store import get_model_file, purge, short_hash
+from gluonish.model_zoo.model_store import (
+    get_model_file,
+    purge,
+    short_hash,
+    weights_path,
+    weights_url,
+)
 from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
+from gluonish.ndarray import load
 
 ROOT = Path(__file__).parents[2]
 NAME = "squeezenet1.1"
@@ -85,6 +93,39 @@ def test_valid_file_is_used_without_a_network(home: Path) -> None:
     with MXNET_GLUON_REPO.override("http://127.0.0.1:9"):
         assert get_model_file(NAME) == str(home / MEMBER)
     assert list(home.iterdir()) == [home / MEMBER]
+
+
+def test_file_that_mxnet_left_is_used_as_it_is(home: Path, monkeypatch) -> None:
+    content = (ROOT / "tests" / "golden" / "cnn.params").read_bytes()
+    sha1 = hashlib.sha1(content).hexdigest()
+    monkeypatch.setitem(WEIGHT_HASHES, NAME, sha1)
+    home.mkdir(parents=True)
+    path = home / f"{NAME}-{sha1[:8]}.params"
+    path.write_bytes(content)
+    before = path.stat()
+    with MXNET_GLUON_REPO.override("http://127.0.0.1:9"):
+        assert get_model_file(NAME) == str(path)
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert load(path).keys() == load(ROOT / "tests" / "golden" / "cnn.params").keys()
+
+
+def test_tilde_stands_for_the_home_of_the_user(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert weights_path(NAME, "~/weights") == tmp_path / "weights" / MEMBER
+
+
+@pytest.mark.parametrize("base", ["http://a.org", "http://a.org/", "file:///a", "/a", "/a/"])
+def test_published_address_has_one_slash(base: str) -> None:
+    with MXNET_GLUON_REPO.override(base):
+        assert weights_url(NAME) == base.rstrip("/") + ZIP_PATH
+
+
+def test_threads_make_one_download(served, home: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        paths = [*pool.map(lambda _: get_model_file(NAME), range(4), timeout=60)]
+    assert paths == [str(home / MEMBER)] * 4
+    assert served.count(ZIP_PATH) == 1
+    assert visible(home) == [MEMBER]
 
 
 def test_damaged_file_is_fetched_again(served, home: Path) -> None:
@@ -213,6 +254,7 @@ import resource, signal, sys
 from gluonish.core.errors import DownloadError
 from gluonish.model_zoo.model_store import get_model_file
 from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
+from gluonish.ndarray import load
 WEIGHT_HASHES[{NAME!r}] = {SHA1!r}
 """
 

@@ -1,0 +1,215 @@
+"""Checkpoints of other libraries as arrays by name, whatever the file format."""
+
+import io
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import BinaryIO
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, FileFormatError, NotSupportedError
+from gluonish.core.files import open_to_read
+from gluonish.model_zoo.foreign.safetensors_file import read_safetensors
+from gluonish.model_zoo.foreign.stored_array import StoredArray
+from gluonish.model_zoo.foreign.torch_file import (
+    ReadStorage,
+    is_legacy_start,
+    read_torch_legacy,
+    read_torch_zip,
+    stored_array,
+)
+from gluonish.model_zoo.foreign.torch_pickle import StoredTensor
+from gluonish.ndarray.array_record import DenseRecord
+from gluonish.ndarray.npz_file import read_npz
+
+__all__ = ["Checkpoint", "open_checkpoint"]
+
+_HEAD_NBYTES = 512
+# Where training programs keep averaged weights, which are the better ones, and then the others.
+_AVERAGED_KEYS = ("state_dict_ema", "model_ema", "ema_state_dict", "ema")
+_STATE_KEYS = (
+    *("state_dict", "model_state_dict", "model_state", "model"),
+    *("net", "network", "module", "weights", "params"),
+)
+# Wrappers of PyTorch and training programs put these before every name.
+_WRAPPERS = ("module", "_orig_mod", "model", "net")
+_MOST_DEPTH = 4
+
+
+@dataclass
+class Checkpoint:
+    """The arrays of a checkpoint.
+
+    Attributes:
+        path: The file.
+        kind: ``"safetensors"``, ``"PyTorch zip"``, ``"PyTorch before 1.6"`` or ``"npz"``.
+        arrays: By name, in the file's order.
+        notes: What was chosen or left out on the way, for the user.
+    """
+
+    path: str
+    kind: str
+    arrays: Mapping[str, StoredArray]
+    notes: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def open_checkpoint(path: str | os.PathLike[str], key: str | None = None) -> Iterator[Checkpoint]:
+    """Open a safetensors file, a PyTorch checkpoint or an `.npz` archive, by what it begins with.
+
+    Args:
+        path: The file.
+        key: Which entry of a PyTorch checkpoint has the weights; by default averaged weights
+            (``state_dict_ema``, ``model_ema``), then ``state_dict``, ``model`` and the like.
+
+    Yields:
+        The checkpoint, whose arrays can be read inside the ``with`` block.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FileFormatError: It is truncated, corrupt or hostile.
+        NotSupportedError: It is of a format that is not read here; the message tells what to do.
+        ArgumentError: There is no such ``key``, or none was given and several would do.
+    """
+    name = os.fspath(path)
+    with open_to_read(path, "open_checkpoint") as file:
+        head = file.read(_HEAD_NBYTES)
+        file.seek(0)
+        yield _read(file, head, name, key)
+
+
+def _read(file: BinaryIO, head: bytes, name: str, key: str | None) -> Checkpoint:
+    if head.startswith(b"PK"):
+        if _is_npz(file, name):
+            return _from_npz(file, name)
+        return _from_torch("PyTorch zip", *read_torch_zip(file, name), name, key)
+    if is_legacy_start(head):
+        return _from_torch("PyTorch before 1.6", *read_torch_legacy(file, name), name, key)
+    _refuse_others(head, name)
+    notes: list[str] = []
+    arrays = _unwrapped(read_safetensors(file, name), notes)
+    return Checkpoint(name, "safetensors", arrays, notes)
+
+
+def _refuse_others(head: bytes, name: str) -> None:
+    """Tell what to do with files of formats that are known and not read."""
+    resave = "load it in PyTorch and save it again: torch.save(model.state_dict(), path)"
+    others: tuple[tuple[bool, str, str], ...] = (
+        (
+            head.startswith(b"\x89HDF"),
+            "a Keras HDF5 file",
+            "save the weights as npz: np.savez(path, **{getattr(w, 'path', w.name): w.numpy() for"
+            " w in model.weights})",
+        ),
+        (head[257:262] == b"ustar", "a tar archive of PyTorch before 0.1.10", resave),
+        (head.startswith(b"\x80"), "a pickle that is no checkpoint of PyTorch", resave),
+        (
+            head.startswith(b"\x12\x01\0\0\0\0\0\0"),
+            "a .params file, which needs no import",
+            "give it to load_parameters",
+        ),
+    )
+    for found, what, advice in others:
+        if found:
+            raise NotSupportedError(
+                f"{name}: expected safetensors, a PyTorch zip archive or npz, got {what}; {advice}"
+            )
+
+
+def _is_npz(file: BinaryIO, name: str) -> bool:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise FileFormatError(f"{name}: expected a zip archive, got {error}") from error
+    finally:
+        file.seek(0, io.SEEK_SET)
+    return bool(names) and all(entry.endswith(".npy") for entry in names)
+
+
+def _from_npz(file: BinaryIO, name: str) -> Checkpoint:
+    records, names = read_npz(file, name)
+    arrays = {}
+    for key, record in zip(names, records, strict=True):
+        if not isinstance(record, DenseRecord) or record.values is None:
+            raise FileFormatError(f"{name}: expected dense arrays, got {key!r:.100}")
+        values = record.values
+        arrays[key] = StoredArray(values.shape, values.dtype, partial(np.asarray, values))
+    return Checkpoint(name, "npz", arrays)
+
+
+def _from_torch(
+    kind: str, value: object, read: ReadStorage, name: str, key: str | None
+) -> Checkpoint:
+    notes: list[str] = []
+    state = _find_state(value, name, key, notes)
+    tensors = {k: v for k, v in state.items() if isinstance(v, StoredTensor)}
+    if len(tensors) < len(state):
+        left = [str(k) for k in state if k not in tensors]
+        notes.append(f"left out what is no tensor: {', '.join(left)[:200]}")
+    arrays = {k: stored_array(v, read) for k, v in tensors.items()}
+    return Checkpoint(name, kind, _unwrapped(arrays, notes), notes)
+
+
+def _find_state(value: object, name: str, key: str | None, notes: list[str]) -> dict[str, object]:
+    """Return the dictionary with the tensors, inside what else a program saved."""
+    for _ in range(_MOST_DEPTH):
+        if not isinstance(value, dict) or not all(isinstance(k, str) for k in value):
+            break
+        if key is None and any(isinstance(v, StoredTensor) for v in value.values()):
+            return value
+        inner = [k for k, v in value.items() if isinstance(v, dict) and _has_tensors(v)]
+        chosen = _choose(inner, name, key)
+        if len(inner) > 1:
+            others = ", ".join(k for k in inner if k != chosen)
+            notes.append(f"took the entry {chosen!r}; the others are {others}")
+        value, key = value[chosen], None
+    raise FileFormatError(
+        f"{name}: expected a dictionary of tensors by name, got {type(value).__name__}; save the"
+        " state_dict in PyTorch: torch.save(model.state_dict(), path)"
+    )
+
+
+def _choose(inner: list[str], name: str, key: str | None) -> str:
+    if key is not None:
+        if key in inner:
+            return key
+        raise ArgumentError(
+            f"{name}: expected the key of a dictionary of tensors, of {inner}, got {key!r}"
+        )
+    for known in (*_AVERAGED_KEYS, *_STATE_KEYS):
+        if known in inner:
+            return known
+    if len(inner) == 1:
+        return inner[0]
+    if inner:
+        raise ArgumentError(f"{name}: expected a key, of {inner}, got none; say which")
+    raise FileFormatError(f"{name}: expected tensors, got none")
+
+
+def _has_tensors(value: dict[object, object]) -> bool:
+    """Whether there is a tensor in a dictionary or the dictionaries inside it."""
+    waiting, seen = [value], {id(value)}
+    while waiting:
+        for inner in waiting.pop().values():
+            if isinstance(inner, StoredTensor):
+                return True
+            if isinstance(inner, dict) and id(inner) not in seen:
+                seen.add(id(inner))
+                waiting.append(inner)
+    return False
+
+
+def _unwrapped(arrays: dict[str, StoredArray], notes: list[str]) -> dict[str, StoredArray]:
+    """Drop what wrappers put before all names; an average's count of steps has no such prefix."""
+    for wrapper in _WRAPPERS:
+        prefix = f"{wrapper}."
+        inside = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+        if inside and all(k.startswith(prefix) or k == "n_averaged" for k in arrays):
+            notes.append(f"dropped the prefix {prefix!r} of all names")
+            arrays = inside
+    return arrays

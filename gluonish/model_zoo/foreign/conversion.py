@@ -1,0 +1,215 @@
+"""Weights of other libraries as those of a network of the zoo, completely or not at all.
+
+What libraries do otherwise is folded into the weights where that is exact: memory layouts, another
+epsilon of a normalization (``variance += theirs - ours``), a bias in front of a normalization
+(``mean -= bias``), a unit that is missing (an identity).
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import NotSupportedError, ParameterError, nearest
+from gluonish.hybrid_block import HybridBlock
+from gluonish.model_zoo.foreign.checkpoint import Checkpoint, open_checkpoint
+from gluonish.model_zoo.foreign.families import recipes_of
+from gluonish.model_zoo.foreign.plan import MOST_NAMES, Plan, listed, source_of
+from gluonish.model_zoo.foreign.recipe import Recipe
+from gluonish.model_zoo.foreign.source_layers import SourceLayers, source_layers
+from gluonish.model_zoo.registry import get_model
+from gluonish.ndarray import array, zeros
+
+__all__ = ["Conversion", "convert", "import_weights", "input_shape"]
+
+
+@dataclass
+class Conversion:
+    """Weights for a network.
+
+    Attributes:
+        path: The file that they come from.
+        kind: Its format.
+        origin: The library whose names it has.
+        arrays: float32 arrays by the attributes that lead to the parameters, such as
+            ``features.0.weight``.
+        classes: Number of outputs.
+        preprocessing: What the weights expect of an image.
+        notes: What was folded, chosen or left out, and where outputs differ from the origin's.
+    """
+
+    path: str
+    kind: str
+    origin: str
+    arrays: dict[str, Any]
+    classes: int
+    preprocessing: str
+    notes: list[str] = field(default_factory=list)
+
+    def load(self, net: HybridBlock) -> None:
+        """Put the weights into a network.
+
+        Raises:
+            ParameterError: They do not fit it.
+        """
+        net.load_dict({path: array(values) for path, values in self.arrays.items()})
+
+
+def input_shape(name: str) -> tuple[int, int, int, int]:
+    """Return the shape of one image, as the published weights of a network of the zoo take it."""
+    side = 299 if name == "inceptionv3" else 32 if name.startswith("cifar_") else 224
+    return (1, 3, side, side)
+
+
+def import_weights(
+    name: str,
+    path: str | os.PathLike[str],
+    *,
+    classes: int | None = None,
+    key: str | None = None,
+    epsilon: float | None = None,
+    allow_inexact: bool = False,
+    ignore_extra: bool = False,
+) -> Conversion:
+    """Return a checkpoint's weights for a network of the zoo, for images of its usual size.
+
+    Args:
+        name: Name of the network, such as ``"resnet18_v1"``.
+        path: A safetensors file, a PyTorch checkpoint or an `.npz` archive of Keras weights.
+        classes: Number of outputs; by default those of the checkpoint.
+        key: Which entry of a PyTorch checkpoint has the weights; see `open_checkpoint`.
+        epsilon: What the origin's normalizations add to the variance, where it is not the usual.
+        allow_inexact: Whether weights are taken although outputs will differ from the origin's;
+            `Conversion.notes` then tell how.
+        ignore_extra: Whether the checkpoint may have layers that the network does not have.
+
+    Raises:
+        ArgumentError: There is no network of this name, or no such ``key``.
+        FileFormatError: The file is truncated, corrupt or hostile.
+        NotSupportedError: The network's outputs would not be those of the origin, or nothing is
+            known of such checkpoints.
+        ParameterError: Arrays are missing, left over, or of another shape; all are listed.
+    """
+    options = {"epsilon": epsilon, "allow_inexact": allow_inexact, "ignore_extra": ignore_extra}
+    with open_checkpoint(path, key) as checkpoint:
+        layers = source_layers(checkpoint.arrays, checkpoint.path)
+        recipe = _best_recipe(recipes_of(get_model(name), layers.keras), layers, checkpoint.path)
+        found = _classes(recipe, layers)
+        net = get_model(name, classes=found or 1000 if classes is None else classes)
+        net.infer_shape(zeros(input_shape(name)))
+        return _convert(net, checkpoint, layers, recipe, **options)  # type: ignore[arg-type]
+
+
+def convert(
+    net: HybridBlock,
+    path: str | os.PathLike[str],
+    *,
+    key: str | None = None,
+    epsilon: float | None = None,
+    allow_inexact: bool = False,
+    ignore_extra: bool = False,
+) -> Conversion:
+    """Return a checkpoint's weights for a network, which may have a head of its own.
+
+    The head of MobileNetV2 is a convolution without bias; one with a bias at ``output.0`` takes the
+    bias that checkpoints of PyTorch have, and is exact.
+
+    Args:
+        net: A network of one of the zoo's classes. Shapes that it knows must be the checkpoint's.
+        path: As for `import_weights`, like the others.
+        key: Which entry of a PyTorch checkpoint has the weights.
+        epsilon: What the origin's normalizations add to the variance.
+        allow_inexact: Whether weights are taken although outputs will differ.
+        ignore_extra: Whether the checkpoint may have other layers.
+
+    Raises:
+        GluonishError: As of `import_weights`.
+    """
+    with open_checkpoint(path, key) as checkpoint:
+        layers = source_layers(checkpoint.arrays, checkpoint.path)
+        recipe = _best_recipe(recipes_of(net, layers.keras), layers, checkpoint.path)
+        return _convert(net, checkpoint, layers, recipe, epsilon, allow_inexact, ignore_extra)
+
+
+def _best_recipe(recipes: Sequence[Recipe], layers: SourceLayers, path: str) -> Recipe:
+    """Return the recipe most of whose layers are there."""
+
+    def present(recipe: Recipe) -> int:
+        return sum(source_of(link, layers) is not None for link in recipe.links)
+
+    best = max(recipes, key=present)
+    if 2 * present(best) < len(list(best.links)):
+        origins = " or ".join(recipe.origin for recipe in recipes)
+        wanted = next(iter(best.links)).sources[0]
+        raise NotSupportedError(
+            f"{path}: expected the names of {origins}, such as {wanted!r}, got"
+            f" {', '.join(map(repr, list(layers.layers)[:5]))}{nearest(wanted, layers.layers)}; is"
+            " it a checkpoint of another network?"
+        )
+    return best
+
+
+def _classes(recipe: Recipe, layers: SourceLayers) -> int | None:
+    """Return the number of outputs of a checkpoint's head; None where it has no weights."""
+    head = list(recipe.links)[-1]
+    name = source_of(head, layers)
+    weight = layers.layers[name].get("weight") if name is not None else None
+    # An array without elements may have any extents.
+    if weight is None or not weight.shape or 0 in weight.shape:
+        return None
+    return weight.shape[-1 if layers.keras else 0]
+
+
+def _convert(
+    net: HybridBlock,
+    checkpoint: Checkpoint,
+    layers: SourceLayers,
+    recipe: Recipe,
+    epsilon: float | None,
+    allow_inexact: bool,
+    ignore_extra: bool,
+) -> Conversion:
+    plan = Plan(net, layers, recipe.epsilon if epsilon is None else epsilon)
+    for step in recipe.steps:
+        plan.add(step)
+    extra = plan.extra(recipe.left_out)
+    if plan.problems or (extra and not ignore_extra):
+        raise ParameterError(_misfit(checkpoint.path, recipe, plan.problems, extra))
+    obstacles = [recipe.obstacle] if recipe.obstacle else []
+    obstacles += plan.lost_biases()
+    if obstacles and not allow_inexact:
+        raise NotSupportedError(
+            f"{checkpoint.path}: expected weights of {recipe.origin} that {type(net).__name__} can"
+            f" have, got {'; '.join(obstacles)}; --allow-inexact (allow_inexact=True) takes them as"
+            " they are"
+        )
+    arrays = plan.arrays()
+    notes = [*checkpoint.notes, *plan.notes()]
+    notes += [f"not exact: {obstacle}" for obstacle in obstacles]
+    for prefix, reason in recipe.left_out:
+        if any(name.startswith(prefix) for name in layers.layers):
+            notes.append(f"left out {prefix}*: {reason}")
+    if extra:
+        notes.append(f"left out as asked: {listed(extra)}")
+    notes += _not_finite(arrays)
+    classes = next(values.shape[0] for path, values in arrays.items() if path.startswith("output."))
+    return Conversion(
+        *(checkpoint.path, checkpoint.kind, recipe.origin, arrays, classes),
+        *(recipe.preprocessing, notes),
+    )
+
+
+def _misfit(path: str, recipe: Recipe, problems: Sequence[str], extra: Sequence[str]) -> str:
+    lines = [*problems[:MOST_NAMES]]
+    if len(problems) > MOST_NAMES:
+        lines.append(f"{len(problems) - MOST_NAMES} more")
+    if extra:
+        lines.append(f"no place for {listed(extra)}")
+    return f"{path}: expected the arrays of a network of {recipe.origin}, got {'; '.join(lines)}"
+
+
+def _not_finite(arrays: Mapping[str, Any]) -> list[str]:
+    bad = [path for path, values in arrays.items() if not np.isfinite(values).all()]
+    return [f"not all numbers are finite in {listed(bad)}"] if bad else []

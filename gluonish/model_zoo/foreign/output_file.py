@@ -1,0 +1,58 @@
+"""Imported weights as a `.params` file that `load_parameters` takes, here and in MXNet."""
+
+import hashlib
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+from gluonish.model_zoo.foreign.conversion import Conversion
+from gluonish.ndarray.array_file import DenseRecord, write_array_list
+
+__all__ = ["save_conversion"]
+
+_SHORT_LENGTH = 8
+
+
+class _Digest(io.RawIOBase):
+    """A file that keeps only the SHA-1 of what is written."""
+
+    def __init__(self) -> None:
+        self.sha1 = hashlib.sha1(usedforsecurity=False)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.sha1.update(data)
+        return len(data)
+
+
+def save_conversion(
+    conversion: Conversion, name: str, target: str | os.PathLike[str]
+) -> tuple[Path, str]:
+    """Write weights to a file.
+
+    Args:
+        conversion: The weights.
+        name: Name of the network.
+        target: The file; or an existing folder, in which it gets the name that a model store gives
+            to weights, ``{name}-{first 8 digits of the SHA-1}.params``.
+
+    Returns:
+        The path, and the SHA-1 of the file.
+
+    Raises:
+        MissingFileError: The folder is missing.
+        OSError: The file cannot be written.
+    """
+    records = [DenseRecord(values) for values in conversion.arrays.values()]
+    names = list(conversion.arrays)
+    digest = _Digest()
+    write_array_list(digest, records, names)  # type: ignore[arg-type]  # only `write` is called
+    sha1 = digest.sha1.hexdigest()
+    path = Path(target).expanduser()
+    if path.is_dir():
+        path /= f"{name}-{sha1[:_SHORT_LENGTH]}.params"
+    write_array_list(path, records, names)
+    return path, sha1

@@ -1,0 +1,199 @@
+"""Which arrays of a checkpoint each parameter of a network is computed from, and how."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, is_floating
+from gluonish.hybrid_block import HybridBlock
+from gluonish.model_zoo.foreign.memory_layout import arranged, arranged_shape
+from gluonish.model_zoo.foreign.recipe import Identity, Link
+from gluonish.model_zoo.foreign.source_layers import SourceLayers
+from gluonish.model_zoo.foreign.stored_array import StoredArray
+
+__all__ = ["MOST_NAMES", "Plan", "listed", "source_of"]
+
+MOST_NAMES = 12  # of each kind in one message
+_NORM_PARTS = ("gamma", "beta", "running_mean", "running_var")
+
+
+def source_of(link: Link, layers: SourceLayers) -> str | None:
+    """Return what a checkpoint calls the layer of a link; None where it has none."""
+    return next((name for name in link.sources if name in layers.layers), None)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list of bounded length for a message."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+class Plan:
+    """What each parameter of a network is computed from, and what is in the way.
+
+    Args:
+        net: The network.
+        layers: The checkpoint's layers.
+        epsilon: What the origin's normalizations add to the variance.
+    """
+
+    def __init__(self, net: HybridBlock, layers: SourceLayers, epsilon: float) -> None:
+        self._net = net
+        self._parameters = net._collect_params_with_prefix()
+        self._layers = layers
+        self._epsilon = epsilon
+        self._values: dict[str, Callable[[], Any]] = {}
+        self._used: set[tuple[str, str]] = set()
+        self._folded: dict[str, tuple[str, StoredArray]] = {}
+        self._lost: list[tuple[str, StoredArray]] = []
+        self._epsilons: set[float] = set()
+        self._identities: list[str] = []
+        self.problems: list[str] = []
+
+    def add(self, step: Link | Identity) -> None:
+        """Plan the parameters of one step, or note what is in the way."""
+        if isinstance(step, Identity):
+            self._add_identity(step)
+            return
+        name = source_of(step, self._layers)
+        if name is None:
+            self.problems.append(f"no {step.sources[0]!r} for {step.target}")
+        elif f"{step.target}.running_var" in self._parameters:
+            self._add_norm(step, name)
+        else:
+            self._add_weights(step, name)
+
+    def extra(self, left_out: Iterable[tuple[str, str]]) -> list[str]:
+        """Return the names of arrays that no step has used and that may not be left out."""
+        prefixes = tuple(prefix for prefix, _ in left_out)
+        unused = [place for place in self._layers.names if place not in self._used]
+        return [self._layers.name(*place) for place in unused if not place[0].startswith(prefixes)]
+
+    def lost_biases(self) -> list[str]:
+        """Return what is lost with the biases that the network has no place for."""
+        lost = []
+        for name, stored in self._lost:
+            largest = float(np.abs(stored.read().astype(np.float64)).max(initial=0))
+            if largest:
+                lost.append(
+                    f"the bias {name!r} of up to {largest:.4g}, for which the network has no"
+                    " parameter: outputs lack it, and are exact once it is added to them (or give"
+                    " convert() a network whose head has a bias)"
+                )
+        return lost
+
+    def notes(self) -> list[str]:
+        """Return what was folded."""
+        found = []
+        if self._folded:
+            found.append(f"folded {len(self._folded)} biases into the means of normalizations")
+        differing = sorted(value for value in self._epsilons if value != self._epsilon)
+        if differing:
+            ours = ", ".join(f"{value:g}" for value in differing)
+            found.append(f"folded the epsilon {self._epsilon:g} (here {ours}) into variances")
+        if self._identities:
+            found.append(f"made {', '.join(self._identities)} an identity")
+        return found
+
+    def arrays(self) -> dict[str, Any]:
+        """Compute all parameters, in the network's order."""
+        from tqdm import tqdm
+
+        paths = [path for path in self._parameters if path in self._values]
+        return {
+            path: np.ascontiguousarray(self._values[path](), FLOAT32)
+            for path in tqdm(paths, desc="import", unit="array", leave=False, disable=None)
+        }
+
+    def _take(self, name: str, part: str, target: str) -> StoredArray | None:
+        stored = self._layers.layers[name].get(part)
+        if stored is None:
+            self.problems.append(f"no {part} in {name!r} for {target}")
+            return None
+        self._used.add((name, part))
+        if not is_floating(stored.dtype):
+            self.problems.append(f"{self._layers.name(name, part)} of {stored.dtype}, no floats")
+            return None
+        return stored
+
+    def _put(self, path: str, shape: tuple[int, ...] | None, got: StoredArray, name: str) -> bool:
+        """Check the shape that a parameter would get; 0 in the network's is not known yet."""
+        wanted = self._parameters[path].shape or ()
+        fits = shape is not None and len(shape) == len(wanted)
+        if fits and all(ours in (0, size) for ours, size in zip(wanted, shape or (), strict=True)):
+            return True
+        self.problems.append(f"{name} of shape {got.shape} for {path} of shape {tuple(wanted)}")
+        return False
+
+    def _add_weights(self, link: Link, name: str) -> None:
+        path = f"{link.target}.weight"
+        weight = self._take(name, "weight", path)
+        if weight is not None:
+            rank = len(self._parameters[path].shape or ())
+            how = (self._layers.keras, rank, link.channels)
+            shape = arranged_shape(weight.shape, *how)
+            if self._put(path, shape, weight, self._layers.name(name, "weight")):
+                self._values[path] = lambda: arranged(weight.read(), *how)
+        self._add_bias(link, name, None if weight is None else weight)
+
+    def _add_bias(self, link: Link, name: str, weight: StoredArray | None) -> None:
+        path = f"{link.target}.bias"
+        has_bias = "bias" in self._layers.layers[name]
+        if path in self._parameters:
+            if has_bias or not link.norm:
+                self._add_as_is(name, "bias", path)
+            elif weight is not None:
+                channels = weight.shape[-1 if self._layers.keras else 0]
+                self._values[path] = partial(np.zeros, channels)
+        elif has_bias:
+            bias = self._take(name, "bias", path)
+            if bias is not None and link.norm:
+                self._folded[link.norm] = (self._layers.name(name, "bias"), bias)
+            elif bias is not None:
+                self._lost.append((self._layers.name(name, "bias"), bias))
+
+    def _add_as_is(self, name: str, part: str, path: str) -> StoredArray | None:
+        stored = self._take(name, part, path)
+        if stored is None or not self._put(
+            path, stored.shape, stored, self._layers.name(name, part)
+        ):
+            return None
+        self._values[path] = stored.read
+        return stored
+
+    def _add_norm(self, link: Link, name: str) -> None:
+        taken = {part: self._add_as_is(name, part, f"{link.target}.{part}") for part in _NORM_PARTS}
+        variance, mean = taken["running_var"], taken["running_mean"]
+        ours = _block_at(self._net, link.target)._kwargs["eps"]
+        self._epsilons.add(ours)
+        if variance is not None and ours != self._epsilon:
+            difference = self._epsilon - ours
+            self._values[f"{link.target}.running_var"] = lambda: (
+                variance.read().astype(np.float64) + difference
+            )
+        if mean is not None and link.target in self._folded:
+            bias_name, bias = self._folded[link.target]
+            if self._put(f"{link.target}.running_mean", bias.shape, bias, bias_name):
+                self._values[f"{link.target}.running_mean"] = lambda: (
+                    mean.read().astype(np.float64) - bias.read().astype(np.float64)
+                )
+
+    def _add_identity(self, step: Identity) -> None:
+        shape = self._parameters[f"{step.conv}.weight"].shape
+        assert shape is not None
+        channels = shape[0]
+        epsilon = _block_at(self._net, step.norm)._kwargs["eps"]
+        self._identities.append(step.conv)
+        self._values[f"{step.conv}.weight"] = lambda: np.eye(channels)[:, :, None, None]
+        # Variance and epsilon make 1 together.
+        for part, value in zip(_NORM_PARTS, (1.0, 0.0, 0.0, 1.0 - epsilon), strict=True):
+            self._values[f"{step.norm}.{part}"] = partial(np.full, channels, value)
+
+
+def _block_at(net: HybridBlock, path: str) -> Any:
+    block: Any = net
+    for name in path.split("."):
+        block = block._children[name]
+    return block

@@ -1,0 +1,245 @@
+"""PyTorch's checkpoints: a zip archive (since 1.6), or pickles and then the numbers (before).
+
+In both, a pickle tells what tensors there are, and the numbers follow as blocks that several
+tensors may share. Nothing is taken from the file but numbers: see `torch_pickle`.
+"""
+
+import io
+import mmap
+import struct
+import zipfile
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gluonish.core.dtype import BOOL
+from gluonish.core.errors import FileFormatError
+from gluonish.core.pickle_safety import BROKEN_PICKLE, check_opcodes
+from gluonish.model_zoo.foreign.stored_array import StoredArray
+from gluonish.model_zoo.foreign.torch_pickle import (
+    MAX_OPCODES,
+    MAX_PICKLE_NBYTES,
+    Storage,
+    StoredTensor,
+    load_torch_pickle,
+)
+
+__all__ = ["is_legacy_start", "read_torch_legacy", "read_torch_zip", "stored_array"]
+
+# Returns the bytes of a storage.
+ReadStorage = Callable[[str], Any]
+
+_PICKLE_MEMBER = "data.pkl"
+_BROKEN_ZIP = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError)
+_LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
+_LEGACY_VERSION = 1001
+_LEGACY_START = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+_KEPT = 2  # storages in memory, for the tensors that follow one another in one
+
+
+def read_torch_zip(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
+    """Read the pickle of a checkpoint in a zip archive.
+
+    Args:
+        file: The archive; it stays open while storages are read.
+        name: What error messages call it.
+
+    Returns:
+        What was pickled, with `StoredTensor` for tensors, and what reads storages.
+
+    Raises:
+        FileFormatError: It is no such archive, claims sizes that it cannot have, or holds other
+            things than tensors and plain data.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+        folder = _folder(archive, name)
+        _check_members(archive, file, name)
+        data = _member(archive, folder + _PICKLE_MEMBER, name, MAX_PICKLE_NBYTES)
+        if f"{folder}byteorder" in archive.namelist():
+            order = _member(archive, f"{folder}byteorder", name, 16)
+            if order != b"little":
+                raise FileFormatError(f"{name}: expected little-endian numbers, got {order!r}")
+    except _BROKEN_ZIP as error:
+        raise _zip_error(error, name) from error
+    value, storages = _load(data, f"{name}/{folder}{_PICKLE_MEMBER}")
+
+    @lru_cache(maxsize=_KEPT)
+    def read(key: str) -> Any:
+        try:
+            return _member(archive, f"{folder}data/{key}", name, None, storages[key].nbytes)
+        except _BROKEN_ZIP as error:
+            raise _zip_error(error, name) from error
+
+    return value, read
+
+
+def _zip_error(error: Exception, name: str) -> FileFormatError:
+    if isinstance(error, FileFormatError):
+        return error
+    return FileFormatError(f"{name}: expected a PyTorch zip archive, got {error}")
+
+
+def _check_members(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
+    """Refuse compression, which PyTorch does not use, and sizes that the file cannot have."""
+    total = file.seek(0, io.SEEK_END)
+    infos = archive.infolist()
+    for info in infos:
+        if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
+            raise FileFormatError(
+                f"{name}: expected members that are not compressed, got {info.filename!r} of"
+                f" {info.file_size} bytes in {info.compress_size}"
+            )
+        if not 0 <= info.header_offset <= total - info.file_size:
+            raise FileFormatError(
+                f"{name}: expected members inside {total} bytes, got {info.filename!r} of"
+                f" {info.file_size} bytes at byte {info.header_offset}"
+            )
+    if sum(info.file_size for info in infos) > total:
+        raise FileFormatError(f"{name}: expected members that fit in {total} bytes, got more")
+
+
+def _folder(archive: zipfile.ZipFile, name: str) -> str:
+    """Return the folder that the checkpoint is in, with the slash behind it."""
+    names = archive.namelist()
+    found = [entry for entry in names if entry.rsplit("/", 1)[-1] == _PICKLE_MEMBER]
+    if len(found) != 1:
+        raise FileFormatError(
+            f"{name}: expected one member {_PICKLE_MEMBER}, got {len(found)} in {names[:5]!r:.200}"
+        )
+    folder = found[0].removesuffix(_PICKLE_MEMBER)
+    if f"{folder}constants.pkl" in names:
+        raise FileFormatError(
+            f"{name}: expected a state_dict, got a TorchScript program; load it in PyTorch and"
+            " save its state_dict: torch.save(torch.jit.load(path).state_dict(), other)"
+        )
+    return folder
+
+
+def _member(
+    archive: zipfile.ZipFile, member: str, name: str, most: int | None, least: int = 0
+) -> bytes:
+    try:
+        info = archive.getinfo(member)
+    except KeyError:
+        raise FileFormatError(f"{name}: expected a member {member!r}, got none") from None
+    if info.file_size < least or (most is not None and info.file_size > most):
+        bound = f"at least {least}" if info.file_size < least else f"up to {most}"
+        raise FileFormatError(f"{name}: expected {bound} bytes in {member!r}, got {info.file_size}")
+    return archive.read(info)
+
+
+def _load(data: bytes, what: str) -> tuple[object, dict[str, Storage]]:
+    try:
+        return load_torch_pickle(data)
+    except FileFormatError as error:
+        raise FileFormatError(f"{what}: {error}") from error
+
+
+def is_legacy_start(head: bytes) -> bool:
+    """Whether a file that begins so is a checkpoint of PyTorch before 1.6."""
+    return head.startswith(_LEGACY_START)
+
+
+def read_torch_legacy(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
+    """Read the pickles of a checkpoint that PyTorch before 1.6 wrote.
+
+    Args:
+        file: A file of the file system, from its beginning; it stays open while storages are read.
+        name: What error messages call it.
+
+    Returns:
+        What was pickled, with `StoredTensor` for tensors, and what reads storages.
+
+    Raises:
+        FileFormatError: It is truncated or corrupt, or holds other things than tensors and plain
+            data.
+    """
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        magic, _ = _next(view, name)
+        version, _ = _next(view, name)
+        system, _ = _next(view, name)
+        if magic != _LEGACY_MAGIC or version != _LEGACY_VERSION:
+            raise FileFormatError(
+                f"{name}: expected version {_LEGACY_VERSION} of the format, got {version!r:.60}"
+            )
+        if not isinstance(system, dict) or system.get("little_endian") is not True:
+            raise FileFormatError(f"{name}: expected little-endian numbers, got {system!r:.100}")
+        value, storages = _next(view, name)
+        keys, _ = _next(view, name)
+        places = _legacy_places(view, keys, storages, name)
+
+    @lru_cache(maxsize=_KEPT)
+    def read(key: str) -> Any:
+        if key not in places:
+            raise FileFormatError(f"{name}: expected a storage {key!r}, got none")
+        start, nbytes = places[key]
+        file.seek(start)
+        data = file.read(nbytes)
+        if len(data) != nbytes:
+            raise FileFormatError(f"{name}: expected {nbytes} bytes at byte {start}, got fewer")
+        return data
+
+    return value, read
+
+
+def _next(view: mmap.mmap, name: str) -> tuple[object, dict[str, Storage]]:
+    """Read the pickle at the position of ``view``, and move behind it."""
+    start = view.tell()
+    try:
+        check_opcodes(view, (), MAX_PICKLE_NBYTES, MAX_OPCODES)  # type: ignore[arg-type]  # reads like a file
+    except FileFormatError as error:
+        raise FileFormatError(f"{name}: pickle at byte {start}: {error}") from error
+    except BROKEN_PICKLE as error:
+        raise FileFormatError(
+            f"{name}: expected a pickle at byte {start}, got {error!r:.100}"
+        ) from error
+    return _load(view[start : view.tell()], f"{name}: pickle at byte {start}")
+
+
+def _legacy_places(
+    view: mmap.mmap, keys: object, storages: dict[str, Storage], name: str
+) -> dict[str, tuple[int, int]]:
+    """Return where the bytes of each storage begin, and how many they are."""
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        raise FileFormatError(f"{name}: expected the names of storages, got {keys!r:.100}")
+    places = {}
+    at = view.tell()
+    for key in keys:
+        storage = storages.get(key)
+        header = view[at : at + 8]
+        if storage is None or len(header) < 8:
+            raise FileFormatError(f"{name}: expected a known storage at byte {at}, got {key!r:.60}")
+        (count,) = struct.unpack("<q", header)
+        nbytes = storage.nbytes
+        if count != storage.elements or at + 8 + nbytes > len(view):
+            raise FileFormatError(
+                f"{name}: expected {storage.elements} elements of storage {key!r:.60} at byte {at},"
+                f" got {count} and {len(view) - at - 8} bytes; the file is truncated or corrupt"
+            )
+        places[key] = (at + 8, nbytes)
+        at += 8 + nbytes
+    return places
+
+
+def stored_array(tensor: StoredTensor, read: ReadStorage) -> StoredArray:
+    """Return a tensor of the pickle as an array that is read when it is needed."""
+    return StoredArray(tensor.shape, tensor.dtype, partial(_values, tensor, read))
+
+
+def _values(tensor: StoredTensor, read: ReadStorage) -> Any:
+    dtype = tensor.dtype
+    if 0 in tensor.shape:
+        return np.empty(tensor.shape, dtype)
+    raw = np.frombuffer(read(tensor.storage.key), np.uint8)
+    raw = raw[: tensor.storage.nbytes // dtype.itemsize * dtype.itemsize]
+    if dtype == BOOL:
+        raw = np.minimum(raw, 1)
+    steps = tuple(step * dtype.itemsize for step in tensor.strides)
+    # `torch_pickle` has checked that this lies inside what the storage claims, and `read` that the
+    # storage has as many bytes.
+    return np.lib.stride_tricks.as_strided(
+        raw.view(dtype)[tensor.offset :], tensor.shape, steps, writeable=False
+    )

@@ -1,0 +1,5 @@
+"""``gluonish zoo``: networks of the model zoo, their weights, and those of other libraries."""
+
+from gluonish.tools.zoo.command import add_parser
+
+__all__ = ["add_parser"]

@@ -1,0 +1,167 @@
+"""``gluonish zoo list``, ``fetch`` and ``verify``: published weights and the folder they are in."""
+
+import argparse
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
+from gluonish.core.errors import ArgumentError, nearest
+from gluonish.model_zoo.foreign import input_shape
+from gluonish.model_zoo.model_store import (
+    get_model_file,
+    models_folder,
+    short_hash,
+    weights_path,
+)
+from gluonish.model_zoo.registry import get_model, model_names
+from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
+from gluonish.ndarray import zeros
+
+__all__ = ["add_parsers", "fetch", "list_networks", "shapes_of", "table", "verify"]
+
+Item = TypeVar("Item")
+
+_HEADER = ("Network", "Parameters", "MB", "Published", "Cached")
+
+
+def add_parsers(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``list``, ``fetch`` and ``verify`` to the subcommands of ``gluonish zoo``."""
+    listing = parsers.add_parser(
+        "list",
+        help="print the networks, and which have published or cached weights",
+        description="Print each network with its number of parameters, the size of its weights in"
+        " MB of 10^6 bytes, the first digits of the SHA-1 of its published weights or a dash, and"
+        " whether they are in the folder of the weights.",
+    )
+    listing.set_defaults(run=list_networks)
+    fetching = parsers.add_parser("fetch", help="get published weights into the folder")
+    fetching.add_argument("names", nargs="+", metavar="NAME", help="networks, such as alexnet")
+    fetching.set_defaults(run=fetch)
+    verifying = parsers.add_parser(
+        "verify",
+        help="check the SHA-1 of the weights in the folder",
+        description="Check the weights in the folder: those of published networks by their SHA-1,"
+        " others by the digits of it in their names. Exits with 1 if a file is damaged, or a"
+        " network that was named has none.",
+    )
+    verifying.add_argument("names", nargs="*", metavar="NAME", help="networks (default: all files)")
+    verifying.set_defaults(run=verify)
+    for parser in (listing, fetching, verifying):
+        parser.add_argument("--root", help="folder of the weights (default: $MXNET_HOME/models)")
+
+
+def shapes_of(name: str) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of a network's parameters, by their paths, for images of the usual size.
+
+    Raises:
+        ArgumentError: There is no network of this name.
+    """
+    net = get_model(name)
+    net.infer_shape(zeros(input_shape(name)))
+    return {path: tuple(p.shape or ()) for path, p in net._collect_params_with_prefix().items()}
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as aligned columns; numbers are aligned to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = [
+        all(re.fullmatch(r"[\d.]+", cell) for cell in column[1:])
+        for column in zip(*rows, strict=True)
+    ]
+    adjust = [str.rjust if numeric else str.ljust for numeric in right]
+    return "\n".join(
+        "  ".join(a(cell, w) for a, cell, w in zip(adjust, row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def list_networks(arguments: argparse.Namespace) -> int:
+    """Print all networks; returns 0."""
+    rows: list[tuple[str, ...]] = [_HEADER]
+    for name in _progress(model_names(), "list"):
+        count = sum(math.prod(shape) for shape in shapes_of(name).values())
+        published = name in WEIGHT_HASHES
+        cached = published and weights_path(name, arguments.root).is_file()
+        rows.append(
+            (
+                name,
+                str(count),
+                f"{4 * count / 1e6:.1f}",
+                short_hash(name) if published else "-",
+                "yes" if cached else "no" if published else "-",
+            )
+        )
+    print(table(rows))
+    print(f"weights are in {models_folder(arguments.root)}")
+    return 0
+
+
+def fetch(arguments: argparse.Namespace) -> int:
+    """Get weights and print where they are; returns 0.
+
+    Raises:
+        ArgumentError: There is no such network, or it has no published weights.
+        DownloadError: Weights cannot be fetched.
+    """
+    names = [_published(name) for name in arguments.names]
+    for name in names:
+        print(get_model_file(name, arguments.root))
+    return 0
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    """Print what each file of weights is; 1 if one is damaged or missing, else 0.
+
+    Raises:
+        ArgumentError: There is no such network, or it has no published weights.
+    """
+    folder = models_folder(arguments.root)
+    if arguments.names:
+        files = [weights_path(_published(name), arguments.root) for name in arguments.names]
+    else:
+        files = sorted(folder.glob("*.params")) if folder.is_dir() else []
+        if not files:
+            print(f"no weights in {folder}")
+    failed = False
+    for path in _progress(files, "verify"):
+        state, bad = _state(path)
+        failed |= bad
+        print(f"{state:8} {path}")
+    return 1 if failed else 0
+
+
+def _state(path: Path) -> tuple[str, bool]:
+    """Return a word for a file, and whether it is one to complain about."""
+    if not path.is_file():
+        return "missing", True
+    match = re.fullmatch(r"(.+)-([0-9a-f]{8})", path.stem)
+    if match is None:
+        return "unknown", False
+    name, digits = match.groups()
+    published = WEIGHT_HASHES.get(name, "")
+    wanted = published if published.startswith(digits) else digits
+    with path.open("rb") as file:
+        got = hashlib.file_digest(file, "sha1").hexdigest()
+    if got.startswith(wanted):
+        return "ok", False
+    return "damaged", True
+
+
+def _published(name: str) -> str:
+    if name.lower() in WEIGHT_HASHES:
+        return name.lower()
+    raise ArgumentError(
+        f"zoo: expected a network with published weights, got {name!r}"
+        f"{nearest(name.lower(), WEIGHT_HASHES)}; `gluonish zoo list` tells which have some"
+    )
+
+
+def _progress(items: Sequence[Item], what: str) -> Iterable[Item]:
+    from tqdm import tqdm
+
+    bar: Iterable[Item] = tqdm(items, desc=what, leave=False, disable=None)
+    return bar

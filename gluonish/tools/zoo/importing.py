@@ -1,0 +1,75 @@
+"""``gluonish zoo import``: weights of PyTorch and Keras as a `.params` file of a network."""
+
+import argparse
+
+import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
+from gluonish.model_zoo.foreign import Conversion, import_weights, save_conversion
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``import`` to the subcommands of ``gluonish zoo``."""
+    parser = parsers.add_parser(
+        "import",
+        help="convert a checkpoint of PyTorch or Keras into weights of a network",
+        description="Convert a checkpoint of torchvision, timm or Keras (safetensors, a PyTorch"
+        " file, or npz) into a .params file of a network of the model zoo. Outputs are those of the"
+        " origin, or the checkpoint is refused with the reason or a list of what does not fit.",
+    )
+    parser.add_argument("file", metavar="FILE", help="the checkpoint")
+    parser.add_argument("--network", required=True, help="such as resnet18_v1; see `zoo list`")
+    parser.add_argument(
+        "--output",
+        default=".",
+        help="the file to write, or a folder, in which it is called NETWORK-SHA1.params with the"
+        " first 8 digits of its SHA-1 (default: the working folder)",
+    )
+    parser.add_argument("--classes", type=int, help="number of outputs (default: the checkpoint's)")
+    parser.add_argument(
+        "--key",
+        help="entry of a PyTorch checkpoint that has the weights (default: averaged weights, then"
+        " state_dict, model and the like)",
+    )
+    parser.add_argument(
+        "--epsilon", type=float, help="of the checkpoint's batch norm, where it is not the usual"
+    )
+    parser.add_argument(
+        "--allow-inexact",
+        action="store_true",
+        help="convert even if outputs will differ from the origin's in a known way, which is told",
+    )
+    parser.add_argument(
+        "--ignore-extra", action="store_true", help="leave out layers that the network lacks"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Convert, write and tell; returns 0."""
+    conversion = import_weights(
+        arguments.network,
+        arguments.file,
+        classes=arguments.classes,
+        key=arguments.key,
+        epsilon=arguments.epsilon,
+        allow_inexact=arguments.allow_inexact,
+        ignore_extra=arguments.ignore_extra,
+    )
+    path, sha1 = save_conversion(conversion, arguments.network.lower(), arguments.output)
+    print(_report(conversion, arguments.network.lower(), str(path), sha1))
+    return 0
+
+
+def _report(conversion: Conversion, name: str, path: str, sha1: str) -> str:
+    count = sum(values.size for values in conversion.arrays.values())
+    classes = "" if conversion.classes == 1000 else f", classes={conversion.classes}"
+    lines = [
+        f"{path}: {count} parameters in {len(conversion.arrays)} arrays, SHA-1 {sha1}",
+        f"from: {conversion.path} ({conversion.kind}, names of {conversion.origin})",
+        f"input: {conversion.preprocessing}",
+        *(f"note: {note}" for note in conversion.notes),
+        f"use: net = gluon.model_zoo.vision.get_model({name!r}{classes});"
+        f" net.load_parameters({path!r})",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,95 @@
+"""``gluonish zoo info``: what a network, a file of weights or a checkpoint of others holds."""
+
+import argparse
+import hashlib
+import math
+from pathlib import Path
+from typing import Any
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.errors import ArgumentError, nearest
+from gluonish.model_zoo.foreign import open_checkpoint
+from gluonish.model_zoo.model_store import weights_path, weights_url
+from gluonish.model_zoo.registry import model_names
+from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
+from gluonish.ndarray.array_file import read_array_list
+from gluonish.tools.zoo.cache import shapes_of, table
+
+__all__ = ["add_parser", "run"]
+
+_PARAMS_START = b"\x12\x01" + bytes(6)
+
+# What the arrays of a file are: name, shape, dtype.
+Array = tuple[str, tuple[int, ...], Any]
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``info`` to the subcommands of ``gluonish zoo``."""
+    parser = parsers.add_parser(
+        "info",
+        help="print what a network or a file of weights holds",
+        description="Print parameters, arrays, bytes, SHA-1 and source of a network's weights, or"
+        " of a file: .params, safetensors, a PyTorch checkpoint, npz.",
+    )
+    parser.add_argument("what", metavar="NAME|FILE", help="a network of the zoo, or a file")
+    parser.add_argument("--arrays", action="store_true", help="print each array, too")
+    parser.add_argument("--root", help="folder of the weights (default: $MXNET_HOME/models)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what is known; returns 0.
+
+    Raises:
+        ArgumentError: There is neither such a network nor such a file.
+        FileFormatError: The file is truncated, corrupt or hostile.
+    """
+    name = arguments.what.lower()
+    path = Path(arguments.what).expanduser()
+    if name in model_names():
+        arrays, facts = _network(name, arguments.root)
+    elif path.exists():
+        arrays, facts = _file(path)
+    else:
+        raise ArgumentError(
+            f"zoo info: expected a network or a file, got {arguments.what!r}"
+            f"{nearest(name, model_names())}"
+        )
+    if arguments.arrays:
+        rows = [("Array", "Shape", "Type")]
+        rows += [(key, "x".join(map(str, shape)), str(dtype)) for key, shape, dtype in arrays]
+        print(table(rows) + "\n")
+    count = sum(math.prod(shape) for _, shape, _ in arrays)
+    nbytes = sum(math.prod(shape) * dtype.itemsize for _, shape, dtype in arrays)
+    facts = {"parameters": count, "arrays": len(arrays), "bytes": nbytes, **facts}
+    for key, value in facts.items():
+        print(f"{key}: {value}")
+    return 0
+
+
+def _network(name: str, root: str | None) -> tuple[list[Array], dict[str, object]]:
+    arrays = [(path, shape, FLOAT32) for path, shape in shapes_of(name).items()]
+    if name not in WEIGHT_HASHES:
+        return arrays, {"published": "no weights"}
+    path = weights_path(name, root)
+    where = str(path) if path.is_file() else f"no; belongs at {path}"
+    return arrays, {"sha1": WEIGHT_HASHES[name], "source": weights_url(name), "cached": where}
+
+
+def _file(path: Path) -> tuple[list[Array], dict[str, object]]:
+    with path.open("rb") as file:
+        is_params = file.read(8) == _PARAMS_START
+        file.seek(0)
+        facts: dict[str, object] = {"sha1": hashlib.file_digest(file, "sha1").hexdigest()}
+    if is_params:
+        records, names = read_array_list(path)
+        labels = names or [str(index) for index in range(len(records))]
+        found = [
+            (label, tuple(record.shape or ()), record.dtype or FLOAT32)
+            for label, record in zip(labels, records, strict=True)
+        ]
+        return found, {"format": ".params", **facts}
+    with open_checkpoint(path) as checkpoint:
+        found = [(key, stored.shape, stored.dtype) for key, stored in checkpoint.arrays.items()]
+        notes = {"note": "; ".join(checkpoint.notes)} if checkpoint.notes else {}
+        return found, {"format": checkpoint.kind, **facts, **notes}
