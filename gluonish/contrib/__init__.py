@@ -10,12 +10,14 @@ __all__ = [
     "cnn",
     "data",
     "estimator",
+    "io",
     "nd",
     "ndarray",
     "nn",
     "rnn",
     "sym",
     "symbol",
+    "tensorboard",
     "text",
 ]
 __dir__ = _lists(__all__)
@@ -25,6 +27,6 @@ if TYPE_CHECKING:
     import gluonish.ndarray.contrib as ndarray
     import gluonish.symbol.contrib as sym
     import gluonish.symbol.contrib as symbol
-    from gluonish.contrib import cnn, data, estimator, nn, rnn, text
+    from gluonish.contrib import cnn, data, estimator, io, nn, rnn, tensorboard, text
 else:
     __getattr__ = _loads(__name__, __all__)

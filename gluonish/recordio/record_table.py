@@ -20,6 +20,7 @@ from gluonish.recordio.framing import (
     part_of,
     read_record,
 )
+from gluonish.recordio.record_buffer import RecordBuffer
 
 __all__ = ["Damage", "RecordFile", "RecordTable", "scan", "survey"]
 
@@ -115,6 +116,10 @@ class RecordFile:
                 "the file"
             )
         return record
+
+    def read_into(self, buffer: RecordBuffer, offset: int) -> memoryview:
+        """Do as `read`, faster where many records are read; see `RecordBuffer.read`."""
+        return buffer.read(self._descriptor(), offset, lambda: self.read(offset))
 
     def scan(self) -> RecordTable:
         """Return where all records are; reads no more than their heads.

@@ -2,14 +2,15 @@
 
 import gzip
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 import gluonish.download as transfers
-from gluonish.core.errors import FileFormatError, NotSupportedError
+from gluonish.core.errors import FileFormatError
 from gluonish.core.files import atomic_write
-from gluonish.data.vision.datasets.idx import read_idx
+from gluonish.data.idx import read_idx
+from gluonish.io import MNISTIter
 from gluonish.test_utils.downloads import download, get_zip_data
 
 __all__ = ["get_cifar10", "get_mnist", "get_mnist_iterator", "get_mnist_pkl", "get_mnist_ubyte"]
@@ -104,20 +105,31 @@ def get_cifar10() -> None:
 
 def get_mnist_iterator(
     batch_size: int, input_shape: tuple[int, ...], num_parts: int = 1, part_index: int = 0
-) -> NoReturn:
-    """Refused: the iterators of ``mx.io`` are not there.
+) -> tuple[MNISTIter, MNISTIter]:
+    """Return iterators over the training and the test images of MNIST, from files in ``./data``.
+
+    Files that are missing are fetched. Both shuffle, and both are shared among the workers.
 
     Args:
         batch_size: Samples in a batch.
-        input_shape: Shape of a sample.
+        input_shape: Shape of a sample: of one axis for flat images, else of three.
         num_parts: How many workers share the data.
         part_index: Which of them this is.
 
     Raises:
-        NotSupportedError: always.
+        DownloadError: if a file cannot be fetched, or is not the published one.
+        FileFormatError: if a file is none of images or labels.
     """
-    raise NotSupportedError(
-        "get_mnist_iterator: expected mx.io.MNISTIter to exist, got no module mx.io; use "
-        "gluon.data.DataLoader(gluon.data.ArrayDataset(x, y), batch_size) with the arrays of "
-        "get_mnist()"
+    get_mnist_ubyte()
+    train, test = (
+        MNISTIter(
+            image=f"{_FOLDER}/{stem}-images-idx3-ubyte",
+            label=f"{_FOLDER}/{stem}-labels-idx1-ubyte",
+            batch_size=batch_size,
+            flat=len(input_shape) == 1,
+            num_parts=num_parts,
+            part_index=part_index,
+        )
+        for stem in ("train", "t10k")
     )
+    return train, test

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from gluonish.io import DataIter
+
 __all__ = ["DummyIter"]
 
 
-class DummyIter:
+class DummyIter(DataIter):
     """Iterator that gives the first batch of another again and again, without end.
 
     Args:
@@ -21,21 +23,15 @@ class DummyIter:
     """
 
     def __init__(self, real_iter: Any) -> None:
+        super().__init__(real_iter.batch_size)
         self.real_iter = real_iter
         self.provide_data = real_iter.provide_data
         self.provide_label = real_iter.provide_label
-        self.batch_size = real_iter.batch_size
         self.the_batch = next(iter(real_iter))
-
-    def __iter__(self) -> "DummyIter":
-        return self
 
     def next(self) -> Any:
         """Return the batch."""
         return self.the_batch
-
-    def __next__(self) -> Any:
-        return self.next()
 
     def reset(self) -> None:
         """Start again, which changes nothing."""

@@ -79,7 +79,7 @@ def get_im2rec_path(home_env: str = "MXNET_HOME") -> str:
         home_env: Environment variable that names a folder with ``tools/im2rec.py``.
 
     Raises:
-        NotSupportedError: if there is none in it: this package has no such script.
+        NotSupportedError: if there is none in it: here it is a command, `gluonish im2rec`.
     """
     home = get_variable(home_env)
     script = Path(home or ".") / "tools" / "im2rec.py"
@@ -87,7 +87,7 @@ def get_im2rec_path(home_env: str = "MXNET_HOME") -> str:
         return str(script)
     raise NotSupportedError(
         f"get_im2rec_path: expected tools/im2rec.py in the folder that {home_env} names, got "
-        f"{home!r}; write records with recordio.MXIndexedRecordIO"
+        f"{home!r}; pack images with the command `gluonish im2rec`"
     )
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import GluonishError
+from gluonish.data.idx import read_idx
 from gluonish.data.vision.datasets import ImageListDataset
-from gluonish.data.vision.datasets.idx import read_idx
 from gluonish.data.vision.datasets.mnist import _unpacked
 from gluonish.io import MNISTIter
 from gluonish.model import load_checkpoint

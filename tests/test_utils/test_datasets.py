@@ -9,7 +9,7 @@ import pytest
 
 from gluonish import test_utils
 from gluonish.core.config import MXNET_GLUON_REPO
-from gluonish.core.errors import DownloadError, NotSupportedError
+from gluonish.core.errors import DownloadError
 from gluonish.test_utils import datasets
 
 
@@ -82,6 +82,20 @@ def test_cifar10_and_the_pickle_arrive_in_data(
     assert Path("data/mnist.pkl.gz").read_bytes() == b"pickle"
 
 
-def test_iterator_names_its_alternative() -> None:
-    with pytest.raises(NotSupportedError, match=r"gluon\.data\.DataLoader"):
-        test_utils.get_mnist_iterator(32, (784,))
+@pytest.mark.parametrize(("shape", "made"), [((784,), (784,)), ((1, 28, 28), (1, 28, 28))])
+def test_iterators_over_mnist_read_its_files(
+    shape: tuple[int, ...], made: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
+    for stem, count in (("train", 8), ("t10k", 4)):
+        images = np.zeros((count, 28, 28), np.uint8)
+        for kind, values in (("images-idx3", images), ("labels-idx1", np.arange(count))):
+            head = struct.pack(f">4B{values.ndim}I", 0, 0, 8, values.ndim, *values.shape)
+            Path(f"data/{stem}-{kind}-ubyte").write_bytes(head + values.astype(np.uint8).tobytes())
+    train, test = test_utils.get_mnist_iterator(2, shape, num_parts=2, part_index=1)
+    assert train.provide_data == [("data", (2, *made))]
+    found = [
+        sorted(int(y) for batch in part for y in batch.label[0].asnumpy()) for part in (train, test)
+    ]
+    assert found == [[4, 5, 6, 7], [2, 3]]

@@ -94,7 +94,7 @@ def test_im2rec_is_looked_for_and_its_absence_told(
 ) -> None:
     script = tmp_path / "tools" / "im2rec.py"
     with test_utils.environment("SOME_HOME", str(tmp_path)):
-        with pytest.raises(NotSupportedError, match=r"SOME_HOME.*MXIndexedRecordIO"):
+        with pytest.raises(NotSupportedError, match=r"SOME_HOME.*gluonish im2rec"):
             test_utils.get_im2rec_path("SOME_HOME")
         script.parent.mkdir()
         script.write_text("")

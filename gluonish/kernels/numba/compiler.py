@@ -117,6 +117,10 @@ class CompiledKernel:
         threads = team.threads()
         self._launch(extent, words, grain, threads, team.parallel if threads > 1 else 0)
 
+    def run_alone(self, extent: int, words: int) -> None:
+        """Run all steps in this thread, without the interpreter's lock; ``words`` is an address."""
+        self._launch(extent, words, extent, 1, 0)
+
 
 _Key = tuple[str, ...]  # source or name, and what LLVM may assume
 _kernels: dict[_Key, CompiledKernel | KernelError] = {}

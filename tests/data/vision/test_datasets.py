@@ -35,7 +35,6 @@ from gluonish.data.vision import (
     transforms,
 )
 from gluonish.data.vision.datasets import mnist
-from gluonish.data.vision.datasets.idx import read_idx
 from gluonish.recordio import MXIndexedRecordIO, pack_img
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -198,22 +197,6 @@ def test_a_user_may_bring_files_of_their_own(home: Path, tmp_path: Path) -> None
     image, label = Own(tmp_path / "own")[1]
     assert image.shape == (5, 5, 1)
     assert label == 4
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "expected x to begin with 00 00 08"),
-        (b"\0\0\x0d\1" + bytes(4), "expected x to begin with 00 00 08"),
-        (b"\0\0\x08\0", "expected x to begin with 00 00 08"),
-        (b"\0\0\x08\3" + bytes(4), "expected x to begin with 00 00 08"),
-        (b"\0\0\x08\1\0\0\0\5abc", r"expected x to hold \(5,\) bytes, got 3"),
-        (b"\0\0\x08\2" + b"\xff" * 8, "expected x to hold"),
-    ],
-)
-def test_an_idx_file_that_is_none_is_refused(content: bytes, message: str) -> None:
-    with pytest.raises(FileFormatError, match=message):
-        read_idx(content, "x")
 
 
 Records = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 from gluonish.core.errors import MissingFileError
 from gluonish.data.dataset import Dataset
 from gluonish.data.vision.datasets.downloaded import Transform
-from gluonish.image import imread
+from gluonish.image.decode import imread
 
 __all__ = ["ImageFolderDataset"]
 

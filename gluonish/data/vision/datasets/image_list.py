@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentTypeError, FileFormatError
-from gluonish.core.files import open_to_read
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.errors import ArgumentTypeError
 from gluonish.data.dataset import Dataset
-from gluonish.image import imread
+from gluonish.image.decode import imread
+from gluonish.image.image_list import listed_images
 
 __all__ = ["ImageListDataset"]
 
@@ -48,7 +49,8 @@ class ImageListDataset(Dataset):
         self._root = Path(root).expanduser()
         self._flag = flag
         if isinstance(imglist, str | os.PathLike):
-            self.items = [(str(self._root / path), label) for label, path in _lines(imglist)]
+            listed = listed_images(imglist, "ImageListDataset", FLOAT32)
+            self.items = [(str(self._root / path), _label(labels)) for _, labels, path in listed]
         elif isinstance(imglist, Sequence):
             self.items = [(str(self._root / path), label) for label, path in map(_entry, imglist)]
         else:
@@ -65,24 +67,6 @@ class ImageListDataset(Dataset):
         return len(self.items)
 
 
-def _lines(path: str | os.PathLike[str]) -> list[tuple[Label, str]]:
-    with open_to_read(path, "ImageListDataset") as file:
-        lines = file.read().decode("utf-8").splitlines()
-    found = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        columns = line.rstrip("\r\n").split("\t")
-        try:
-            found.append((_label(columns[1:-1]), columns[-1]))
-        except ValueError as error:
-            raise FileFormatError(
-                f"ImageListDataset: expected number, labels and path between tabs on line {number} "
-                f"of {os.fspath(path)!r}, got {line!r:.80}"
-            ) from error
-    return found
-
-
 def _entry(entry: Sequence[Any]) -> tuple[Label, str]:
     try:
         *labels, path = entry
@@ -95,8 +79,8 @@ def _entry(entry: Sequence[Any]) -> tuple[Label, str]:
         ) from error
 
 
-def _label(given: Sequence[Any]) -> Label:
+def _label(given: Sequence[Any] | np.ndarray[Any, Any]) -> Label:
     if not len(given):
         raise ValueError("no label")
-    numbers = np.asarray(given, dtype=np.float32)
+    numbers = np.asarray(given, FLOAT32)
     return float(numbers[0]) if len(numbers) == 1 else numbers

@@ -3,10 +3,14 @@
 import os
 from typing import Any
 
+import numpy as np
+
 from gluonish.data.dataset import RecordFileDataset
+from gluonish.data.shared_batch import over
 from gluonish.data.vision.datasets.downloaded import Transform
-from gluonish.image import imdecode
+from gluonish.ops.image.decoding import decode_image
 from gluonish.recordio import unpack
+from gluonish.recordio.record_buffer import RecordBuffer
 
 __all__ = ["ImageRecordDataset"]
 
@@ -36,10 +40,32 @@ class ImageRecordDataset(RecordFileDataset):
         super().__init__(filename)
         self._flag = flag
         self._transform = transform
+        self._buffers: list[RecordBuffer] = []  # that no thread reads into now
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is sent to another process."""
+        return {**self.__dict__, "_buffers": []}
 
     def __getitem__(self, idx: int) -> Any:
-        header, stored = unpack(self._read(idx))
-        image = imdecode(stored, self._flag)
+        try:
+            buffer = self._buffers.pop()
+        except IndexError:
+            buffer = RecordBuffer()
+        try:
+            header, stored = unpack(self._view(idx, buffer))
+            raw = np.frombuffer(stored, np.uint8)
+            image = over(decode_image("ImageRecordDataset", raw, self._flag, True))
+        finally:
+            self._buffers.append(buffer)
         if self._transform is None:
             return image, header.label
         return self._transform(image, header.label)
+
+    def _view(self, idx: int, buffer: RecordBuffer) -> Any:
+        """Return a record's bytes, which are valid until the buffer is used again."""
+        record = self._record
+        if not -len(record.keys) <= idx < len(record.keys):
+            return self._read(idx)  # says what is wrong
+        start = record.idx[record.keys[idx]]
+        descriptor = record._open_for("read").fileno()
+        return buffer.read(descriptor, start, lambda: self._read(idx))

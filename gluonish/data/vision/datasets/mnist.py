@@ -14,8 +14,9 @@ import zlib
 from pathlib import Path
 
 from gluonish.core.errors import FileFormatError
+from gluonish.core.files import open_to_read
+from gluonish.data.idx import read_idx
 from gluonish.data.vision.datasets.downloaded import DownloadedDataset, Transform, fetched
-from gluonish.data.vision.datasets.idx import read_idx
 from gluonish.download import check_sha1
 
 __all__ = ["MNIST", "FashionMNIST"]
@@ -32,6 +33,10 @@ _CONTENT_SHA1 = {
     "626ed6a7c06dd17c0eec72fa3be1740f146a2863": "880056926db704f9f713097915f99da346f5b1d1",
     "17f9ab60e7257a1620f4ad76bbbaf857c3920701": "958122e8b4b97fd4e71eca2d08ef754ed77c3ad9",
 }
+
+# That of the training images; and deflate's best ratio.
+_MAX_CONTENT_NBYTES = 16 + 60_000 * 28 * 28
+_MAX_RATIO = 1032
 
 Hashes = tuple[str, str, str, str]
 
@@ -136,7 +141,18 @@ def _content_in_place(path: Path, sha1: str) -> bytes | None:
 
 
 def _unpacked(path: Path) -> bytes:
-    try:
-        return gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileFormatError(f"MNIST: expected a gzip file at {path}, got {error}") from error
+    with open_to_read(path, "MNIST") as file:
+        packed_nbytes = os.fstat(file.fileno()).st_size
+        limit = min(_MAX_CONTENT_NBYTES, _MAX_RATIO * packed_nbytes)
+        try:
+            content = gzip.GzipFile(fileobj=file).read(limit + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FileFormatError(
+                f"MNIST: expected a gzip file at {path}, got {error} near byte {file.tell()}"
+            ) from error
+        if len(content) > limit:
+            raise FileFormatError(
+                f"MNIST: expected up to {limit} bytes packed in {path}, got more at byte "
+                f"{file.tell()}"
+            )
+    return content

@@ -28,10 +28,13 @@ def read_idx(content: bytes, name: str) -> np.ndarray[Any, Any]:
     if not axes or len(content) < start:
         raise FileFormatError(
             f"read_idx: expected {name} to begin with 00 00 08, axes and extents, got "
-            f"{content[:16]!r}"
+            f"{content[:16]!r} at byte 0"
         )
     shape = struct.unpack(f">{axes}I", content[_HEAD_NBYTES:start])
     nbytes = len(content) - start
     if nbytes != np.prod(shape, dtype=object):
-        raise FileFormatError(f"read_idx: expected {name} to hold {shape} bytes, got {nbytes}")
+        raise FileFormatError(
+            f"read_idx: expected {name} to hold {shape!r:.200} values from byte {start} on, got "
+            f"{nbytes}"
+        )
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)

@@ -1,0 +1,123 @@
+"""DataLoaderIter: a Gluon DataLoader for programs that want an iterator of ``mx.io``."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.io import DataBatch, DataDesc, DataIter
+from gluonish.ndarray import NDArray, concatenate, zeros
+
+__all__ = ["DataLoaderIter"]
+
+
+class DataLoaderIter(DataIter):
+    """Iterator over the batches of a `DataLoader` whose samples are pairs of data and label.
+
+    A shorter batch at the end is filled with zeros, which ``pad`` counts.
+
+    Args:
+        loader: Gives batches of data and label, the same number of samples in each but the last.
+        data_name: Name of the data.
+        label_name: Name of the labels.
+        dtype: Element type that both are given in.
+
+    Attributes:
+        batch_size: Samples in a batch.
+        dtype: The argument.
+        provide_data: Description of the data, a list of one.
+        provide_label: Description of the labels, a list of one.
+
+    Raises:
+        ArgumentError: The loader has no batch, or its batches are no pairs.
+    """
+
+    def __init__(
+        self,
+        loader: Any,
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__()
+        self._loader = loader
+        self._iter: Iterator[Any] = iter(loader)
+        self._first = next(self._iter, None)
+        if self._first is None:
+            raise ArgumentError("DataLoaderIter: expected a loader with a batch, got an empty one")
+        data, label = _pair(self._first)
+        self.batch_size = data.shape[0]
+        self.dtype = dtype
+        self.provide_data = [DataDesc(data_name, data.shape, dtype)]
+        self.provide_label = [DataDesc(label_name, label.shape, dtype)]
+        self._current: tuple[NDArray, NDArray] | None = None
+
+    def reset(self) -> None:
+        """Begin a new pass over the loader."""
+        self._first = None
+        self._iter = iter(self._loader)
+        self._current = None
+
+    def next(self) -> DataBatch:
+        """Return the next batch.
+
+        Raises:
+            StopIteration: There is none before the next `reset`.
+        """
+        if not self.iter_next():
+            raise StopIteration
+        return DataBatch([self.getdata()], [self.getlabel()], self.getpad(), self.getindex())
+
+    def iter_next(self) -> bool:
+        """Go on to the next batch; return whether there is one.
+
+        Raises:
+            ArgumentError: It is no pair, or larger than the first one.
+        """
+        # The batch that told the shapes is the first one, too: it was loaded once.
+        batch, self._first = self._first, None
+        batch = next(self._iter, None) if batch is None else batch
+        self._current = None if batch is None else self._checked(batch)
+        return batch is not None
+
+    def _checked(self, batch: Any) -> tuple[NDArray, NDArray]:
+        data, label = _pair(batch)
+        counts = data.shape[0], label.shape[0]
+        if counts[0] != counts[1] or counts[0] > self.batch_size:
+            raise ArgumentError(
+                f"DataLoaderIter: expected as many labels as samples, and at most "
+                f"{self.batch_size}, as the first batch had, got {counts[1]} labels of {counts[0]}"
+            )
+        return data, label
+
+    def _filled(self, place: int) -> Any:
+        if self._current is None:
+            return None
+        values = self._current[place].astype(self.dtype, copy=False)
+        pad = self.getpad()
+        if not pad:
+            return values
+        shape = (pad, *values.shape[1:])
+        return concatenate([values, zeros(shape, values.context, self.dtype)])
+
+    def getdata(self) -> Any:
+        """Return the data of the current batch, (batch_size, ...); None where there is none."""
+        return self._filled(0)
+
+    def getlabel(self) -> Any:
+        """Return the labels of the current batch; None where there is none."""
+        return self._filled(1)
+
+    def getpad(self) -> int:
+        """Return how many samples at the end of the current batch are zeros."""
+        return 0 if self._current is None else self.batch_size - self._current[0].shape[0]
+
+    def getindex(self) -> Any:
+        """Return None: a loader does not tell the numbers of its samples."""
+        return None
+
+
+def _pair(batch: Any) -> tuple[NDArray, NDArray]:
+    if not isinstance(batch, list | tuple) or len(batch) != 2:
+        kind = f"{len(batch)} arrays" if isinstance(batch, list | tuple) else type(batch).__name__
+        raise ArgumentError(f"DataLoaderIter: expected batches of data and label, got {kind}")
+    return batch[0], batch[1]

@@ -1,0 +1,211 @@
+"""What iterators give and are: DataDesc, DataBatch and DataIter."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["DataBatch", "DataDesc", "DataIter"]
+
+
+class _NamedShape(NamedTuple):
+    name: str
+    shape: tuple[int, ...]
+
+
+class DataDesc(_NamedShape):
+    """Name, shape, dtype and layout of one array of a batch.
+
+    A named tuple of name and shape alone: two descriptions that differ in dtype or layout are
+    equal, and equal to a plain pair.
+
+    Args:
+        name: Name of the input that the array is for.
+        shape: Shape of the array of a whole batch.
+        dtype: Element type.
+        layout: A letter for each axis; ``"N"`` is that of the batch.
+
+    Attributes:
+        dtype: Element type, as given.
+        layout: Layout, as given.
+    """
+
+    dtype: Any
+    layout: str | None
+
+    def __new__(
+        cls,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: Any = np.float32,
+        layout: str | None = "NCHW",
+    ) -> "DataDesc":
+        """Return the description; a tuple is complete before `__init__`."""
+        desc = super().__new__(cls, name, shape)
+        desc.dtype = dtype
+        desc.layout = layout
+        return desc
+
+    def __repr__(self) -> str:
+        return f"DataDesc[{self.name},{self.shape},{self.dtype},{self.layout}]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what copying and pickling call: a tuple alone would lose dtype and layout."""
+        return type(self), (self.name, self.shape, self.dtype, self.layout)
+
+    @staticmethod
+    def get_batch_axis(layout: str | None) -> int:
+        """Return the axis of the batch in a layout: that of ``"N"``.
+
+        Args:
+            layout: A letter for each axis; None for one that begins with the batch.
+
+        Returns:
+            The axis; -1 where no letter is ``"N"``.
+
+        Raises:
+            ArgumentTypeError: ``layout`` is no string.
+        """
+        if layout is None:
+            return 0
+        if not isinstance(layout, str):
+            raise ArgumentTypeError(
+                f"DataDesc.get_batch_axis: expected a layout such as 'NCHW' or None, got {layout!r}"
+            )
+        return layout.find("N")
+
+    @staticmethod
+    def get_list(
+        shapes: Iterable[tuple[str, tuple[int, ...]]],
+        types: Mapping[str, Any] | Iterable[tuple[str, Any]] | None,
+    ) -> "list[DataDesc]":
+        """Return descriptions, made of pairs.
+
+        Args:
+            shapes: Pairs of a name and a shape.
+            types: Pairs of a name and a dtype, one for each name; None for float32.
+
+        Raises:
+            ArgumentError: A name has no dtype.
+        """
+        if types is None:
+            return [DataDesc(name, shape) for name, shape in shapes]
+        dtypes = dict(types)
+        shapes = list(shapes)
+        missing = [name for name, _ in shapes if name not in dtypes]
+        if missing:
+            raise ArgumentError(
+                f"DataDesc.get_list: expected a dtype for each name, got none for {missing}"
+            )
+        return [DataDesc(name, shape, dtypes[name]) for name, shape in shapes]
+
+
+class DataBatch:
+    """One batch: what an iterator gives, and a module's ``forward`` takes.
+
+    Args:
+        data: Arrays of input data, in the order of ``provide_data``.
+        label: Arrays of labels, in the order of ``provide_label``; None where there are none.
+        pad: How many samples at the end only fill the batch, and do not count; None for unknown.
+        index: The number of each sample in its data set, where the iterator knows it.
+        bucket_key: Which bucket the batch is of, for programs with several input lengths.
+        provide_data: Descriptions of ``data``, where they are this batch's own.
+        provide_label: Descriptions of ``label``, where they are this batch's own.
+
+    Attributes:
+        data: The argument; so with every other.
+
+    Raises:
+        ArgumentTypeError: ``data`` or ``label`` is a single array.
+    """
+
+    def __init__(
+        self,
+        data: Sequence[Any] | None,
+        label: Sequence[Any] | None = None,
+        pad: int | None = None,
+        index: Any = None,
+        bucket_key: Any = None,
+        provide_data: list[DataDesc] | None = None,
+        provide_label: list[DataDesc] | None = None,
+    ) -> None:
+        for name, arrays in (("data", data), ("label", label)):
+            if arrays is not None and not isinstance(arrays, list | tuple):
+                raise ArgumentTypeError(
+                    f"DataBatch: expected {name} to be a list of arrays, got "
+                    f"{type(arrays).__name__}"
+                )
+        self.data: Any = data
+        self.label: Any = label
+        self.pad = pad
+        self.index = index
+        self.bucket_key = bucket_key
+        self.provide_data = provide_data
+        self.provide_label = provide_label
+
+    def __str__(self) -> str:
+        return f"DataBatch: data shapes: {_shapes(self.data)} label shapes: {_shapes(self.label)}"
+
+
+def _shapes(arrays: Sequence[Any] | None) -> list[tuple[int, ...]] | None:
+    return None if arrays is None else [array.shape for array in arrays]
+
+
+class DataIter:
+    """Base of iterators over batches.
+
+    A subclass defines ``provide_data`` and ``provide_label``, lists of `DataDesc`, and either
+    `next` or the four methods that it calls: `iter_next`, `getdata`, `getlabel`, `getpad`.
+
+    Args:
+        batch_size: Samples in a batch.
+
+    Attributes:
+        batch_size: Samples in a batch.
+    """
+
+    def __init__(self, batch_size: int = 0) -> None:
+        self.batch_size = batch_size
+
+    def __iter__(self) -> "DataIter":
+        return self
+
+    def __next__(self) -> DataBatch:
+        return self.next()
+
+    def reset(self) -> None:
+        """Go back to the first batch."""
+
+    def next(self) -> DataBatch:
+        """Return the next batch.
+
+        Raises:
+            StopIteration: There is none before the next `reset`.
+        """
+        if not self.iter_next():
+            raise StopIteration
+        return DataBatch(
+            data=self.getdata(), label=self.getlabel(), pad=self.getpad(), index=self.getindex()
+        )
+
+    def iter_next(self) -> bool:
+        """Go on to the next batch; return whether there is one."""
+        return False
+
+    def getdata(self) -> Any:
+        """Return the arrays of data of the current batch."""
+        return None
+
+    def getlabel(self) -> Any:
+        """Return the arrays of labels of the current batch."""
+        return None
+
+    def getindex(self) -> Any:
+        """Return the numbers of the samples of the current batch; None where they are unknown."""
+        return None
+
+    def getpad(self) -> int | None:
+        """Return how many samples at the end of the current batch only fill it."""
+        return None

@@ -1,0 +1,140 @@
+"""Random changes of colours of images of bytes, blue before red as they are decoded.
+
+References:
+    A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
+    Networks, NeurIPS 2012.
+"""
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.io.image_record.resizing import Image
+from gluonish.ops.image.opencv import open_cv
+
+__all__ = ["ColorChange", "color_changes", "scaled", "shifted_hls"]
+
+ColorChange = Callable[[Image, random.Random], Image]
+Array = np.ndarray[Any, Any]
+
+_LEVELS = np.arange(256, dtype=np.float32)
+_GRAY = np.array([0.114, 0.587, 0.299], np.float32)
+# Principal components of the colours of ImageNet's pixels, times the roots of their variances; a
+# row for each of blue, green and red.
+_COMPONENTS = np.array(
+    [
+        [55.46 * -0.5836, 4.794 * -0.6948, 1.148 * 0.4203],
+        [55.46 * -0.5808, 4.794 * -0.0045, 1.148 * -0.8140],
+        [55.46 * -0.5675, 4.794 * 0.7192, 1.148 * 0.4009],
+    ]
+)
+# OpenCV counts hues by two degrees.
+_HUES = 180
+
+
+def color_changes(name: str, parameters: Mapping[str, Any]) -> list[ColorChange]:
+    """Return the changes that an iterator's parameters ask for, in order.
+
+    Brightness, contrast and saturation come in an order of their own for each image.
+
+    Args:
+        name: The iterator, for messages.
+        parameters: Those of the iterator.
+
+    Raises:
+        ArgumentError: An amount is negative.
+        NotSupportedError: OpenCV is not installed, and hue, lightness or saturation are to change.
+    """
+    amounts = {
+        what: parameters[what]
+        for what in (*_JITTERS, "pca_noise", "random_h", "random_s", "random_l")
+    }
+    for what, amount in amounts.items():
+        if not amount >= 0:
+            raise ArgumentError(f"{name}: expected {what} of at least 0, got {amount}")
+    if parameters["data_shape"][0] != 3:
+        return []
+    changes: list[ColorChange] = []
+    jitters = [(change, amounts[what]) for what, change in _JITTERS.items() if amounts[what]]
+    if jitters:
+        changes.append(_Jitter(jitters))
+    limits = amounts["random_h"], amounts["random_l"], amounts["random_s"]
+    if any(limits):
+        if open_cv() is None:
+            raise NotSupportedError(
+                f"{name}: expected OpenCV for random_h, random_s and random_l, got none; install "
+                "opencv-python-headless"
+            )
+        changes.append(lambda image, rng: shifted_hls(image, [rng.randint(-m, m) for m in limits]))
+    if amounts["pca_noise"]:
+        changes.append(_Lighting(amounts["pca_noise"]))
+    return changes
+
+
+class _Jitter:
+    def __init__(self, jitters: list[tuple[Callable[[Image, float], Image], float]]) -> None:
+        self._jitters = jitters
+
+    def __call__(self, image: Image, rng: random.Random) -> Image:
+        for change, amount in rng.sample(self._jitters, len(self._jitters)):
+            image = change(image, 1 + rng.uniform(-amount, amount))
+        return image
+
+
+class _Lighting:
+    def __init__(self, deviation: float) -> None:
+        self._deviation = deviation
+
+    def __call__(self, image: Image, rng: random.Random) -> Image:
+        amounts = [rng.gauss(0, self._deviation) for _ in range(3)]
+        tables = _to_bytes(_LEVELS[:, None] + (_COMPONENTS @ amounts).astype(np.float32))
+        return np.stack([tables[image[..., c], c] for c in range(3)], axis=-1)
+
+
+def _to_bytes(values: Array) -> Array:
+    return np.clip(np.rint(values), 0, 255).astype(np.uint8)
+
+
+def scaled(image: Image, factor: float) -> Image:
+    """Return an image whose levels are multiplied, rounded, and within those of bytes."""
+    return _to_bytes(_LEVELS * np.float32(factor))[image]
+
+
+def _contrast(image: Image, factor: float) -> Image:
+    mean = float(image.reshape(-1, 3).mean(axis=0, dtype=np.float64) @ _GRAY)
+    return _to_bytes(_LEVELS * np.float32(factor) + np.float32(mean * (1 - factor)))[image]
+
+
+def _saturation(image: Image, factor: float) -> Image:
+    gray = (image @ _GRAY)[..., None] * np.float32(1 - factor)
+    return _to_bytes(image * np.float32(factor) + gray)
+
+
+_JITTERS: Mapping[str, Callable[[Image, float], Image]] = {
+    "brightness": scaled,
+    "contrast": _contrast,
+    "saturation": _saturation,
+}
+
+
+def shifted_hls(image: Image, shifts: list[int]) -> Image:
+    """Return an image with other hues, lightness and saturation; needs OpenCV.
+
+    Hues go round: MXNet stops them at the ends, where red is.
+
+    Args:
+        image: (height, width, 3).
+        shifts: Of hue, in steps of two degrees, of lightness and of saturation, of 255.
+    """
+    if not any(shifts):
+        return image
+    cv2 = open_cv()
+    hls = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_BGR2HLS)
+    levels = np.arange(256)
+    tables = [(levels + shifts[0]) % _HUES, *(np.clip(levels + s, 0, 255) for s in shifts[1:])]
+    hls = np.stack([tables[c].astype(np.uint8)[hls[..., c]] for c in range(3)], axis=-1)
+    made: Image = cv2.cvtColor(hls, cv2.COLOR_HLS2BGR)
+    return made

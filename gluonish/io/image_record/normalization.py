@@ -1,0 +1,133 @@
+"""From a region of an image to the planes of a batch: mirror, mean, deviation, scale, dtype."""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.kernels.numba.pixel_planes import PixelPlanes, Step
+
+__all__ = ["Normalization"]
+
+Array = np.ndarray[Any, Any]
+
+_INT8_MAX = 127
+
+
+class Normalization:
+    """Writes regions of images into a batch, normalized.
+
+    A pixel becomes ``((pixel - mean) * contrast + light) * scale / std``.
+
+    The mean is that of each channel, or of each pixel. Contrast and light are drawn for each image.
+    Whole-number dtypes get what that gives, rounded and within their range.
+
+    Args:
+        name: The iterator, for messages.
+        parameters: Those of the iterator; those of normalization may be missing.
+        dtype: Of the batch.
+        mean_image: Mean of each pixel, (channels, height, width) of float32, or None. Those of the
+            channels do not count then.
+
+    Raises:
+        ArgumentError: A deviation is negative, or a limit.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Mapping[str, Any],
+        dtype: np.dtype[Any],
+        mean_image: Array | None = None,
+    ) -> None:
+        channels = parameters["data_shape"][0]
+        letters = "rgba"[:channels]
+        means = [parameters.get(f"mean_{letter}", 0.0) for letter in letters]
+        # 0 stands for no deviation, which is the default for detection.
+        deviations = [parameters.get(f"std_{letter}", 0.0) or 1.0 for letter in letters]
+        self._contrast = parameters.get("max_random_contrast", 0.0)
+        self._light = parameters.get("max_random_illumination", 0.0)
+        if min(*deviations, self._contrast, self._light) < 0:
+            raise ArgumentError(
+                f"{name}: expected deviations and limits of at least 0, got std_{letters} "
+                f"{deviations}, max_random_contrast {self._contrast} and max_random_illumination "
+                f"{self._light}"
+            )
+        self._dtype = dtype
+        self._mean_image = mean_image
+        scale = parameters.get("scale", 1.0)
+        self._taken_off: list[Step] = []
+        if mean_image is None and any(means):
+            self._taken_off.append(("subtract", means))
+        self._scaled: list[Step] = []
+        if scale != 1:
+            self._scaled.append(("multiply", [scale]))
+        if any(deviation != 1 for deviation in deviations):
+            self._scaled.append(("divide", deviations))
+        self._planes = PixelPlanes(self._taken_off + self._scaled)
+        self._as_stored = mean_image is None and not (
+            self._taken_off or self._scaled or self._contrast or self._light
+        )
+
+    def write(self, out: Array, image: Array, mirrored: bool, rng: random.Random) -> None:
+        """Fill the planes of an image.
+
+        Args:
+            out: (channels, height, width); C-contiguous ones of float32 are filled fastest. One
+                smaller than a sample of the batch is its upper left corner.
+            image: (height, width, channels) as decoded, blue before red; bytes.
+            mirrored: Whether left and right change places.
+            rng: Where contrast and light are drawn from.
+        """
+        if image.shape[2] == 3:
+            image = image[..., ::-1]
+        elif image.shape[2] == 4:
+            image = image[..., [2, 1, 0, 3]]
+        if mirrored:
+            image = image[:, ::-1]
+        if self._as_stored and self._dtype.kind in "iu":
+            _copy(out, image)
+        elif out.dtype == np.float32 and out.flags.c_contiguous:
+            self._fill(out, image, mirrored, rng)
+        else:
+            values = np.empty(out.shape, np.float32)
+            self._fill(values, image, mirrored, rng)
+            _convert(out, values)
+
+    def _fill(self, out: Array, image: Array, mirrored: bool, rng: random.Random) -> None:
+        steps = self._taken_off
+        if self._contrast or self._light:
+            contrast = 1 + rng.uniform(-self._contrast, self._contrast)
+            light = rng.uniform(-self._light, self._light)
+            changed: list[Step] = [("multiply", [contrast]), ("add", [light])]
+            if self._mean_image is None:
+                PixelPlanes([*steps, *changed, *self._scaled])(out, image)
+                return
+        else:
+            changed = []
+            if self._mean_image is None:
+                self._planes(out, image)
+                return
+        out[...] = np.moveaxis(image, -1, 0)
+        mean = self._mean_image[:, : out.shape[1], : out.shape[2]]
+        out -= mean[..., ::-1] if mirrored else mean
+        if changed or self._scaled:
+            PixelPlanes([*changed, *self._scaled]).by_numpy(out, np.moveaxis(out.copy(), 0, -1))
+
+
+def _copy(out: Array, image: Array) -> None:
+    """Copy bytes to planes of whole numbers."""
+    if out.dtype == np.int8:
+        image = np.minimum(image, _INT8_MAX)
+    for channel, plane in enumerate(out):
+        np.copyto(plane, image[..., channel], casting="unsafe")
+
+
+def _convert(out: Array, values: Array) -> None:
+    """Convert float32 values, which change, to the dtype of ``out``."""
+    if out.dtype.kind in "iu":
+        limits = np.iinfo(out.dtype)
+        np.clip(np.rint(values, out=values), limits.min, limits.max, out=values)
+    out[...] = values.astype(out.dtype)

@@ -1,0 +1,219 @@
+"""Batches of image records, decoded and augmented in parallel threads.
+
+Invariants: the order of samples and every random number depend on seeds, pass and record alone,
+never on threads. One thread, which runs `ImageRecordSource.batches`, asks for places and hands out
+work; the pool's threads read a file at positions of their own, and write to rows of their own. Two
+batches are under way at a time, so that no thread waits for the last sample of one.
+"""
+
+import logging
+import os
+import random
+import weakref
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.errors import FileFormatError, GluonishError, OperatorError
+from gluonish.core.spec import Spec
+from gluonish.io.data_iter import DataBatch
+from gluonish.io.image_record.batch_memory import BatchMemory
+from gluonish.io.image_record.labels import LabelSource
+from gluonish.io.image_record.pass_order import PassOrder, Sample
+from gluonish.io.image_record.record_places import (
+    RecordPlaces,
+    indexed_places,
+    scanned_places,
+)
+from gluonish.io.image_record.samples import SampleWriter
+from gluonish.io.native_iter import BatchSource
+from gluonish.ndarray import from_numpy
+from gluonish.ops.image.codec import AS_STORED, COLOR, GRAY, decode
+from gluonish.recordio import unpack
+from gluonish.recordio.record_buffer import RecordBuffer
+from gluonish.recordio.record_table import RecordFile
+
+__all__ = ["ImageRecordSource", "cores"]
+
+Array = np.ndarray[Any, Any]
+
+_MASK = (1 << 64) - 1
+_MEGABYTE = 1 << 20
+_UNDER_WAY = 2  # batches
+_PIECES = 4  # of a batch for each thread: what the last one is waited for is small then
+_PATIENCE_S = 600.0
+
+
+class _Batch(NamedTuple):
+    """A batch that threads fill."""
+
+    data: Array
+    label: Array
+    numbers: Array
+    pad: int
+    pieces: list[Future[None]]
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _open_places(name: str, parameters: Mapping[str, Any]) -> RecordPlaces:
+    """Return where the records of an iterator's part begin; their file is open."""
+    file = RecordFile(parameters["path_imgrec"])
+    part = parameters["num_parts"], parameters["part_index"]
+    index = parameters.get("path_imgidx")
+    try:
+        return indexed_places(file, index, name, *part) if index else scanned_places(file, *part)
+    except BaseException:
+        file.close()
+        raise
+
+
+class ImageRecordSource(BatchSource):
+    """Makes batches of image records.
+
+    Args:
+        name: The iterator, for messages.
+        parameters: Those of the iterator.
+        dtype: Of the data.
+        label_shape: Of the labels of one sample.
+        labels: Finds the labels of each.
+        writer: Writes images and labels into a batch.
+
+    Raises:
+        MissingFileError: The record file or its index does not exist.
+        FileFormatError: The index is damaged, or that of another file.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Mapping[str, Any],
+        dtype: np.dtype[Any],
+        label_shape: tuple[int, ...],
+        labels: LabelSource,
+        writer: SampleWriter,
+    ) -> None:
+        count = parameters["batch_size"]
+        shape = parameters["data_shape"]
+        super().__init__(
+            name,
+            Spec((count, *shape), dtype),
+            Spec((count, *label_shape), np.dtype(np.float32)),
+            parameters["prefetch_buffer"],
+        )
+        self.threads = min(parameters["preprocess_threads"], cores())
+        self._channels = shape[0]
+        self._flag = {1: GRAY, 3: COLOR, 4: AS_STORED}[self._channels]
+        self._places = places = _open_places(name, parameters)
+        weakref.finalize(self, places.file.close)
+        self._labels = labels
+        self._writer = writer
+        self._order = PassOrder(
+            places,
+            parameters["shuffle"],
+            parameters["seed"],
+            parameters["shuffle_chunk_size"] * _MEGABYTE,
+            parameters["shuffle_chunk_seed"],
+        )
+        self._round_batch = parameters["round_batch"]
+        seed = parameters.get("seed_aug")
+        self._seed = (parameters["seed"] if seed is None else seed) & _MASK
+        if parameters["verbose"]:
+            text = "%s: %s, %d threads"
+            logging.getLogger("gluonish").info(text, name, places.file.path, self.threads)
+        self._memory = BatchMemory(self.data.shape, dtype, self.prefetch_buffer + _UNDER_WAY + 1)
+
+    def batches(self, epoch: int, start: int) -> Iterator[DataBatch]:
+        """Give the batches of one pass; see `BatchSource.batches`."""
+        jobs = self._jobs(epoch, start if self._round_batch else 0)
+        failure: GluonishError | None = None
+        under_way: deque[_Batch] = deque()
+        pool = ThreadPoolExecutor(self.threads, thread_name_prefix=f"gluonish-{self.name}")
+        try:
+            while True:
+                try:
+                    under_way.append(self._begin(pool, *next(jobs)))
+                except StopIteration:
+                    break
+                except GluonishError as error:  # what comes before it is given first
+                    failure = error
+                    break
+                if len(under_way) == _UNDER_WAY:
+                    yield self._finished(under_way.popleft())
+            while under_way:
+                yield self._finished(under_way.popleft())
+            if failure is not None:
+                raise failure
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _jobs(self, epoch: int, start: int) -> Iterator[tuple[list[Sample], int]]:
+        """Give the samples of each batch, and how many of them only fill it."""
+        samples = self._order.samples(epoch, start)
+        while found := list(islice(samples, self.batch_size)):
+            pad = self.batch_size - len(found)
+            if pad and self._round_batch:
+                found.extend(islice(self._order.filling(epoch), pad))
+            yield found, pad
+
+    def _begin(self, pool: ThreadPoolExecutor, samples: list[Sample], pad: int) -> _Batch:
+        data = self._memory.take()
+        label = np.empty(self.label.shape, np.float32)
+        index = np.zeros(self.batch_size, np.uint64)
+        for array in (data, label):
+            array[len(samples) :] = 0
+        places = self._places
+        rows = [(row, *sample, places.offset(sample[1])) for row, sample in enumerate(samples)]
+        size = max(1, len(rows) // (self.threads * _PIECES))
+        pieces = [
+            pool.submit(self._fill, rows[i : i + size], data, label, index)
+            for i in range(0, len(rows), size)
+        ]
+        return _Batch(data, label, index, pad, pieces)
+
+    def _finished(self, batch: _Batch) -> DataBatch:
+        for piece in batch.pieces:
+            piece.result(_PATIENCE_S)
+        data, label = from_numpy(batch.data), from_numpy(batch.label)
+        return DataBatch([data], [label], batch.pad, batch.numbers)
+
+    def _fill(
+        self, rows: list[tuple[int, int, int, int]], data: Array, label: Array, index: Array
+    ) -> None:
+        """Fill some rows of a batch; runs in a thread of the pool."""
+        file = self._places.file
+        buffer = RecordBuffer()
+        for row, epoch, number, offset in rows:
+            record = file.read_into(buffer, offset)
+            try:
+                # Of a view the image behind the header is a view, and no copy.
+                header, stored = unpack(record)  # type: ignore[arg-type]  # as good as bytes
+                index[row] = header.id
+                labels = self._labels.of(header)
+                image = self._image(stored)
+                rng = random.Random(self._seed << 96 | epoch << 64 | number)
+                self._writer.write(data[row], label[row : row + 1].ravel(), image, labels, rng)
+            except (FileFormatError, OperatorError) as error:
+                raise FileFormatError(
+                    f"{error}, in the record at byte {offset} of {file.path}"
+                ) from error
+
+    def _image(self, stored: bytes) -> Array:
+        """Return the image of a record, (height, width, channels) of bytes."""
+        image = decode(self.name, np.frombuffer(stored, np.uint8), self._flag)
+        image = image if image.ndim == 3 else image[..., None]
+        if image.shape[2] != self._channels or image.dtype != np.uint8:
+            raise FileFormatError(
+                f"{self.name}: expected an image of {self._channels} channels of bytes, as "
+                f"data_shape says, got {image.shape[2]} of {image.dtype}"
+            )
+        return image

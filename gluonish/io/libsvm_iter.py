@@ -1,0 +1,196 @@
+"""LibSVMIter: batches of sparse rows from files in the format of LibSVM."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64, INT64
+from gluonish.core.errors import ArgumentError
+from gluonish.core.schema import Schema, boolean, integer, shape, text
+from gluonish.core.spec import checked_spec
+from gluonish.io.native_iter import (
+    PREFETCH_PARAMETERS,
+    MXDataIter,
+    check_parts,
+    parse_parameters,
+)
+from gluonish.io.number_text import parse_numbers
+from gluonish.io.row_source import RowSource
+from gluonish.io.rows import Columns, DenseRows, SparseRows
+from gluonish.io.text_lines import TextPart, filled_lines, parsed_blocks, text_part
+from gluonish.kernels.numba.number_lines import sparse_lines
+
+__all__ = ["LibSVMIter"]
+
+_NAME = "LibSVMIter"
+_NONE = "NULL"
+_PARAMETERS = Schema(
+    data_libsvm=text(),
+    data_shape=shape(),
+    label_libsvm=text(_NONE),
+    label_shape=shape((1,)),
+    num_parts=integer(1),
+    part_index=integer(0),
+    batch_size=integer(low=1),
+    round_batch=boolean(True),
+    **PREFETCH_PARAMETERS,
+)
+Array = np.ndarray[Any, Any]
+_QUERY = re.compile(rb"(?<!\S)qid:\S*")
+_COLON, _SPACE = b": "
+
+
+class LibSVMIter(MXDataIter):
+    """Iterator over the lines of a file of sparse samples, in their order.
+
+    A line is ``label column:value column:value ...``, with columns from 0. A comment begins with
+    ``#``; a weight behind the label (``label:weight``) and ``qid:number`` do not count.
+
+    The last batch of a pass, where it lacks samples, is filled from the start of the data, and the
+    next pass begins behind these. A reset in mid-pass begins at the first line.
+
+    Args:
+        data_libsvm: File of the data, and of the labels unless they have a file of their own.
+        data_shape: Shape of a sample, ``(columns,)``.
+        batch_size: Samples in a batch.
+        label_libsvm: File whose columns and values are the labels, with as many lines.
+        label_shape: Shape of a label of that file, ``(columns,)``.
+        num_parts: How many workers share the data.
+        part_index: Which of them this is; each gets about as many bytes of whole lines.
+        round_batch: False fills the last batch with empty rows, and every pass begins at the first
+            line; MXNet refuses it.
+        prefetch_buffer: How many batches are made ahead.
+        ctx: Accepted; batches are in CPU memory.
+        dtype: Element type, float32 by default.
+        data_name: Name of the data, ``"data"`` by default.
+        label_name: Name of the labels, ``"softmax_label"`` by default.
+
+    Outputs:
+        data: (batch_size, columns), of stype csr.
+        label: (batch_size,); of a label file (batch_size, columns), of stype csr.
+
+    Raises:
+        MissingFileError: A file does not exist.
+        OperatorError: A parameter is missing or has a wrong value.
+        ArgumentError: A shape has several axes, or there is no such part.
+        FileFormatError: From ``next``: a line is wrong; names file, line and offset.
+    """
+
+    def __init__(self, **parameters: Any) -> None:
+        given, names = parse_parameters(_NAME, _PARAMETERS, parameters)
+        check_parts(_NAME, given["num_parts"], given["part_index"])
+        dtype = FLOAT32 if given["dtype"] is None else given["dtype"]
+        labelled = given["label_libsvm"] != _NONE
+        width = _columns_of("data_shape", given["data_shape"])
+        label_width = _columns_of("label_shape", given["label_shape"])
+        if not labelled and label_width != 1:
+            raise ArgumentError(
+                f"{_NAME}: expected label_shape (1,) without label_libsvm, got "
+                f"{label_width} columns"
+            )
+        rows = given["batch_size"]
+        data = checked_spec(_NAME, (rows, width), dtype)
+        label = checked_spec(_NAME, (rows, label_width) if labelled else (rows,), dtype)
+        part = text_part(given["data_libsvm"], _NAME, given["num_parts"], given["part_index"])
+        files = [partial(_samples, part, width, dtype, (0,) if labelled else (0, 1))]
+        if labelled:
+            labels = text_part(given["label_libsvm"], _NAME)
+            files.append(partial(_labels, labels, label_width, dtype, part))
+        super().__init__(
+            RowSource(_NAME, data, label, given["prefetch_buffer"], files, given["round_batch"]),
+            **names,
+        )
+
+
+def _columns_of(name: str, extents: Sequence[int]) -> int:
+    if len(extents) != 1:
+        raise ArgumentError(f"{_NAME}: expected {name} of one axis, got {tuple(extents)}")
+    return extents[0]
+
+
+def _samples(
+    part: TextPart, width: int, dtype: np.dtype[Any], places: Sequence[int]
+) -> Iterator[Columns]:
+    """Yield the samples of a file, block by block: features and labels, or one of them."""
+    ordinary = partial(_parse_ordinary, width, dtype)
+    for columns in parsed_blocks(part, ordinary, partial(_parse, width, dtype)):
+        yield tuple(columns[place] for place in places)
+
+
+def _labels(part: TextPart, width: int, dtype: np.dtype[Any], data: TextPart) -> Iterator[Columns]:
+    """Yield the labels of a part of the data, whose first line has a place in the label file."""
+    skipped = filled_lines(data._replace(begin=0, end=data.begin - 1)) if data.begin else 0
+    left = filled_lines(data)
+    for block in _samples(part, width, dtype, (0,)):
+        rows = block[0]
+        begin, end = min(skipped, len(rows)), min(skipped + left, len(rows))
+        skipped -= begin
+        left -= end - begin
+        if end > begin:
+            yield (rows.part(begin, end),)
+
+
+def _parse_ordinary(width: int, dtype: np.dtype[Any], text: bytes) -> Columns | None:
+    found = sparse_lines(text, width)
+    if found is None:
+        return None
+    return _samples_of(*found, dtype)
+
+
+def _parse(width: int, dtype: np.dtype[Any], lines: list[bytes]) -> Columns:
+    """Return features and labels of some lines."""
+    fields = [_without_query(line.partition(b"#")[0]).split(None, 1) for line in lines]
+    if not all(fields):
+        raise ValueError("a label and column:value pairs")
+    labels = [field[0].partition(b":")[0] for field in fields]
+    features = b" ".join(field[1] for field in fields if len(field) > 1)
+    counts = np.array([field[-1].count(b":") if len(field) > 1 else 0 for field in fields], int)
+    numbers = _pairs(features)
+    columns = numbers[0::2]
+    if len(columns) != counts.sum():
+        raise ValueError("a label and column:value pairs")
+    if np.any(columns != np.trunc(columns)) or np.any((columns < 0) | (columns >= width)):
+        raise ValueError(f"columns from 0 to {width - 1}")
+    pointers = np.concatenate([np.zeros(1, INT64), np.cumsum(counts, dtype=INT64)])
+    targets = _numbers(b" ".join(labels), len(labels))
+    return _samples_of(numbers[1::2], columns.astype(INT64), pointers, targets, dtype)
+
+
+def _samples_of(
+    values: Array, columns: Array, pointers: Array, labels: Array, dtype: np.dtype[Any]
+) -> Columns:
+    with np.errstate(over="ignore"):  # infinity is the nearest
+        return SparseRows(values.astype(dtype), columns, pointers), DenseRows(labels.astype(dtype))
+
+
+def _without_query(line: bytes) -> bytes:
+    return _QUERY.sub(b"", line) if b"qid:" in line else line
+
+
+def _pairs(features: bytes) -> np.ndarray[Any, Any]:
+    """Return the numbers of column:value pairs, one behind the other."""
+    text = b" ".join(features.split())
+    separators = np.frombuffer(text, np.uint8)
+    separators = separators[(separators == _COLON) | (separators == _SPACE)]
+    if not text:
+        return np.zeros(0, FLOAT64)
+    # A colon and a space in turn, a colon at both ends: else some pair lacks or has too much.
+    if (
+        len(separators) % 2 == 0
+        or np.any(separators[0::2] != _COLON)
+        or np.any(separators[1::2] != _SPACE)
+    ):
+        raise ValueError("a label and column:value pairs")
+    return _numbers(text.replace(b":", b" "), len(separators) + 1)
+
+
+def _numbers(numbers: bytes, count: int) -> np.ndarray[Any, Any]:
+    if not count:
+        return np.zeros(0, FLOAT64)
+    values = parse_numbers(numbers, " ", FLOAT64)
+    if len(values) != count:
+        raise ValueError("a label and column:value pairs")
+    return values

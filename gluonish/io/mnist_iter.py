@@ -1,0 +1,183 @@
+"""MNISTIter: batches of the images and labels of MNIST, from its files."""
+
+import gzip
+import logging
+import math
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, is_floating
+from gluonish.core.errors import ArgumentError, FileFormatError
+from gluonish.core.files import open_to_read
+from gluonish.core.schema import Schema, boolean, integer, text
+from gluonish.core.spec import Spec
+from gluonish.data.idx import read_idx
+from gluonish.io.data_iter import DataBatch
+from gluonish.io.native_iter import (
+    PREFETCH_PARAMETERS,
+    BatchSource,
+    MXDataIter,
+    check_parts,
+    parse_parameters,
+)
+from gluonish.ndarray import from_numpy
+
+__all__ = ["MNISTIter"]
+
+_NAME = "MNISTIter"
+_LOG = logging.getLogger(__name__)
+_PARAMETERS = Schema(
+    image=text("./train-images-idx3-ubyte"),
+    label=text("./train-labels-idx1-ubyte"),
+    batch_size=integer(128, low=1),
+    shuffle=boolean(True),
+    flat=boolean(False),
+    seed=integer(0),
+    silent=boolean(False),
+    num_parts=integer(1),
+    part_index=integer(0),
+    **PREFETCH_PARAMETERS,
+)
+
+Array = np.ndarray[Any, Any]
+
+_GZIP = b"\x1f\x8b"
+# No deflate stream is packed tighter: a header that asks for more lies.
+_MOST_UNPACKED = 1032
+# MXNet's divisor: the brightest pixel is 0.99609375.
+_SCALE = 1 / 256
+
+
+class MNISTIter(MXDataIter):
+    """Iterator over the images and labels of MNIST, or of other files of the same form.
+
+    Samples that fill no batch at the end are left out. ``shuffle`` draws one order, which every
+    pass has: labels of one pass belong to the outputs of another.
+
+    Args:
+        image: File of the images, in the IDX format, packed with gzip or not.
+        label: File of the labels, the same.
+        batch_size: Samples in a batch.
+        shuffle: Whether the order is drawn from ``seed``; it is not the order of MXNet.
+        flat: Whether an image is given without axes.
+        seed: What the order is drawn from.
+        silent: Whether to log nothing.
+        num_parts: How many workers share the data.
+        part_index: Which of them this is, from 0.
+        prefetch_buffer: How many batches are made ahead.
+        ctx: Accepted; batches are in CPU memory.
+        dtype: Element type of data and labels, a floating one; float32 by default.
+        data_name: Name of the data, ``"data"`` by default.
+        label_name: Name of the labels, ``"softmax_label"`` by default.
+
+    Outputs:
+        data: (batch_size, 1, height, width), or (batch_size, height * width) if flat; pixels
+            divided by 256.
+        label: (batch_size,).
+
+    Raises:
+        MissingFileError: A file does not exist.
+        FileFormatError: A file is in another format or cut off, or the two differ in length.
+        OperatorError: A parameter has a wrong value.
+        ArgumentError: There is no such part, it is smaller than a batch, or dtype is no floating
+            one.
+    """
+
+    def __init__(self, **parameters: Any) -> None:
+        given, names = parse_parameters(_NAME, _PARAMETERS, parameters)
+        super().__init__(_ImageSource(given), **names)
+
+
+class _ImageSource(BatchSource):
+    def __init__(self, given: dict[str, Any]) -> None:
+        check_parts(_NAME, given["num_parts"], given["part_index"])
+        dtype = FLOAT32 if given["dtype"] is None else given["dtype"]
+        if not is_floating(dtype):
+            raise ArgumentError(
+                f"{_NAME}: expected a floating dtype, because pixels are in [0, 1), got {dtype}"
+            )
+        images, labels = _read(given["image"], 3), _read(given["label"], 1)
+        if len(images) != len(labels):
+            raise FileFormatError(
+                f"{_NAME}: expected as many labels as images, got {len(labels)} in "
+                f"{given['label']!r} and {len(images)} in {given['image']!r}"
+            )
+        self._images, self._labels = images, labels
+        self._order = _order(len(images), given)
+        batch_size = given["batch_size"]
+        if len(self._order) < batch_size:
+            raise ArgumentError(
+                f"{_NAME}: expected at least {batch_size} images, a batch, got {len(self._order)}"
+            )
+        height, width = images.shape[1:]
+        shape = (height * width,) if given["flat"] else (1, height, width)
+        super().__init__(
+            _NAME,
+            Spec((batch_size, *shape), dtype),
+            Spec((batch_size,), dtype),
+            given["prefetch_buffer"],
+        )
+        if not given["silent"]:
+            _LOG.info("%s: %d images of shape %s", _NAME, len(self._order), shape)
+
+    def batches(self, epoch: int, start: int) -> Iterator[DataBatch]:
+        for begin in range(0, len(self._order) - self.batch_size + 1, self.batch_size):
+            rows = self._order[begin : begin + self.batch_size]
+            images = np.multiply(self._images[rows], _SCALE, dtype=FLOAT32)
+            data = images.reshape(self.data.shape).astype(self.data.dtype, copy=False)
+            label = self._labels[rows].astype(self.label.dtype)
+            yield DataBatch([from_numpy(data)], [from_numpy(label)], 0, rows.astype(np.uint64))
+
+
+def _order(count: int, given: dict[str, Any]) -> Array:
+    """Return the numbers of the images of a part, in the order in which they come."""
+    num_parts, part_index = given["num_parts"], given["part_index"]
+    order = np.arange(count * part_index // num_parts, count * (part_index + 1) // num_parts)
+    if given["shuffle"]:
+        np.random.default_rng(given["seed"] & ((1 << 64) - 1)).shuffle(order)
+    return order
+
+
+def _read(path: str, axes: int) -> Array:
+    """Return the array of a file, packed or not.
+
+    Raises:
+        FileFormatError: It is in another format, or its size is not what its extents say.
+    """
+    with open_to_read(path, _NAME) as file:
+        nbytes = os.fstat(file.fileno()).st_size
+        packed = file.read(len(_GZIP)) == _GZIP
+        file.seek(0)
+        limit = _MOST_UNPACKED * nbytes if packed else nbytes
+        stream: Any = gzip.GzipFile(fileobj=file) if packed else file
+        try:
+            head = stream.read(4 * (1 + axes))
+            wanted = _nbytes_of(head, axes, path)
+            if wanted > limit:
+                raise FileFormatError(
+                    f"{_NAME}: expected {path!r} to hold the {wanted} bytes that its extents at "
+                    f"byte 4 ask for, got a file of {nbytes}"
+                )
+            # One byte more than is right, so that a longer file shows.
+            content = head + stream.read(wanted + 1)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FileFormatError(
+                f"{_NAME}: expected {path!r} to be a whole gzip file, got {error} near byte "
+                f"{file.tell()}"
+            ) from None
+    return read_idx(content, repr(path))
+
+
+def _nbytes_of(head: bytes, axes: int, path: str) -> int:
+    """Return how many bytes follow the head of a file in the IDX format."""
+    if len(head) != 4 * (1 + axes) or head[:4] != bytes((0, 0, 8, axes)):
+        raise FileFormatError(
+            f"{_NAME}: expected {path!r} to begin with 00 00 08 {axes:02x} and {axes} extents, got "
+            f"{head!r} at byte 0"
+        )
+    return math.prod(struct.unpack(f">{axes}I", head[4:]))

@@ -1,0 +1,129 @@
+"""Numbers of a text, parsed many at a time."""
+
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import is_floating
+
+__all__ = ["converted_numbers", "parse_numbers"]
+
+_MINUS, _POINT, _ZERO = b"-.0"
+_MOST_DIGITS = 15
+_MOST_CHARACTERS = _MOST_DIGITS + 2
+_EXACT_WHOLE = 2**53  # below it float64 has every whole number
+_POWERS = 10.0 ** np.arange(_MOST_CHARACTERS)
+
+
+def parse_numbers(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return the numbers of a text.
+
+    Args:
+        numbers: The text.
+        separator: What stands between two numbers; white space may, too.
+        dtype: Their element type.
+
+    Raises:
+        ValueError: Something is no number, or does not fit an integer dtype.
+    """
+    if dtype in (np.float32, np.float64):
+        return _parsed(numbers, separator, dtype)
+    if is_floating(dtype):
+        return _rounded(_parsed(numbers, separator, np.dtype(np.float64)), dtype)
+    return _whole_numbers(numbers, separator, dtype)
+
+
+def converted_numbers(
+    values: np.ndarray[Any, Any], dtype: np.dtype[Any]
+) -> np.ndarray[Any, Any] | None:
+    """Return numbers in another element type; None where the text must be looked at for that.
+
+    Args:
+        values: Numbers of a text as float64, finite.
+        dtype: The element type.
+
+    Raises:
+        ValueError: A number does not fit an integer dtype.
+    """
+    if is_floating(dtype):
+        return _rounded(values, dtype)
+    if values.size and np.abs(values).max() >= _EXACT_WHOLE:
+        return None
+    return _checked_whole(values, dtype)
+
+
+def _rounded(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    with np.errstate(over="ignore"):  # infinity is the nearest
+        return values.astype(dtype, copy=False)
+
+
+def _whole_numbers(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    values: Any = _plain_decimals(np.frombuffer(numbers, np.uint8), ord(separator))
+    if values is None:
+        try:
+            # Python's parser, because NumPy's takes a mere sign for 0 and cuts what is too large.
+            values = np.array(
+                [int(number) for number in numbers.replace(b"_", b"?").split(separator.encode())],
+                object,
+            )
+        except ValueError:
+            values = _parsed(numbers, separator, np.dtype(np.float64))
+    return _checked_whole(values, dtype)
+
+
+def _checked_whole(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    if values.dtype != object and np.any((values != np.trunc(values)) | ~np.isfinite(values)):
+        raise ValueError(f"whole numbers for dtype {dtype}")
+    bounds = np.iinfo(dtype)
+    if values.size and (values.min() < bounds.min or values.max() > bounds.max):
+        raise ValueError(f"numbers from {bounds.min} to {bounds.max} for dtype {dtype}")
+    return np.asarray(values.astype(dtype))
+
+
+def _parsed(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    if is_floating(dtype):
+        values = _plain_decimals(np.frombuffer(numbers, np.uint8), ord(separator))
+        if values is not None:
+            return _rounded(values, dtype)
+    try:
+        return np.fromstring(numbers, dtype, sep=separator)
+    except (ValueError, DeprecationWarning):
+        raise ValueError("numbers") from None
+
+
+def _plain_decimals(text: np.ndarray[Any, Any], separator: int) -> np.ndarray[Any, Any] | None:
+    """Return numbers such as ``-12.5``, all at once; None if any has another form.
+
+    Up to 15 digits and their power of ten are exact in float64, so that their quotient is the
+    nearest number, which NumPy's parser gives, too.
+    """
+    point = text == _POINT
+    minus = text == _MINUS
+    between = text == separator
+    if not np.all((text - _ZERO < 10) | point | minus | between):
+        return None
+    ends = np.append(np.flatnonzero(between), len(text))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lengths = ends - starts
+    if lengths.min() < 1 or lengths.max() > _MOST_CHARACTERS:
+        return None
+    negative = minus[starts]
+    places = np.flatnonzero(point)
+    owners = np.searchsorted(ends, places)
+    digits = lengths - negative
+    digits[owners] -= 1
+    if (
+        np.count_nonzero(minus) != np.count_nonzero(negative)
+        or np.any(owners[1:] == owners[:-1])
+        or digits.min() < 1
+        or digits.max() > _MOST_DIGITS
+    ):
+        return None
+    mantissas = np.zeros(len(starts), np.int64)
+    for column in range(int(lengths.max())):
+        characters = text[np.minimum(starts + column, len(text) - 1)] - _ZERO
+        taken = (characters < 10) & (column < lengths)
+        mantissas = np.where(taken, mantissas * 10 + characters, mantissas)
+    values = mantissas.astype(np.float64)
+    values[owners] /= _POWERS[ends[owners] - 1 - places]
+    return np.where(negative, -values, values)

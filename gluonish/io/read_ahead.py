@@ -1,0 +1,157 @@
+"""Items of an iterator, made in a background thread before they are asked for.
+
+Invariants: the thread knows the iterator and the shelf, never the `ReadAhead` that owns them, so
+that dropping the owner ends the thread. One condition guards the shelf; nothing foreign runs under
+it. The iterator runs and is closed in the thread alone. A closed shelf takes no more items.
+"""
+
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+from gluonish.core.errors import GluonishError
+
+__all__ = ["ReadAhead"]
+
+Item = TypeVar("Item")
+
+# How long a reader waits for one item, and how long `close` waits for the thread, in seconds.
+_PATIENCE_S = 600.0
+# How often a waiting reader looks whether the thread still runs: it does not after a fork.
+_GLANCE_S = 1.0
+
+
+class _Shelf(Generic[Item]):
+    """Where the thread puts items and the reader takes them."""
+
+    def __init__(self, capacity: int) -> None:
+        self._condition = threading.Condition()
+        self._capacity = capacity
+        self._items: deque[Item] = deque()
+        self._error: BaseException | None = None
+        self._finished = False
+        self._closed = False
+
+    def put(self, item: Item) -> bool:
+        """Wait for a free place and put the item there; return False if the shelf is closed."""
+        with self._condition:
+            # Unbounded, yet it ends: the reader makes room, or the owner's end closes the shelf.
+            while len(self._items) >= self._capacity and not self._closed:
+                self._condition.wait(_GLANCE_S)
+            if not self._closed:
+                self._items.append(item)
+                self._condition.notify_all()
+            return not self._closed
+
+    def finish(self, error: BaseException | None) -> None:
+        """Say that no more items come, and why."""
+        with self._condition:
+            self._error = error
+            self._finished = True
+            self._condition.notify_all()
+
+    def close(self) -> None:
+        """Drop the items, and let the thread end."""
+        with self._condition:
+            self._closed = True
+            self._items.clear()
+            self._condition.notify_all()
+
+    def take(self, alive: Callable[[], bool], name: str) -> Item:
+        """Wait for an item and return it; raise StopIteration or the thread's error at the end."""
+        deadline = time.monotonic() + _PATIENCE_S
+        with self._condition:
+            while not self._items and not self._finished and not self._closed:
+                if not self._condition.wait(_GLANCE_S) and not (alive() or self._finished):
+                    raise GluonishError(
+                        f"{name}: expected its thread to run, got none: it does not survive a "
+                        "fork; make the iterator in the process that uses it"
+                    )
+                if time.monotonic() > deadline:
+                    raise GluonishError(
+                        f"{name}: expected a batch within {_PATIENCE_S:g} s, got none"
+                    )
+            if self._items:
+                item = self._items.popleft()
+                self._condition.notify_all()
+                return item
+            # Raised once: kept, it would keep the frames of its traceback, and thus the reader.
+            error, self._error = self._error, None
+        if error is not None:
+            raise error
+        raise StopIteration
+
+
+def _run(make: Callable[[], Iterator[Item]], shelf: _Shelf[Item]) -> None:
+    """Body of the thread: move items to the shelf until either is done."""
+    failure: BaseException | None = None
+    try:
+        iterator = make()
+        try:
+            for item in iterator:
+                if not shelf.put(item):
+                    break
+        finally:
+            close = getattr(iterator, "close", None)
+            if close is not None:
+                close()
+    except BaseException as error:  # it is raised where the item was asked for
+        failure = error
+    shelf.finish(failure)
+
+
+class ReadAhead(Generic[Item]):
+    """Iterator over another's items, which a thread makes ahead.
+
+    An error of the other arrives at ``next``, once; then the iterator is at its end. The thread
+    ends with the items, at `close`, or when this object is dropped.
+
+    Args:
+        make: Returns the other iterator; it and its iterator run in the thread, and must not refer
+            to the object that owns this one. A generator is closed in the thread, too.
+        capacity: How many items may wait, at least one.
+        name: What to begin error messages with, and the thread's name.
+    """
+
+    def __init__(self, make: Callable[[], Iterator[Item]], capacity: int, name: str) -> None:
+        self._name = name
+        self._shelf: _Shelf[Item] = _Shelf(max(1, capacity))
+        self._thread = threading.Thread(
+            target=_run, args=(make, self._shelf), name=f"gluonish-{name}", daemon=True
+        )
+        self._finalizer = weakref.finalize(self, _end, self._shelf, self._thread, 1.0)
+        self._thread.start()
+
+    def __iter__(self) -> "ReadAhead[Item]":
+        return self
+
+    def __next__(self) -> Item:
+        return self._shelf.take(self._thread.is_alive, self._name)
+
+    def close(self) -> None:
+        """Drop the items that wait, and wait until the thread has closed the other iterator.
+
+        Raises:
+            GluonishError: The thread is stuck in it.
+        """
+        self._finalizer.detach()
+        if not _end(self._shelf, self._thread, _PATIENCE_S):
+            raise GluonishError(
+                f"{self._name}: expected its thread to end within {_PATIENCE_S:g} s, got one that "
+                "still runs"
+            )
+
+
+def _end(shelf: _Shelf[Item], thread: threading.Thread, timeout_s: float) -> bool:
+    """Close the shelf and wait for the thread; return whether it ended."""
+    shelf.close()
+    if thread is threading.current_thread():
+        # The garbage collector may run anywhere, in that very thread, too.
+        return True
+    with suppress(RuntimeError):
+        thread.join(timeout_s)
+    return not thread.is_alive()

@@ -1,0 +1,148 @@
+"""Rows of a text file, a line each: read in blocks, so that a file of any size can be read."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, NoReturn
+
+from gluonish.core.errors import FileFormatError
+from gluonish.core.files import open_to_read
+from gluonish.io.rows import Columns
+
+__all__ = ["TextPart", "filled_lines", "parsed_blocks", "text_part"]
+
+# Small enough that the main thread gets the interpreter back soon: `parse` holds it.
+_BLOCK_NBYTES = 1 << 17
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MOST_SHOWN = 60
+
+
+class TextPart(NamedTuple):
+    """Whole lines of a file.
+
+    Args:
+        path: The file.
+        reader: What reads it, to begin error messages with.
+        begin: Offset of the first line, in bytes.
+        end: Lines that begin behind this offset belong to the next part.
+    """
+
+    path: str
+    reader: str
+    begin: int
+    end: int
+
+
+def text_part(path: str, reader: str, num_parts: int = 1, part_index: int = 0) -> TextPart:
+    """Return one of several parts of a file, about equal in bytes; each line is in one of them.
+
+    Args:
+        path: The file.
+        reader: What reads it, to begin error messages with.
+        num_parts: How many parts.
+        part_index: Which of them, from 0.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FolderPathError: It is a folder.
+    """
+    with open_to_read(path, reader) as file:
+        size = os.fstat(file.fileno()).st_size
+        step = -(-size // num_parts)
+        begin = min(step * part_index, size)
+        end = min(step * (part_index + 1), size)
+        if part_index:
+            # The line that covers this offset, or begins at it, is the previous part's.
+            file.seek(begin)
+            file.readline()
+            begin = file.tell()
+    return TextPart(path, reader, begin, end)
+
+
+def _text_blocks(part: TextPart) -> Iterator[tuple[bytes, int]]:
+    """Yield some whole lines after others, and the offset of the first of them."""
+    with open_to_read(part.path, part.reader) as file:
+        file.seek(part.begin)
+        offset = part.begin
+        while offset <= part.end:
+            # Up to the end of the line that covers, or begins at, the part's last byte.
+            block = file.read(min(_BLOCK_NBYTES, part.end - offset)) + file.readline()
+            if not block:
+                return
+            text = block.removeprefix(_BYTE_ORDER_MARK) if offset == 0 else block
+            offset += len(block)
+            yield text, offset - len(text)
+
+
+def _lines(text: bytes) -> list[bytes]:
+    """Return lines without their ends."""
+    return text.removesuffix(b"\n").split(b"\n")
+
+
+def filled_lines(part: TextPart) -> int:
+    """Return how many lines of a part are not blank."""
+    return sum(sum(map(_is_filled, _lines(text))) for text, _ in _text_blocks(part))
+
+
+def _is_filled(line: bytes) -> bool:
+    """Whether a line holds anything before a comment, which begins with ``#``."""
+    return bool(line.partition(b"#")[0].strip())
+
+
+def parsed_blocks(
+    part: TextPart,
+    parse_ordinary: Callable[[bytes], Columns | None],
+    parse: Callable[[list[bytes]], Columns],
+) -> Iterator[Columns]:
+    """Yield the rows of a part, block by block, none of them empty.
+
+    Args:
+        part: Lines of a file.
+        parse_ordinary: Makes rows of a text, fast, or returns None: then the other one is asked.
+            It raises ValueError where the other one would.
+        parse: Makes rows of lines, none of them blank or a mere comment; raises ValueError, with
+            what was expected, if any is wrong.
+
+    Raises:
+        FileFormatError: A line is wrong; names file, line and offset.
+        OSError: The file can no longer be read.
+    """
+    for text, offset in _text_blocks(part):
+        try:
+            columns = parse_ordinary(text)
+            if columns is None:
+                filled = [line for line in _lines(text) if _is_filled(line)]
+                columns = parse(filled) if filled else ()
+        except ValueError:
+            _refuse(part, _lines(text), offset, parse)
+        if columns and len(columns[0]):
+            yield columns
+
+
+def _refuse(
+    part: TextPart, lines: list[bytes], offset: int, parse: Callable[[list[bytes]], Columns]
+) -> NoReturn:
+    """Find the first wrong line and say where it stands."""
+    expected = "lines that are right one by one and together"
+    shown = b""
+    for line in lines:
+        if _is_filled(line):
+            try:
+                parse([line])
+            except ValueError as error:
+                expected, shown = str(error), line[:_MOST_SHOWN]
+                break
+        offset += len(line) + 1
+    raise FileFormatError(
+        f"{part.reader}: expected {expected} in line {_line_number(part, offset)} of "
+        f"{part.path!r}, at byte {offset}, got {shown!r}"
+    ) from None
+
+
+def _line_number(part: TextPart, offset: int) -> int:
+    """Return the number, from 1, of the line that begins at an offset."""
+    number = 1
+    with open_to_read(part.path, part.reader) as file:
+        while offset > 0 and (block := file.read(min(offset, 1 << 20))):
+            number += block.count(b"\n")
+            offset -= len(block)
+    return number
