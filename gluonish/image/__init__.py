@@ -1,15 +1,80 @@
-"""`mx.image`: images from files, in other sizes, cut out, turned."""
+"""`mx.image`: images from files, in other sizes, cut out, turned, augmented, and in batches."""
 
+import gluonish.image.detection as det
+from gluonish.image import detection
+from gluonish.image.augmenters import (
+    Augmenter,
+    BrightnessJitterAug,
+    CastAug,
+    CenterCropAug,
+    ColorJitterAug,
+    ColorNormalizeAug,
+    ContrastJitterAug,
+    CreateAugmenter,
+    ForceResizeAug,
+    HorizontalFlipAug,
+    HueJitterAug,
+    LightingAug,
+    RandomCropAug,
+    RandomGrayAug,
+    RandomOrderAug,
+    RandomSizedCropAug,
+    ResizeAug,
+    SaturationJitterAug,
+    SequentialAug,
+)
 from gluonish.image.crop import center_crop, fixed_crop, random_crop, random_size_crop, scale_down
 from gluonish.image.decode import imdecode, imread
+from gluonish.image.detection import (
+    CreateDetAugmenter,
+    CreateMultiRandCropAugmenter,
+    DetAugmenter,
+    DetBorrowAug,
+    DetHorizontalFlipAug,
+    DetRandomCropAug,
+    DetRandomPadAug,
+    DetRandomSelectAug,
+)
+from gluonish.image.iteration import ImageDetIter, ImageIter
 from gluonish.image.pixels import color_normalize, copyMakeBorder
 from gluonish.image.resize import imresize, resize_short
 from gluonish.image.rotate import imrotate, random_rotate
 
 __all__ = [
+    "Augmenter",
+    "BrightnessJitterAug",
+    "CastAug",
+    "CenterCropAug",
+    "ColorJitterAug",
+    "ColorNormalizeAug",
+    "ContrastJitterAug",
+    "CreateAugmenter",
+    "CreateDetAugmenter",
+    "CreateMultiRandCropAugmenter",
+    "DetAugmenter",
+    "DetBorrowAug",
+    "DetHorizontalFlipAug",
+    "DetRandomCropAug",
+    "DetRandomPadAug",
+    "DetRandomSelectAug",
+    "ForceResizeAug",
+    "HorizontalFlipAug",
+    "HueJitterAug",
+    "ImageDetIter",
+    "ImageIter",
+    "LightingAug",
+    "RandomCropAug",
+    "RandomGrayAug",
+    "RandomOrderAug",
+    "RandomSizedCropAug",
+    "ResizeAug",
+    "SaturationJitterAug",
+    "SequentialAug",
     "center_crop",
     "color_normalize",
     "copyMakeBorder",
+    "det",
+    "detection",
     "fixed_crop",
     "imdecode",
     "imread",

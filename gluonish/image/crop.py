@@ -1,41 +1,29 @@
 """Regions of images: given ones, the middle, and random ones."""
 
-import math
-import random
 import warnings
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.image.region import (
+    Region,
+    Size,
+    checked_size,
+    drawn_place,
+    drawn_region,
+    middle,
+    scale_down,
+)
 from gluonish.image.resize import imresize
 from gluonish.ndarray import NDArray
 
 __all__ = [
     "center_crop",
+    "drawn_region",
     "fixed_crop",
     "random_crop",
     "random_size_crop",
     "scale_down",
 ]
-
-Size = tuple[int, int]  # width and height, in pixels
-Region = tuple[int, int, int, int]  # x and y of the upper left corner, width, height
-
-_ATTEMPTS = 10
-
-
-def scale_down(src_size: tuple[float, float], size: tuple[float, float]) -> Size:
-    """Return a size made smaller, with its proportions, until an image of another contains it.
-
-    Args:
-        src_size: Width and height of the image, in pixels.
-        size: Width and height that are wanted.
-    """
-    wide, high = size
-    if src_size[1] < high:
-        wide, high = float(wide * src_size[1]) / high, src_size[1]
-    if src_size[0] < wide:
-        wide, high = src_size[0], float(high * src_size[0]) / wide
-    return int(wide), int(high)
 
 
 def fixed_crop(
@@ -83,9 +71,8 @@ def center_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
     Raises:
         ArgumentTypeError: ``size`` is no pair, or ``src`` no NDArray and is to be resampled.
     """
-    wide, high = _fitting("center_crop", src, size)
-    x0, y0 = (src.shape[1] - wide) // 2, (src.shape[0] - high) // 2
-    return fixed_crop(src, x0, y0, wide, high, size, interp), (x0, y0, wide, high)
+    region = middle(src.shape[1], src.shape[0], checked_size("center_crop", size))
+    return fixed_crop(src, *region, size, interp), region
 
 
 def random_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Region]:
@@ -104,17 +91,8 @@ def random_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
     Raises:
         ArgumentTypeError: ``size`` is no pair, or ``src`` no NDArray and is to be resampled.
     """
-    wide, high = _fitting("random_crop", src, size)
-    x0 = random.randint(0, src.shape[1] - wide)
-    y0 = random.randint(0, src.shape[0] - high)
-    return fixed_crop(src, x0, y0, wide, high, size, interp), (x0, y0, wide, high)
-
-
-def _fitting(name: str, src: NDArray, size: Size) -> Size:
-    if not isinstance(size, tuple | list) or len(size) != 2:
-        raise ArgumentTypeError(f"{name}: expected a size (width, height), got {size!r}")
-    high, wide = src.shape[:2]
-    return scale_down((wide, high), size)
+    region = drawn_place(src.shape[1], src.shape[0], checked_size("random_crop", size))
+    return fixed_crop(src, *region, size, interp), region
 
 
 def random_size_crop(
@@ -153,19 +131,7 @@ def random_size_crop(
             f"random_size_crop: expected no other keyword than min_area, got {', '.join(kwargs)}"
         )
     shares = (area, 1.0) if isinstance(area, int | float) else area
-    region = _drawn_region(src.shape[1], src.shape[0], shares, ratio)
+    region = drawn_region(src.shape[1], src.shape[0], shares, ratio)
     if region is None:
         return center_crop(src, size, interp)
     return fixed_crop(src, *region, size, interp), region
-
-
-def _drawn_region(
-    wide: int, high: int, shares: tuple[float, float], ratio: tuple[float, float]
-) -> Region | None:
-    for _ in range(_ATTEMPTS):
-        pixels = random.uniform(*shares) * wide * high
-        drawn = math.exp(random.uniform(math.log(ratio[0]), math.log(ratio[1])))
-        w, h = round(math.sqrt(pixels * drawn)), round(math.sqrt(pixels / drawn))
-        if 0 < w <= wide and 0 < h <= high:
-            return random.randint(0, wide - w), random.randint(0, high - h), w, h
-    return None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.ndarray import NDArray, array
+from gluonish.ndarray import NDArray, from_numpy
 from gluonish.numpy.array import gluon_array
 from gluonish.ops.image.decoding import decode_image, read_image
 
@@ -72,5 +72,5 @@ def imread(
 
 
 def _handed_out(image: np.ndarray[Any, Any], out: NDArray | None) -> NDArray:
-    made = array(image, dtype=image.dtype)
+    made = from_numpy(image)
     return gluon_array(made) if out is None else made.copyto(out)

@@ -1,42 +1,14 @@
 """imresize and resize_short: images of another size."""
 
-import random
 from typing import Any
 
 import gluonish.ndarray as nd
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.image.region import short_size
 from gluonish.ndarray import NDArray
+from gluonish.ops.image.interpolation import chosen_method
 
-__all__ = ["chosen_method", "imresize", "resize_short"]
-
-_LINEAR, _CUBIC, _AREA, _METHODS = 1, 2, 3, 5
-_BY_SIZE, _RANDOM = 9, 10
-
-
-def chosen_method(interp: int, old: tuple[int, int], new: tuple[int, int]) -> int:
-    """Return the number of a way to resample.
-
-    Args:
-        interp: 0 the nearest pixel, 1 linear, 2 cubic, 3 the mean of the area, 4 Lanczos; 9 cubic
-            to grow, area to shrink, else linear; 10 any of the first five, drawn from `random`.
-        old: Height and width before, in pixels.
-        new: And afterwards.
-
-    Raises:
-        ArgumentError: It is another number.
-    """
-    if interp == _RANDOM:
-        return random.randint(0, _METHODS - 1)
-    if interp == _BY_SIZE:
-        if new[0] > old[0] and new[1] > old[1]:
-            return _CUBIC
-        return _AREA if new[0] < old[0] and new[1] < old[1] else _LINEAR
-    if not 0 <= interp < _METHODS:
-        raise ArgumentError(
-            f"imresize: expected interp from 0 to {_METHODS - 1}, {_BY_SIZE} or {_RANDOM}, "
-            f"got {interp}"
-        )
-    return interp
+__all__ = ["imresize", "resize_short"]
 
 
 def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None = None) -> NDArray:
@@ -78,6 +50,4 @@ def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
         OperatorError: ``src`` has another shape or dtype, or the size is not positive.
     """
     height, width = src.shape[:2]
-    if height > width:
-        return imresize(src, size, size * height // width, interp)
-    return imresize(src, size * width // height, size, interp)
+    return imresize(src, *short_size(width, height, size), interp)

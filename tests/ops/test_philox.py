@@ -84,3 +84,12 @@ def test_a_gpu_draws_the_same_bits() -> None:
         cupy.asnumpy(philox.random_bits(cupy, (11, 12), 1003)),
         philox.random_bits(np, (11, 12), 1003),
     )
+
+
+@pytest.mark.parametrize("key", [(5, 6), (2**64 - 1, 2**63 + 5), (123456789012345678, 2**40)])
+def test_short_draws_begin_like_long_ones(key: tuple[int, int]) -> None:
+    long = philox.random_bits(np, key, 100)  # by arrays, where short ones are by Python's numbers
+    for count in (1, 2, 5, 32):
+        short = philox.random_bits(np, key, count)
+        assert short.dtype == long.dtype
+        assert (short == long[:count]).all()

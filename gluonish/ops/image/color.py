@@ -18,45 +18,28 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, number, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.image.layout import check_image, store
-from gluonish.ops.philox import normal, random_bits, uniform
+from gluonish.ops.image.pixel_math import (
+    changed_brightness,
+    changed_contrast,
+    changed_saturation,
+    lit,
+)
+from gluonish.ops.philox import normal, random_bits, uniform_number
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.variates import substream
 
-__all__ = ["ADJUST_LIGHTING", "RANDOM_COLORS"]
+__all__ = ["ADJUST_LIGHTING", "COLOR_STEPS", "RANDOM_COLORS", "Step"]
 
 Key = tuple[int, int]
-Change = Callable[[ModuleType, Any, float], Any]  # (xp, image of floats, amount) -> image
+Step = tuple[str, Any]  # a change's word, and its amount: a number, or an offset for each channel
 
-_GRAY = (0.299, 0.587, 0.114)
 # Principal components of the colours of ImageNet's pixels, times the roots of their variances.
 _COMPONENTS = (
     (55.46 * -0.5675, 4.794 * 0.7192, 1.148 * 0.4009),
     (55.46 * -0.5808, 4.794 * -0.0045, 1.148 * -0.8140),
     (55.46 * -0.5836, 4.794 * -0.6948, 1.148 * 0.4203),
 )
-
-
-def _gray(xp: ModuleType, image: Any) -> Any:
-    """Return the brightness of each pixel, with an axis of one channel."""
-    if image.shape[-1] != 3:
-        return image
-    return image @ xp.asarray(_GRAY, dtype=image.dtype).reshape(3, 1)
-
-
-def _brightness(xp: ModuleType, image: Any, amount: float) -> Any:
-    return image * amount
-
-
-def _contrast(xp: ModuleType, image: Any, amount: float) -> Any:
-    mean = _gray(xp, image).mean(dtype=xp.float64).astype(image.dtype) if image.size else 0
-    return image * amount + mean * (1 - amount)
-
-
-def _saturation(xp: ModuleType, image: Any, amount: float) -> Any:
-    if image.shape[-1] != 3:
-        return image
-    return image * amount + _gray(xp, image) * (1 - amount)
 
 
 def _hue(xp: ModuleType, image: Any, amount: float) -> Any:
@@ -82,15 +65,41 @@ def _hue(xp: ModuleType, image: Any, amount: float) -> Any:
     return xp.stack(channels, axis=-1)
 
 
-def _lighting(xp: ModuleType, image: Any, alpha: Sequence[float]) -> Any:
-    if image.shape[-1] != 3:
-        return image
+def _lighting(xp: ModuleType, image: Any, offsets: Sequence[float]) -> Any:
+    return lit(xp, image, offsets) if image.shape[-1] == 3 else image
+
+
+# (xp, image of floats, amount) -> image
+_CHANGES: dict[str, Callable[[ModuleType, Any, Any], Any]] = {
+    "brightness": changed_brightness,
+    "contrast": changed_contrast,
+    "saturation": changed_saturation,
+    "hue": _hue,
+    "lighting": _lighting,
+}
+
+# Of each operator, by its name: ``steps(xp, **attrs)`` draws the changes that a call makes, in
+# order. What makes them in another way starts from there.
+COLOR_STEPS: dict[str, Callable[..., list[Step]]] = {}
+
+
+def _change(
+    steps: Callable[..., list[Step]], xp: ModuleType, out: Any, data: Any, attrs: Attrs
+) -> None:
+    """Make the changes of a call, one after the other."""
+    image = as_real(xp, data)
+    for word, amount in steps(xp, **attrs):
+        image = _CHANGES[word](xp, image, amount)
+    store(xp, out, image)
+
+
+def _light(alpha: Sequence[float]) -> Step:
     offsets = [sum(c * a for c, a in zip(row, alpha, strict=True)) for row in _COMPONENTS]
-    return image + xp.asarray(offsets, dtype=image.dtype)
+    return "lighting", offsets
 
 
-def _between(xp: ModuleType, key: Key, low: float, high: float) -> float:
-    return low + (high - low) * float(uniform(xp, key, (1,), FLOAT64)[0])
+def _between(key: Key, low: float, high: float) -> float:
+    return low + (high - low) * uniform_number(key)
 
 
 def _register(
@@ -98,7 +107,7 @@ def _register(
     doc: str,
     parameters: dict[str, Attribute],
     check: Callable[[str, Attrs], None],
-    change: Callable[..., Any],
+    steps: Callable[..., list[Step]],
 ) -> Operator:
     """Register an operator that changes colours by random amounts.
 
@@ -107,16 +116,17 @@ def _register(
         doc: What it does.
         parameters: Its attributes.
         check: ``check(operator, attributes)`` raises an OperatorError for bad ones.
-        change: ``change(xp, image, key, **attributes)`` returns the changed image of floats.
+        steps: See `COLOR_STEPS`; it also gets ``key``.
     """
     name = f"_image_random_{word}"
+    COLOR_STEPS[name] = steps
 
     def infer(data: Spec, **attrs: Any) -> tuple[Spec]:
         check(name, attrs)
         return (check_image(name, data),)
 
-    def kernel(xp: ModuleType, out: Any, data: Any, *, key: Key, **attrs: Any) -> None:
-        store(xp, out, change(xp, as_real(xp, data), key, **attrs))
+    def kernel(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
+        _change(steps, xp, out, data, attrs)
 
     return register(
         Operator(
@@ -151,46 +161,39 @@ def _check_amounts(name: str, attrs: Attrs) -> None:
             raise OperatorError(f"{name}: expected {word} of at least 0, got {amount}")
 
 
-def _ranged(word: str, doc: str, change: Change) -> Operator:
-    def changed(
-        xp: ModuleType, image: Any, key: Key, *, min_factor: float, max_factor: float
-    ) -> Any:
-        return change(xp, image, _between(xp, key, min_factor, max_factor))
+def _ranged(word: str, doc: str) -> Operator:
+    def steps(xp: ModuleType, *, key: Key, min_factor: float, max_factor: float) -> list[Step]:
+        return [(word, _between(key, min_factor, max_factor))]
 
     doc += " by a random amount from min_factor to max_factor"
     limits = {"min_factor": number(), "max_factor": number()}
-    return _register(word, doc, limits, _check_range, changed)
+    return _register(word, doc, limits, _check_range, steps)
 
 
-_JITTER: dict[str, Change] = {
-    "brightness": _brightness,
-    "contrast": _contrast,
-    "saturation": _saturation,
-    "hue": _hue,
-}
+_JITTER = ("brightness", "contrast", "saturation", "hue")
 
 
-def _jitter(xp: ModuleType, image: Any, key: Key, **amounts: float) -> Any:
-    """Make the changes whose amount is not 0, in random order."""
+def _jitter(xp: ModuleType, *, key: Key, **amounts: float) -> list[Step]:
+    """Return the changes whose amount is not 0, in random order."""
     order = sorted(zip(random_bits(xp, key, len(_JITTER)).tolist(), _JITTER, strict=True))
+    steps: list[Step] = []
     for i, (_, word) in enumerate(order):
         amount = amounts[word]
         if amount > 0:
-            drawn = _between(xp, substream(key, i + 1), -amount, amount)
-            image = _JITTER[word](xp, image, drawn if word == "hue" else 1 + drawn)
-    return image
+            drawn = _between(substream(key, i + 1), -amount, amount)
+            steps.append((word, drawn if word == "hue" else 1 + drawn))
+    return steps
 
 
-def _random_lighting(xp: ModuleType, image: Any, key: Key, *, alpha_std: float) -> Any:
-    alpha = (normal(xp, key, (3,), FLOAT64) * alpha_std).tolist()
-    return _lighting(xp, image, alpha)
+def _random_lighting(xp: ModuleType, *, key: Key, alpha_std: float) -> list[Step]:
+    return [_light((normal(xp, key, (3,), FLOAT64) * alpha_std).tolist())]
 
 
 RANDOM_COLORS = (
-    _ranged("brightness", "An image times a factor: its brightness changes", _brightness),
-    _ranged("contrast", "An image whose distance from its mean gray changes", _contrast),
-    _ranged("saturation", "An image whose distance from gray changes", _saturation),
-    _ranged("hue", "An image whose hues turn, as a share of a full circle,", _hue),
+    _ranged("brightness", "An image times a factor: its brightness changes"),
+    _ranged("contrast", "An image whose distance from its mean gray changes"),
+    _ranged("saturation", "An image whose distance from gray changes"),
+    _ranged("hue", "An image whose hues turn, as a share of a full circle,"),
     _register(
         "color_jitter",
         "An image whose brightness, contrast, saturation and hue change by up to the amounts "
@@ -215,8 +218,15 @@ def _adjust_infer(data: Spec, *, alpha: tuple[float, ...]) -> tuple[Spec]:
     return (check_image("_image_adjust_lighting", data),)
 
 
-def _adjust_kernel(xp: ModuleType, out: Any, data: Any, *, alpha: tuple[float, ...]) -> None:
-    store(xp, out, _lighting(xp, as_real(xp, data), alpha))
+def _adjust_steps(xp: ModuleType, *, alpha: tuple[float, ...]) -> list[Step]:
+    return [_light(alpha)]
+
+
+COLOR_STEPS["_image_adjust_lighting"] = _adjust_steps
+
+
+def _adjust_kernel(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
+    _change(_adjust_steps, xp, out, data, attrs)
 
 
 def _adjust_gradient(g: V, data: V, *, alpha: tuple[float, ...]) -> tuple[Any]:

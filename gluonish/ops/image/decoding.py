@@ -31,10 +31,8 @@ def decode_image(name: str, buffer: Any, flag: int, to_rgb: bool) -> np.ndarray[
     """
     if flag not in (GRAY, COLOR):
         raise OperatorError(f"{name}: expected flag 0 (gray) or 1 (color), got {flag}")
-    found = decode(name, buffer, flag)
-    if found.ndim == 2:
-        return found[..., None]
-    return np.ascontiguousarray(found[..., ::-1]) if to_rgb else found
+    found = decode(name, buffer, flag, to_rgb)
+    return found[..., None] if found.ndim == 2 else found
 
 
 def _infer(buf: Spec, *, flag: int, to_rgb: bool) -> tuple[Spec]:

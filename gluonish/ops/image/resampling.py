@@ -12,11 +12,11 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64, UINT8
 from gluonish.core.errors import OperatorError
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Spec
 from gluonish.ops.image.opencv import open_cv
 from gluonish.ops.image.weights import by_weights
 
-__all__ = ["check_resampling", "resample"]
+__all__ = ["check_resampling", "resample", "resampled"]
 
 _NEAREST, _LINEAR, _METHODS = 0, 1, 5
 _ONE = 1 << 11  # of the fixed-point weights that bytes are mixed with
@@ -43,11 +43,21 @@ def check_resampling(name: str, data: Spec, height: int, width: int, interp: int
         raise OperatorError(f"{name}: expected interp from 0 to {_METHODS - 1}, got {interp}")
 
 
+def resampled(data: Any, height: int, width: int, interp: int) -> Any:
+    """Return a NumPy image (height, width, channels) in another size; see `check_resampling`."""
+    cv2 = open_cv()
+    if cv2 is not None:
+        return _by_opencv(cv2, data, height, width, interp)
+    out = np.empty((height, width, data.shape[2]), data.dtype)
+    resample(np, out, data, interp)
+    return out
+
+
 def resample(xp: ModuleType, out: Any, data: Any, interp: int) -> None:
     """Fill an image (height, width, channels) from one of another size."""
     cv2 = open_cv() if xp is np else None
     if cv2 is not None:
-        _by_opencv(cv2, out, data, interp)
+        out[...] = _by_opencv(cv2, data, out.shape[0], out.shape[1], interp)
     elif interp == _NEAREST:
         rows = _nearest(xp, data.shape[0], out.shape[0])
         columns = _nearest(xp, data.shape[1], out.shape[1])
@@ -91,7 +101,10 @@ def _fixed(xp: ModuleType, weight: Any) -> Any:
     return xp.rint(weight * _ONE).astype(xp.int32)[:, None]
 
 
-def _by_opencv(cv2: Any, out: Any, data: Any, interp: int) -> None:
-    size: Shape = (out.shape[1], out.shape[0])
-    made = cv2.resize(np.ascontiguousarray(data), size, interpolation=interp)
-    out[...] = made.reshape(out.shape)
+def _by_opencv(cv2: Any, data: Any, height: int, width: int, interp: int) -> Any:
+    channels = data.shape[2]
+    dense = data.strides[1:] == (channels * data.itemsize, data.itemsize)
+    if not dense or data.strides[0] < data.shape[1] * data.strides[1]:
+        data = np.ascontiguousarray(data)  # OpenCV takes rows apart, but nothing else
+    made = cv2.resize(data, (width, height), interpolation=interp)
+    return made.reshape(height, width, channels)

@@ -1,0 +1,175 @@
+"""Augmenter, and augmenters made of others."""
+
+import inspect
+import json
+import random
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentTypeError, NotSupportedError
+from gluonish.image.host_array import Array, as_host, as_ndarray
+from gluonish.ndarray import NDArray
+
+__all__ = [
+    "Augmenter",
+    "RandomOrderAug",
+    "SequentialAug",
+    "augmented",
+    "augmenter_list",
+    "chosen_augmenters",
+    "plain_arguments",
+]
+
+
+def plain_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments with lists in place of arrays, as JSON has them."""
+    return {
+        name: np.asarray(value.asnumpy() if isinstance(value, NDArray) else value).tolist()
+        if isinstance(value, NDArray | np.ndarray)
+        else value
+        for name, value in arguments.items()
+    }
+
+
+class Augmenter:
+    """Base of what changes an image: call it with one.
+
+    A subclass of a program overrides ``__call__``, which takes and returns an NDArray.
+
+    Args:
+        **kwargs: What `dumps` tells of it.
+
+    Inputs:
+        src: (height, width, channels): an NDArray, or a NumPy array, and then so is the output.
+
+    Outputs:
+        The changed image, a new array; the input stays as it was.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = plain_arguments(kwargs)
+
+    def dumps(self) -> Any:
+        """Return the class's name and the arguments, as JSON."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __call__(self, src: Any) -> Any:
+        """Return the changed image.
+
+        Raises:
+            ArgumentTypeError: ``src`` is no array.
+        """
+        name = type(self).__name__
+        if isinstance(src, np.ndarray):
+            return self._change(src)
+        made = self._change(as_host(name, src))
+        return as_ndarray(made, src.context)
+
+    def _change(self, image: Array) -> Array:
+        """Return the changed image, on the host; it may share memory with the given one."""
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a subclass that overrides __call__, got one without"
+        )
+
+
+def augmented(augmenter: Callable[[Any], Any], image: Array) -> Array:
+    """Return what an augmenter, or anything else that takes an NDArray, makes of a host image."""
+    if isinstance(augmenter, Augmenter) and type(augmenter).__call__ is Augmenter.__call__:
+        return augmenter._change(image)
+    return as_host(type(augmenter).__name__, augmenter(as_ndarray(image.copy())))
+
+
+def augmenter_list(name: str, augmenters: Iterable[Any]) -> list[Any]:
+    """Return augmenters as a list.
+
+    Raises:
+        ArgumentTypeError: They are none, or one of them cannot be called.
+    """
+    found = list(augmenters) if isinstance(augmenters, Iterable) else None
+    if found is None or not all(map(callable, found)):
+        raise ArgumentTypeError(f"{name}: expected a list of augmenters, got {augmenters!r:.200}")
+    return found
+
+
+def chosen_augmenters(
+    name: str,
+    make: Callable[..., list[Any]],
+    data_shape: tuple[int, ...],
+    aug_list: Iterable[Any] | None,
+    keywords: Mapping[str, Any],
+) -> list[Any]:
+    """Return the augmenters that an iterator is given, or those that its keywords ask for.
+
+    Args:
+        name: The iterator, for errors.
+        make: Makes them of ``data_shape`` and keywords.
+        data_shape: Channels, height and width of what they make.
+        aug_list: Those that are given; None for none.
+        keywords: Those of ``make``; none where there is a list.
+
+    Raises:
+        ArgumentTypeError: There is another keyword, or ``aug_list`` is none.
+    """
+    known = inspect.signature(make).parameters if aug_list is None else ()
+    unknown = sorted(set(keywords).difference(known))
+    if unknown:
+        raise ArgumentTypeError(
+            f"{name}: expected keywords of {getattr(make, '__name__', make)}, and none beside "
+            f"aug_list, got {', '.join(unknown)}"
+        )
+    return augmenter_list(name, make(data_shape, **keywords) if aug_list is None else aug_list)
+
+
+def _dumped(augmenters: list[Any]) -> list[Any]:
+    return [augmenter.dumps() for augmenter in augmenters]
+
+
+class SequentialAug(Augmenter):
+    """Augmenters one after the other.
+
+    Args:
+        ts: A list of them.
+
+    Raises:
+        ArgumentTypeError: ``ts`` is none.
+    """
+
+    def __init__(self, ts: Iterable[Any]) -> None:
+        super().__init__()
+        self.ts = augmenter_list(type(self).__name__, ts)
+
+    def dumps(self) -> list[Any]:
+        """Return the class's name and what the augmenters tell."""
+        return [type(self).__name__.lower(), _dumped(self.ts)]
+
+    def _change(self, image: Array) -> Array:
+        for augmenter in self.ts:
+            image = augmented(augmenter, image)
+        return image
+
+
+class RandomOrderAug(Augmenter):
+    """Augmenters in random order, which is drawn from `random` for each image.
+
+    Args:
+        ts: A list of them.
+
+    Raises:
+        ArgumentTypeError: ``ts`` is none.
+    """
+
+    def __init__(self, ts: Iterable[Any]) -> None:
+        super().__init__()
+        self.ts = augmenter_list(type(self).__name__, ts)
+
+    def dumps(self) -> list[Any]:
+        """Return the class's name and what the augmenters tell."""
+        return [type(self).__name__.lower(), _dumped(self.ts)]
+
+    def _change(self, image: Array) -> Array:
+        random.shuffle(self.ts)
+        for augmenter in self.ts:
+            image = augmented(augmenter, image)
+        return image

@@ -1,0 +1,67 @@
+"""What augmenters' arguments must be."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["checked_amount", "checked_extents", "checked_image", "checked_probability"]
+
+Array = np.ndarray[Any, Any]
+
+
+def checked_amount(name: str, word: str, amount: float) -> float:
+    """Return an amount, a number of at least 0.
+
+    Raises:
+        ArgumentTypeError: It is no number.
+        ArgumentError: It is below 0, or not finite.
+    """
+    if isinstance(amount, bool) or not isinstance(amount, int | float | np.number):
+        raise ArgumentTypeError(f"{name}: expected a number as {word}, got {amount!r}")
+    if not 0 <= amount < math.inf:
+        raise ArgumentError(f"{name}: expected {word} of at least 0, got {amount}")
+    return amount
+
+
+def checked_probability(name: str, word: str, probability: float) -> float:
+    """Return a probability.
+
+    Raises:
+        ArgumentTypeError: It is no number.
+        ArgumentError: It is not from 0 to 1.
+    """
+    if not isinstance(probability, int | float | np.number):
+        raise ArgumentTypeError(f"{name}: expected a number as {word}, got {probability!r}")
+    if not 0 <= probability <= 1:
+        raise ArgumentError(f"{name}: expected {word} from 0 to 1, got {probability}")
+    return probability
+
+
+def checked_extents(name: str, extents: Any) -> None:
+    """Check extents in pixels.
+
+    Raises:
+        ArgumentTypeError: One is no whole number.
+        ArgumentError: One is below 1.
+    """
+    for extent in extents:
+        if isinstance(extent, bool) or not isinstance(extent, int | np.integer):
+            raise ArgumentTypeError(f"{name}: expected a size in whole pixels, got {extent!r}")
+        if extent < 1:
+            raise ArgumentError(f"{name}: expected a size of at least 1 pixel, got {extent}")
+
+
+def checked_image(name: str, image: Array) -> tuple[int, int]:
+    """Return width and height of an image, in pixels.
+
+    Raises:
+        ArgumentError: It has other axes, or no pixels.
+    """
+    if image.ndim != 3 or 0 in image.shape:
+        raise ArgumentError(
+            f"{name}: expected an image (height, width, channels) with pixels, got {image.shape}"
+        )
+    return image.shape[1], image.shape[0]

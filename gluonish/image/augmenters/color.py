@@ -1,0 +1,326 @@
+"""Augmenters that change an image's colours.
+
+Whole numbers are computed with as floats, cut toward zero, and end at what their dtype holds, where
+MXNet refuses them, or takes their brightness times a whole number, which is 0.
+
+References:
+    A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
+    Networks, NeurIPS 2012 (`LightingAug`).
+"""
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import is_floating, normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.image.augmenters.augmenter import Augmenter, RandomOrderAug
+from gluonish.image.augmenters.checks import checked_amount, checked_image, checked_probability
+from gluonish.image.host_array import Array
+from gluonish.ndarray import NDArray, array
+from gluonish.ops.image.layout import store
+from gluonish.ops.image.pixel_math import (
+    changed_brightness,
+    changed_contrast,
+    changed_saturation,
+    gray,
+    lit,
+    long_rows,
+    tinted,
+)
+
+__all__ = [
+    "BrightnessJitterAug",
+    "CastAug",
+    "ColorJitterAug",
+    "ColorNormalizeAug",
+    "ContrastJitterAug",
+    "HueJitterAug",
+    "LightingAug",
+    "RandomGrayAug",
+    "SaturationJitterAug",
+]
+
+Numbers = Sequence[float] | Array | NDArray
+
+_TO_YIQ = ((0.299, 0.587, 0.114), (0.596, -0.274, -0.321), (0.211, -0.523, 0.311))
+_FROM_YIQ = ((1.0, 0.956, 0.621), (1.0, -0.272, -0.647), (1.0, -1.107, 1.705))
+_GRAY = (0.21, 0.72, 0.07)  # of RandomGrayAug; contrast and saturation have others
+
+
+def _floats(image: Array) -> Array:
+    """Return an image in the dtype to compute in."""
+    return image if image.dtype in (np.float32, np.float64) else image.astype(np.float32)
+
+
+def _as_before(values: Array, image: Array) -> Array:
+    """Return computed values in the dtype that the image had."""
+    if values.dtype == image.dtype:
+        return values
+    out = np.empty(values.shape, image.dtype)
+    store(np, out, values)
+    return out
+
+
+def _check_channels(name: str, image: Array) -> None:
+    checked_image(name, image)
+    if image.shape[2] != 3:
+        raise ArgumentError(f"{name}: expected an image of 3 channels, got {image.shape}")
+
+
+class BrightnessJitterAug(Augmenter):
+    """Multiply an image by a random factor.
+
+    Args:
+        brightness: The factor is drawn from [1 - brightness, 1 + brightness].
+
+    Raises:
+        ArgumentTypeError: ``brightness`` is no number.
+        ArgumentError: It is below 0.
+    """
+
+    def __init__(self, brightness: float) -> None:
+        super().__init__(brightness=brightness)
+        self.brightness = checked_amount("BrightnessJitterAug", "brightness", brightness)
+
+    def _change(self, image: Array) -> Array:
+        factor = 1.0 + random.uniform(-self.brightness, self.brightness)
+        return _as_before(changed_brightness(np, _floats(image), factor), image)
+
+
+class ContrastJitterAug(Augmenter):
+    """Multiply an image's distance from its mean gray by a random factor.
+
+    Args:
+        contrast: The factor is drawn from [1 - contrast, 1 + contrast].
+
+    Raises:
+        ArgumentTypeError: ``contrast`` is no number.
+        ArgumentError: It is below 0.
+    """
+
+    def __init__(self, contrast: float) -> None:
+        super().__init__(contrast=contrast)
+        self.contrast = checked_amount("ContrastJitterAug", "contrast", contrast)
+
+    def _change(self, image: Array) -> Array:
+        factor = 1.0 + random.uniform(-self.contrast, self.contrast)
+        checked_image("ContrastJitterAug", image)
+        return _as_before(changed_contrast(np, _floats(image), factor), image)
+
+
+class SaturationJitterAug(Augmenter):
+    """Multiply each pixel's distance from its gray by a random factor.
+
+    Args:
+        saturation: The factor is drawn from [1 - saturation, 1 + saturation].
+
+    Raises:
+        ArgumentTypeError: ``saturation`` is no number.
+        ArgumentError: It is below 0.
+    """
+
+    def __init__(self, saturation: float) -> None:
+        super().__init__(saturation=saturation)
+        self.saturation = checked_amount("SaturationJitterAug", "saturation", saturation)
+
+    def _change(self, image: Array) -> Array:
+        factor = 1.0 + random.uniform(-self.saturation, self.saturation)
+        checked_image("SaturationJitterAug", image)
+        return _as_before(changed_saturation(np, _floats(image), factor), image)
+
+
+class HueJitterAug(Augmenter):
+    """Turn the colours of an image by a random angle, in the plane of the YIQ space.
+
+    Args:
+        hue: The angle is drawn from [-hue, hue], in half turns.
+
+    Attributes:
+        hue: The argument.
+        tyiq: (3, 3), from red, green, blue to YIQ.
+        ityiq: (3, 3), and back.
+
+    Raises:
+        ArgumentTypeError: ``hue`` is no number.
+        ArgumentError: It is below 0.
+    """
+
+    def __init__(self, hue: float) -> None:
+        super().__init__(hue=hue)
+        self.hue = checked_amount("HueJitterAug", "hue", hue)
+        self.tyiq = np.array(_TO_YIQ)
+        self.ityiq = np.array(_FROM_YIQ)
+
+    def _change(self, image: Array) -> Array:
+        angle = math.pi * random.uniform(-self.hue, self.hue)
+        _check_channels("HueJitterAug", image)
+        cosine, sine = math.cos(angle), math.sin(angle)
+        turn = np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
+        matrix = (self.ityiq @ turn @ self.tyiq).T
+        return _as_before(tinted(np, _floats(image), matrix), image)
+
+
+class ColorJitterAug(RandomOrderAug):
+    """Change brightness, contrast and saturation by up to some amounts, in random order.
+
+    Args:
+        brightness: See `BrightnessJitterAug`; 0 for no change.
+        contrast: See `ContrastJitterAug`; 0 for no change.
+        saturation: See `SaturationJitterAug`; 0 for no change.
+
+    Raises:
+        ArgumentTypeError: An amount is no number.
+        ArgumentError: It is below 0.
+    """
+
+    def __init__(self, brightness: float, contrast: float, saturation: float) -> None:
+        parts: list[Augmenter] = []
+        for amount, part in (
+            (brightness, BrightnessJitterAug(brightness)),
+            (contrast, ContrastJitterAug(contrast)),
+            (saturation, SaturationJitterAug(saturation)),
+        ):
+            if amount > 0:
+                parts.append(part)
+        super().__init__(parts)
+
+
+class LightingAug(Augmenter):
+    """Add light of a random amount in each of three colours, drawn from NumPy's generator.
+
+    Args:
+        alphastd: Standard deviation of the amounts.
+        eigval: 3 numbers: how strong each colour is.
+        eigvec: (3, 3): the colours, in its columns.
+
+    Raises:
+        ArgumentTypeError: ``alphastd`` is no number.
+        ArgumentError: It is below 0, or ``eigval`` or ``eigvec`` has another shape.
+    """
+
+    def __init__(self, alphastd: float, eigval: Any, eigvec: Any) -> None:
+        super().__init__(alphastd=alphastd, eigval=eigval, eigvec=eigvec)
+        self.alphastd = checked_amount("LightingAug", "alphastd", alphastd)
+        shapes = np.shape(eigval), np.shape(eigvec)
+        if shapes != ((3,), (3, 3)):
+            raise ArgumentError(
+                f"LightingAug: expected eigval (3,) and eigvec (3, 3), got {shapes[0]} and "
+                f"{shapes[1]}"
+            )
+        self.eigval = eigval
+        self.eigvec = eigvec
+
+    def _change(self, image: Array) -> Array:
+        amounts = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002  # as MXNet draws
+        _check_channels("LightingAug", image)
+        offsets = np.dot(np.asarray(self.eigvec) * amounts, np.asarray(self.eigval))
+        return _as_before(lit(np, _floats(image), offsets), image)
+
+
+class ColorNormalizeAug(Augmenter):
+    """Take a mean from an image of floats, and divide it by a deviation.
+
+    Args:
+        mean: A number for each channel, or one for all; None for 0.
+        std: A number for each channel, or one for all; None for 1.
+
+    Attributes:
+        mean: NDArray of float32, or None.
+        std: NDArray of float32, or None.
+
+    Raises:
+        ArgumentTypeError: ``mean`` or ``std`` holds no numbers.
+    """
+
+    def __init__(self, mean: float | Numbers | None, std: float | Numbers | None) -> None:
+        super().__init__(mean=mean, std=std)
+        self.mean = None if mean is None else _numbers("mean", mean)
+        self.std = None if std is None else _numbers("std", std)
+        self._mean = None if self.mean is None else self.mean.asnumpy()
+        self._std = None if self.std is None else self.std.asnumpy()
+
+    def _change(self, image: Array) -> Array:
+        if self._mean is None and self._std is None:
+            return image
+        if not is_floating(image.dtype):
+            raise ArgumentTypeError(
+                f"ColorNormalizeAug: expected an image of floats, got {image.dtype}; put a CastAug "
+                "before it"
+            )
+        for amounts in (self._mean, self._std):
+            if amounts is not None and amounts.shape not in ((), (1,), image.shape[-1:]):
+                raise ArgumentError(
+                    f"ColorNormalizeAug: expected an image of {amounts.size} channels, got "
+                    f"{image.shape}"
+                )
+        made = image
+        for operation, amounts in ((np.subtract, self._mean), (np.divide, self._std)):
+            if amounts is not None:
+                rows, repeated = long_rows(np, made, amounts.astype(image.dtype))
+                # What the first one made is ours.
+                out = rows if made is not image else None
+                made = operation(rows, repeated, out=out).reshape(image.shape)
+        return made
+
+
+def _numbers(word: str, given: Any) -> NDArray:
+    try:
+        return array(given.asnumpy() if isinstance(given, NDArray) else np.asarray(given, "f4"))
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"ColorNormalizeAug: expected numbers as {word}, got {given!r:.80}"
+        ) from None
+
+
+class RandomGrayAug(Augmenter):
+    """Make an image gray, with a probability.
+
+    Args:
+        p: The probability, drawn from `random`.
+
+    Attributes:
+        p: The argument.
+        mat: (3, 3), what pixels are multiplied by.
+
+    Raises:
+        ArgumentTypeError: ``p`` is no number.
+        ArgumentError: It is not from 0 to 1.
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p=p)
+        self.p = checked_probability("RandomGrayAug", "p", p)
+        self.mat = array([[share] * 3 for share in _GRAY])
+
+    def _change(self, image: Array) -> Array:
+        if random.random() >= self.p:
+            return image
+        _check_channels("RandomGrayAug", image)
+        values = gray(np, _floats(image), _GRAY)
+        return _as_before(np.repeat(values, 3, axis=2), image)
+
+
+class CastAug(Augmenter):
+    """Change an image's dtype.
+
+    Args:
+        typ: The dtype.
+
+    Raises:
+        ArgumentTypeError: There is no such dtype.
+    """
+
+    def __init__(self, typ: Any = "float32") -> None:
+        super().__init__(type=typ)
+        self._dtype = normalize_dtype(typ)
+        self.typ = typ
+
+    def _change(self, image: Array) -> Array:
+        if self._dtype.kind in "iu" and is_floating(image.dtype):
+            # By way of a wide integer: what does not fit wraps around, on every machine alike.
+            image = image.astype(np.int64)
+        return image.astype(self._dtype)

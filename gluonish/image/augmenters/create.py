@@ -1,0 +1,172 @@
+"""CreateAugmenter: the augmenters of an `ImageIter`."""
+
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.image.augmenters.augmenter import Augmenter
+from gluonish.image.augmenters.color import (
+    CastAug,
+    ColorJitterAug,
+    ColorNormalizeAug,
+    HueJitterAug,
+    LightingAug,
+    RandomGrayAug,
+)
+from gluonish.image.augmenters.geometry import (
+    CenterCropAug,
+    HorizontalFlipAug,
+    RandomCropAug,
+    RandomSizedCropAug,
+    ResizeAug,
+)
+from gluonish.image.host_array import Array
+from gluonish.ndarray import NDArray
+
+__all__ = [
+    "CreateAugmenter",
+    "checked_data_shape",
+    "color_augmenters",
+    "normalizing_augmenters",
+    "usual_amounts",
+]
+
+# Of the pixels of ImageNet, red first.
+_USUAL = {"mean": (123.68, 116.28, 103.53), "std": (58.395, 57.12, 57.375)}
+# Principal components of their colours, in columns, and the roots of their variances.
+_STRENGTHS = (55.46, 4.794, 1.148)
+_COLORS = (
+    (-0.5675, 0.7192, 0.4009),
+    (-0.5808, -0.0045, -0.8140),
+    (-0.5836, -0.6948, 0.4203),
+)
+_LEAST_AREA, _RATIO = 0.08, (3.0 / 4.0, 4.0 / 3.0)
+
+
+def CreateAugmenter(
+    data_shape: tuple[int, int, int],
+    resize: int = 0,
+    rand_crop: bool = False,
+    rand_resize: bool = False,
+    rand_mirror: bool = False,
+    mean: Any = None,
+    std: Any = None,
+    brightness: float = 0,
+    contrast: float = 0,
+    saturation: float = 0,
+    hue: float = 0,
+    pca_noise: float = 0,
+    rand_gray: float = 0,
+    inter_method: int = 2,
+) -> list[Augmenter]:
+    """Return a list of augmenters, which make float32 images of one size.
+
+    Args:
+        data_shape: Channels, height and width of what they make.
+        resize: Length of the shorter side before the image is cut; 0 for the one that it has.
+        rand_crop: Whether to cut at a random place, not in the middle.
+        rand_resize: Whether to cut regions of random size, from 0.08 of the area, and of random
+            proportions, from 3/4 to 4/3; goes with ``rand_crop``.
+        rand_mirror: Whether to exchange left and right of half of the images.
+        mean: What is taken from the pixels: 1 or 3 numbers, or True for ImageNet's.
+        std: What they are divided by then: 1 or 3 numbers, or True for ImageNet's.
+        brightness: See `BrightnessJitterAug`.
+        contrast: See `ContrastJitterAug`.
+        saturation: See `SaturationJitterAug`.
+        hue: See `HueJitterAug`.
+        pca_noise: Standard deviation of light that is added; see `LightingAug`.
+        rand_gray: Probability that an image becomes gray.
+        inter_method: How to resample, as for `imresize`.
+
+    Raises:
+        ArgumentTypeError: An argument is of the wrong type.
+        ArgumentError: A number is out of range, or ``rand_resize`` is without ``rand_crop``.
+    """
+    _, high, wide = checked_data_shape("CreateAugmenter", data_shape)
+    augmenters: list[Augmenter] = []
+    if resize > 0:
+        augmenters.append(ResizeAug(resize, inter_method))
+    size = (wide, high)
+    if rand_resize:
+        if not rand_crop:
+            raise ArgumentError("CreateAugmenter: expected rand_crop with rand_resize, got False")
+        augmenters.append(RandomSizedCropAug(size, _LEAST_AREA, _RATIO, inter_method))
+    elif rand_crop:
+        augmenters.append(RandomCropAug(size, inter_method))
+    else:
+        augmenters.append(CenterCropAug(size, inter_method))
+    if rand_mirror:
+        augmenters.append(HorizontalFlipAug(0.5))
+    augmenters.append(CastAug())
+    augmenters += color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
+    return augmenters + normalizing_augmenters("CreateAugmenter", mean, std, np.float32)
+
+
+def checked_data_shape(name: str, data_shape: Any) -> tuple[int, int, int]:
+    """Return channels, height and width.
+
+    Raises:
+        ArgumentTypeError: They are no three numbers.
+    """
+    if not isinstance(data_shape, tuple | list) or len(data_shape) != 3:
+        raise ArgumentTypeError(
+            f"{name}: expected data_shape (channels, height, width), got {data_shape!r}"
+        )
+    channels, high, wide = data_shape
+    return channels, high, wide
+
+
+def color_augmenters(
+    brightness: float,
+    contrast: float,
+    saturation: float,
+    hue: float,
+    pca_noise: float,
+    rand_gray: float,
+) -> list[Augmenter]:
+    """Return the augmenters of colours whose amounts are not 0; see `CreateAugmenter`."""
+    found: list[Augmenter] = []
+    if brightness or contrast or saturation:
+        found.append(ColorJitterAug(brightness, contrast, saturation))
+    if hue:
+        found.append(HueJitterAug(hue))
+    if pca_noise > 0:
+        found.append(LightingAug(pca_noise, np.array(_STRENGTHS), np.array(_COLORS)))
+    if rand_gray > 0:
+        found.append(RandomGrayAug(rand_gray))
+    return found
+
+
+def normalizing_augmenters(
+    name: str, mean: Any, std: Any, dtype: type[np.floating[Any]] = np.float64
+) -> list[Augmenter]:
+    """Return the augmenter that a mean and a deviation ask for, or none; see `usual_amounts`."""
+    amounts = usual_amounts(name, "mean", mean, dtype), usual_amounts(name, "std", std, dtype)
+    return [ColorNormalizeAug(*amounts)] if any(a is not None for a in amounts) else []
+
+
+def usual_amounts(
+    name: str, word: str, given: Any, dtype: type[np.floating[Any]] = np.float64
+) -> Array | None:
+    """Return what ``mean`` or ``std`` stands for.
+
+    Args:
+        name: What wants it, for errors.
+        word: Which one it is.
+        given: 1 or 3 numbers, True for those of ImageNet, None or False for none.
+        dtype: Of those of ImageNet, which `Augmenter.dumps` shows.
+
+    Raises:
+        ArgumentTypeError: It is something else.
+    """
+    if given is None or given is False:
+        return None
+    if given is True:
+        return np.array(_USUAL[word], dtype)
+    values = given.asnumpy() if isinstance(given, NDArray) else np.asarray(given)
+    if values.dtype.kind not in "iuf" or values.shape not in ((1,), (3,)):
+        raise ArgumentTypeError(
+            f"{name}: expected True, None, or 1 or 3 numbers as {word}, got {given!r:.80}"
+        )
+    return values

@@ -1,0 +1,210 @@
+"""Augmenters that change an image's size, cut it, or flip it."""
+
+import random
+import warnings
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.image.augmenters.augmenter import Augmenter
+from gluonish.image.augmenters.checks import checked_extents, checked_image, checked_probability
+from gluonish.image.host_array import Array
+from gluonish.image.region import (
+    Size,
+    checked_size,
+    cut,
+    drawn_place,
+    drawn_region,
+    middle,
+    resized,
+    short_size,
+)
+
+__all__ = [
+    "CenterCropAug",
+    "ForceResizeAug",
+    "HorizontalFlipAug",
+    "RandomCropAug",
+    "RandomSizedCropAug",
+    "ResizeAug",
+]
+
+
+def _pixels(name: str, size: Size) -> Size:
+    wide, high = checked_size(name, size)
+    checked_extents(name, (wide, high))
+    return wide, high
+
+
+class ResizeAug(Augmenter):
+    """Resample an image until its shorter side has a length.
+
+    Args:
+        size: The length, in pixels.
+        interp: How to resample, as for `imresize`.
+
+    Raises:
+        ArgumentTypeError: ``size`` is no whole number.
+        ArgumentError: It is below 1.
+    """
+
+    def __init__(self, size: int, interp: int = 2) -> None:
+        super().__init__(size=size, interp=interp)
+        checked_extents("ResizeAug", (size,))
+        self.size = size
+        self.interp = interp
+
+    def _change(self, image: Array) -> Array:
+        wide, high = short_size(*checked_image("ResizeAug", image), self.size)
+        return resized("ResizeAug", image, wide, high, self.interp)
+
+
+class ForceResizeAug(Augmenter):
+    """Resample an image to a size, whatever its proportions are.
+
+    Args:
+        size: Width and height, in pixels.
+        interp: How to resample, as for `imresize`.
+
+    Raises:
+        ArgumentTypeError: ``size`` is no pair of whole numbers.
+        ArgumentError: One is below 1.
+    """
+
+    def __init__(self, size: Size, interp: int = 2) -> None:
+        super().__init__(size=size, interp=interp)
+        _pixels("ForceResizeAug", size)
+        self.size = size
+        self.interp = interp
+
+    def _change(self, image: Array) -> Array:
+        checked_image("ForceResizeAug", image)
+        return resized("ForceResizeAug", image, *self.size, self.interp)
+
+
+class RandomCropAug(Augmenter):
+    """Cut a region of random place out of an image; see `random_crop`.
+
+    Args:
+        size: Width and height, in pixels.
+        interp: How to resample where the image is too small, as for `imresize`.
+
+    Raises:
+        ArgumentTypeError: ``size`` is no pair of whole numbers.
+        ArgumentError: One is below 1.
+    """
+
+    def __init__(self, size: Size, interp: int = 2) -> None:
+        super().__init__(size=size, interp=interp)
+        self.size = _pixels("RandomCropAug", size)
+        self.interp = interp
+
+    def _change(self, image: Array) -> Array:
+        region = drawn_place(*checked_image("RandomCropAug", image), self.size)
+        return cut("RandomCropAug", image, region, self.size, self.interp)
+
+
+class CenterCropAug(Augmenter):
+    """Cut the middle out of an image; see `center_crop`.
+
+    Args:
+        size: Width and height, in pixels.
+        interp: How to resample where the image is too small, as for `imresize`.
+
+    Raises:
+        ArgumentTypeError: ``size`` is no pair of whole numbers.
+        ArgumentError: One is below 1.
+    """
+
+    def __init__(self, size: Size, interp: int = 2) -> None:
+        super().__init__(size=size, interp=interp)
+        self.size = _pixels("CenterCropAug", size)
+        self.interp = interp
+
+    def _change(self, image: Array) -> Array:
+        region = middle(*checked_image("CenterCropAug", image), self.size)
+        return cut("CenterCropAug", image, region, self.size, self.interp)
+
+
+class RandomSizedCropAug(Augmenter):
+    """Cut a region of random place, area and proportions out of an image, and resample it.
+
+    See `random_size_crop`.
+
+    Args:
+        size: Width and height of the result, in pixels.
+        area: The region's share of the image's area: least and largest; the largest is 1 where a
+            number is given.
+        ratio: Least and largest ratio of width to height.
+        interp: How to resample, as for `imresize`.
+        **kwargs: ``min_area``, an older name for ``area``.
+
+    Raises:
+        ArgumentTypeError: ``size`` is no pair of whole numbers, ``ratio`` or ``area`` no pair, or
+            there is another keyword.
+        ArgumentError: A number is out of range.
+    """
+
+    def __init__(
+        self,
+        size: Size,
+        area: float | tuple[float, float],
+        ratio: tuple[float, float],
+        interp: int = 2,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(size=size, area=area, ratio=ratio, interp=interp)
+        if "min_area" in kwargs:
+            area = kwargs.pop("min_area")
+            warnings.warn("RandomSizedCropAug: min_area is called area now", DeprecationWarning, 2)
+        if kwargs:
+            raise ArgumentTypeError(
+                "RandomSizedCropAug: expected no other keyword than min_area, got "
+                f"{', '.join(kwargs)}"
+            )
+        self.size = _pixels("RandomSizedCropAug", size)
+        self._shares = (area, 1.0) if isinstance(area, int | float) else area
+        _check_range("area", self._shares)
+        _check_range("ratio", ratio)
+        self.area = area
+        self.ratio = ratio
+        self.interp = interp
+
+    def _change(self, image: Array) -> Array:
+        wide, high = checked_image("RandomSizedCropAug", image)
+        region = drawn_region(wide, high, self._shares, self.ratio)
+        if region is None:
+            region = middle(wide, high, self.size)
+        return cut("RandomSizedCropAug", image, region, self.size, self.interp)
+
+
+def _check_range(word: str, limits: Any) -> None:
+    if not isinstance(limits, tuple | list) or len(limits) != 2:
+        raise ArgumentTypeError(
+            f"RandomSizedCropAug: expected {word} (least, largest), got {limits!r}"
+        )
+    if not 0 < limits[0] <= limits[1]:
+        raise ArgumentError(
+            f"RandomSizedCropAug: expected {word} above 0, the least first, got {limits}"
+        )
+
+
+class HorizontalFlipAug(Augmenter):
+    """Exchange left and right of an image, with a probability.
+
+    Args:
+        p: The probability, drawn from `random`.
+
+    Raises:
+        ArgumentTypeError: ``p`` is no number.
+        ArgumentError: It is not from 0 to 1.
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p=p)
+        self.p = checked_probability("HorizontalFlipAug", "p", p)
+
+    def _change(self, image: Array) -> Array:
+        if random.random() < self.p:
+            checked_image("HorizontalFlipAug", image)
+            return image[:, ::-1]
+        return image

@@ -1,0 +1,175 @@
+"""DetAugmenter: changes of images together with the boxes on them; and those made of others."""
+
+import json
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.image.augmenters.augmenter import Augmenter, augmented, plain_arguments
+from gluonish.image.augmenters.checks import checked_image, checked_probability
+from gluonish.image.host_array import Array, as_host, as_ndarray
+
+__all__ = [
+    "DetAugmenter",
+    "DetBorrowAug",
+    "DetHorizontalFlipAug",
+    "DetRandomSelectAug",
+    "augmented_with_boxes",
+]
+
+
+class DetAugmenter:
+    """Base of what changes an image and the boxes on it: call it with both.
+
+    A subclass of a program overrides ``__call__``, which takes and returns an NDArray and a NumPy
+    array.
+
+    Args:
+        **kwargs: What `dumps` tells of it.
+
+    Inputs:
+        src: (height, width, channels): an NDArray, or a NumPy array, and then so is the output.
+        label: (N, 5 or more), NumPy array of floats: class, left, top, right and bottom of each
+            box, as shares of width and height, and what else there is of it.
+
+    Outputs:
+        src: The changed image, a new array.
+        label: Its boxes: (M, 5 or more). Both inputs stay as they were.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = plain_arguments(kwargs)
+
+    def dumps(self) -> Any:
+        """Return the class's name and the arguments, as JSON."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __call__(self, src: Any, label: Any) -> tuple[Any, Array]:
+        """Return the changed image, and its boxes.
+
+        Raises:
+            ArgumentTypeError: ``src`` or ``label`` is no array.
+            ArgumentError: ``label`` has other axes.
+        """
+        name = type(self).__name__
+        boxes = as_host(name, label)
+        if boxes.ndim != 2 or boxes.shape[1] < 5:
+            raise ArgumentError(
+                f"{name}: expected label (objects, 5 or more): class, left, top, right, bottom, "
+                f"got {boxes.shape}"
+            )
+        if isinstance(src, np.ndarray):
+            return self._change(src, boxes)
+        made, boxes = self._change(as_host(name, src), boxes)
+        return as_ndarray(made, src.context), boxes
+
+    def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
+        """Return the changed image and its boxes, on the host; given arrays are not written to."""
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a subclass that overrides __call__, got one without"
+        )
+
+
+def augmented_with_boxes(augmenter: Any, image: Array, boxes: Array) -> tuple[Array, Array]:
+    """Return what an augmenter makes of a host image and its boxes."""
+    if isinstance(augmenter, DetAugmenter) and type(augmenter).__call__ is DetAugmenter.__call__:
+        return augmenter._change(image, boxes)
+    name = type(augmenter).__name__
+    made, label = augmenter(as_ndarray(image.copy()), boxes.copy())
+    return as_host(name, made), as_host(name, label)
+
+
+class DetBorrowAug(DetAugmenter):
+    """An augmenter of images that leaves boxes where they are.
+
+    Args:
+        augmenter: It must not move pixels, unless in proportion.
+
+    Raises:
+        ArgumentTypeError: ``augmenter`` is no `Augmenter`.
+    """
+
+    def __init__(self, augmenter: Augmenter) -> None:
+        if not isinstance(augmenter, Augmenter):
+            raise ArgumentTypeError(
+                f"DetBorrowAug: expected an Augmenter, got {type(augmenter).__name__}"
+            )
+        super().__init__(augmenter=augmenter.dumps())
+        self.augmenter = augmenter
+
+    def dumps(self) -> list[Any]:
+        """Return the class's name and what the augmenter tells."""
+        return [type(self).__name__.lower(), self.augmenter.dumps()]
+
+    def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
+        return augmented(self.augmenter, image), boxes
+
+
+class DetRandomSelectAug(DetAugmenter):
+    """One of several augmenters, drawn from `random` for each image, or none of them.
+
+    Args:
+        aug_list: A list of `DetAugmenter`, or one.
+        skip_prob: Probability of none.
+
+    Attributes:
+        aug_list: A list of `DetAugmenter`.
+        skip_prob: The argument; 1 where the list is empty.
+
+    Raises:
+        ArgumentTypeError: There are others in the list, or ``skip_prob`` is no number.
+        ArgumentError: ``skip_prob`` is not from 0 to 1.
+    """
+
+    def __init__(
+        self, aug_list: DetAugmenter | Iterable[DetAugmenter], skip_prob: float = 0
+    ) -> None:
+        super().__init__(skip_prob=skip_prob)
+        found = list(aug_list) if isinstance(aug_list, Iterable) else [aug_list]
+        for augmenter in found:
+            if not isinstance(augmenter, DetAugmenter):
+                raise ArgumentTypeError(
+                    "DetRandomSelectAug: expected a list of DetAugmenter, got "
+                    f"{type(augmenter).__name__} in it"
+                )
+        checked_probability("DetRandomSelectAug", "skip_prob", skip_prob)
+        self.aug_list = found
+        self.skip_prob = skip_prob if found else 1
+
+    def dumps(self) -> list[Any]:
+        """Return the class's name and what the augmenters tell."""
+        return [type(self).__name__.lower(), [part.dumps() for part in self.aug_list]]
+
+    def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
+        if random.random() < self.skip_prob:
+            return image, boxes
+        random.shuffle(self.aug_list)
+        return augmented_with_boxes(self.aug_list[0], image, boxes)
+
+
+class DetHorizontalFlipAug(DetAugmenter):
+    """Exchange left and right of an image and of its boxes, with a probability.
+
+    Args:
+        p: The probability, drawn from `random`.
+
+    Raises:
+        ArgumentTypeError: ``p`` is no number.
+        ArgumentError: It is not from 0 to 1.
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p=p)
+        self.p = checked_probability("DetHorizontalFlipAug", "p", p)
+
+    def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
+        if random.random() >= self.p:
+            return image, boxes
+        checked_image("DetHorizontalFlipAug", image)
+        flipped = boxes.copy()
+        flipped[:, 1] = 1 - boxes[:, 3]
+        flipped[:, 3] = 1 - boxes[:, 1]
+        return image[:, ::-1], flipped

@@ -1,0 +1,166 @@
+"""CreateMultiRandCropAugmenter and CreateDetAugmenter: the augmenters of an `ImageDetIter`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.image.augmenters.augmenter import Augmenter
+from gluonish.image.augmenters.color import CastAug
+from gluonish.image.augmenters.create import (
+    checked_data_shape,
+    color_augmenters,
+    normalizing_augmenters,
+)
+from gluonish.image.augmenters.geometry import ForceResizeAug, ResizeAug
+from gluonish.image.detection.augmenter import (
+    DetAugmenter,
+    DetBorrowAug,
+    DetHorizontalFlipAug,
+    DetRandomSelectAug,
+)
+from gluonish.image.detection.proposal import Range, checked_range
+from gluonish.image.detection.random_crop import DetRandomCropAug
+from gluonish.image.detection.random_pad import DetRandomPadAug
+
+__all__ = ["CreateDetAugmenter", "CreateMultiRandCropAugmenter"]
+
+
+def CreateMultiRandCropAugmenter(
+    min_object_covered: float | Sequence[float] = 0.1,
+    aspect_ratio_range: float | Range | Sequence[Range] = (0.75, 1.33),
+    area_range: float | Range | Sequence[Range] = (0.05, 1.0),
+    min_eject_coverage: float | Sequence[float] = 0.3,
+    max_attempts: int | Sequence[int] = 50,
+    skip_prob: float = 0,
+) -> DetRandomSelectAug:
+    """Return an augmenter that cuts images in one of several ways, drawn for each.
+
+    See `DetRandomCropAug` for the arguments. A list of one has a value for each way; what is no
+    list, or a list of one value, holds for all.
+
+    Args:
+        min_object_covered: What must be seen of each object.
+        aspect_ratio_range: Least and largest ratio of width to height.
+        area_range: Least and largest share of the image's area.
+        min_eject_coverage: What an object must have more of to stay.
+        max_attempts: How many regions are drawn at most.
+        skip_prob: Probability that an image stays as it is.
+
+    Raises:
+        ArgumentError: Lists have different lengths, or a value is out of range.
+        ArgumentTypeError: A value is of the wrong type.
+    """
+    given: dict[str, Any] = {
+        "min_object_covered": min_object_covered,
+        "aspect_ratio_range": aspect_ratio_range,
+        "area_range": area_range,
+        "min_eject_coverage": min_eject_coverage,
+        "max_attempts": max_attempts,
+    }
+    columns = {
+        word: list(value) if isinstance(value, list) else [value] for word, value in given.items()
+    }
+    count = max(map(len, columns.values()))
+    for word, values in columns.items():
+        if len(values) not in (1, count):
+            raise ArgumentError(
+                f"CreateMultiRandCropAugmenter: expected 1 or {count} values as {word}, got "
+                f"{len(values)}"
+            )
+        columns[word] = values * (count // len(values))
+    ways = [
+        DetRandomCropAug(**dict(zip(columns, row, strict=True)))
+        for row in zip(*columns.values(), strict=True)
+    ]
+    return DetRandomSelectAug(ways, skip_prob)
+
+
+def CreateDetAugmenter(
+    data_shape: tuple[int, int, int],
+    resize: int = 0,
+    rand_crop: float = 0,
+    rand_pad: float = 0,
+    rand_gray: float = 0,
+    rand_mirror: bool = False,
+    mean: Any = None,
+    std: Any = None,
+    brightness: float = 0,
+    contrast: float = 0,
+    saturation: float = 0,
+    pca_noise: float = 0,
+    hue: float = 0,
+    inter_method: int = 2,
+    min_object_covered: float | Sequence[float] = 0.1,
+    aspect_ratio_range: Any = (0.75, 1.33),
+    area_range: Any = (0.05, 3.0),
+    min_eject_coverage: float | Sequence[float] = 0.3,
+    max_attempts: int | Sequence[int] = 50,
+    pad_val: float | Sequence[float] = (127, 127, 127),
+) -> list[DetAugmenter]:
+    """Return a list of augmenters, which make float32 images of one size, and their boxes.
+
+    Args:
+        data_shape: Channels, height and width of what they make.
+        resize: Length of the shorter side at the beginning; 0 for the one that it has.
+        rand_crop: Probability that an image is cut; see `CreateMultiRandCropAugmenter`.
+        rand_pad: Probability that it is put on a larger canvas; see `DetRandomPadAug`.
+        rand_gray: Probability that an image becomes gray.
+        rand_mirror: Whether to exchange left and right of half of the images.
+        mean: What is taken from the pixels: 1 or 3 numbers, or True for ImageNet's.
+        std: What they are divided by then: 1 or 3 numbers, or True for ImageNet's.
+        brightness: See `BrightnessJitterAug`.
+        contrast: See `ContrastJitterAug`.
+        saturation: See `SaturationJitterAug`.
+        pca_noise: Standard deviation of light that is added; see `LightingAug`.
+        hue: See `HueJitterAug`.
+        inter_method: How to resample, as for `imresize`.
+        min_object_covered: What must be seen of each object of an image that is cut.
+        aspect_ratio_range: Least and largest ratio of width to height, of regions and canvases.
+        area_range: Least and largest share of the image's area, of regions; of a canvas from 1 on.
+        min_eject_coverage: What an object must have more of to stay.
+        max_attempts: How many regions or canvases are drawn at most.
+        pad_val: Colour of a canvas.
+
+    Raises:
+        ArgumentTypeError: An argument is of the wrong type.
+        ArgumentError: A number is out of range.
+    """
+    _, high, wide = checked_data_shape("CreateDetAugmenter", data_shape)
+    _check_probabilities(rand_crop=rand_crop, rand_pad=rand_pad)
+    found: list[DetAugmenter] = []
+    if resize > 0:
+        found.append(DetBorrowAug(ResizeAug(resize, inter_method)))
+    if rand_crop > 0:
+        found.append(
+            CreateMultiRandCropAugmenter(
+                min_object_covered,
+                aspect_ratio_range,
+                area_range,
+                min_eject_coverage,
+                max_attempts,
+                skip_prob=1 - rand_crop,
+            )
+        )
+    if rand_mirror:
+        found.append(DetHorizontalFlipAug(0.5))
+    if rand_pad > 0:
+        # Lists have a value for each way to cut; a canvas takes the first.
+        areas, ratios, attempts = map(_first, (area_range, aspect_ratio_range, max_attempts))
+        least, largest = checked_range("CreateDetAugmenter", "area_range", areas)
+        multiples = (max(1.0, least), max(1.0, largest))
+        canvas = DetRandomPadAug(ratios, multiples, attempts, pad_val)
+        found.append(DetRandomSelectAug([canvas], 1 - rand_pad))
+    plain: list[Augmenter] = [ForceResizeAug((wide, high), inter_method), CastAug()]
+    plain += color_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray)
+    plain += normalizing_augmenters("CreateDetAugmenter", mean, std)
+    return found + [DetBorrowAug(augmenter) for augmenter in plain]
+
+
+def _check_probabilities(**given: float) -> None:
+    for word, value in given.items():
+        if not 0 <= value <= 1:
+            raise ArgumentError(f"CreateDetAugmenter: expected {word} from 0 to 1, got {value}")
+
+
+def _first(given: Any) -> Any:
+    return given[0] if isinstance(given, list) and given else given

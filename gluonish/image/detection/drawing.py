@@ -1,0 +1,108 @@
+"""Pictures of images with their boxes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.image.host_array import Array
+from gluonish.ops.image.opencv import open_cv
+
+__all__ = ["checked_color", "with_boxes"]
+
+_TEXT_OFFSET = (5, 20)  # pixels from the box's upper left corner
+_TEXT_SCALE = 0.5
+
+
+def checked_color(name: str, color: Any) -> tuple[float, ...] | None:
+    """Return a color of red, green and blue as it is; None stays.
+
+    Raises:
+        ArgumentTypeError: It is something else.
+    """
+    if color is None:
+        return None
+    numbers = isinstance(color, tuple | list | np.ndarray) and len(color) == 3
+    if not numbers or not all(isinstance(part, int | float | np.number) for part in color):
+        raise ArgumentTypeError(f"{name}: expected color (red, green, blue), got {color!r}")
+    return tuple(float(part) for part in color)
+
+
+def with_boxes(
+    image: Array,
+    boxes: Array,
+    color: tuple[float, ...] | None,
+    thickness: int,
+    names: Mapping[int, str] | None,
+) -> Array:
+    """Draw boxes and names into an image; OpenCV does it, or Pillow where there is none.
+
+    Args:
+        image: (height, width, 3), uint8, blue first; it is drawn into.
+        boxes: (objects, 5 or more); those of a class below 0 are none.
+        color: Red, green, blue; None draws one for each box from NumPy's generator.
+        thickness: Of lines, in pixels.
+        names: Of classes; None for none.
+
+    Returns:
+        ``image``.
+    """
+    high, wide = image.shape[:2]
+    draw = _rectangle_by_pillow if open_cv() is None else _rectangle_by_opencv
+    write = _text_by_pillow if open_cv() is None else _text_by_opencv
+    for row in boxes:
+        if row[0] < 0:
+            continue
+        x0, y0, x1, y1 = row[1:5].tolist()
+        left, top = int(x0 * wide), int(y0 * high)
+        corners = (left, top, int(x1 * wide), int(y1 * high))
+        drawn = _drawn_color() if color is None else color[::-1]
+        draw(image, corners, drawn, thickness)
+        name = names.get(int(row[0])) if names else None
+        if name is not None:
+            write(image, str(name), (left + _TEXT_OFFSET[0], top + _TEXT_OFFSET[1]), drawn)
+    return image
+
+
+def _drawn_color() -> tuple[float, ...]:
+    return tuple((np.random.rand(3) * 255).tolist())  # noqa: NPY002  # as MXNet draws
+
+
+def _rectangle_by_opencv(
+    image: Array, corners: tuple[int, ...], color: tuple[float, ...], thickness: int
+) -> None:
+    open_cv().rectangle(image, corners[:2], corners[2:], color, thickness)
+
+
+def _text_by_opencv(image: Array, text: str, at: tuple[int, int], color: tuple[float, ...]) -> None:
+    cv2 = open_cv()
+    cv2.putText(image, text, at, cv2.FONT_HERSHEY_SIMPLEX, _TEXT_SCALE, color)
+
+
+def _rectangle_by_pillow(
+    image: Array, corners: tuple[int, ...], color: tuple[float, ...], thickness: int
+) -> None:
+    """Draw what OpenCV draws; corners of lines thicker than 2 are less round."""
+    left, top, right, bottom = corners
+    half = (thickness + 1) // 2 if thickness > 1 else 0
+    high, wide = image.shape[:2]
+    shown = np.clip(np.rint(color), 0, 255).astype(np.uint8)
+
+    def fill(x0: int, y0: int, x1: int, y1: int) -> None:
+        image[max(y0, 0) : min(y1 + 1, high), max(x0, 0) : min(x1 + 1, wide)] = shown
+
+    for x in (left, right):
+        fill(x - half, top, x + half, bottom)
+    for y in (top, bottom):
+        fill(left, y - half, right, y + half)
+
+
+def _text_by_pillow(image: Array, text: str, at: tuple[int, int], color: tuple[float, ...]) -> None:
+    from PIL import Image, ImageDraw
+
+    picture = Image.fromarray(image)
+    shown = tuple(round(min(max(part, 0), 255)) for part in color)
+    # `at` is the lower left corner of the text, as OpenCV has it.
+    ImageDraw.Draw(picture).text((at[0], max(at[1] - 11, 0)), text, fill=shown)
+    image[...] = np.asarray(picture)

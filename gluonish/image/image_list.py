@@ -1,0 +1,109 @@
+"""Lists of images with labels: `.lst` files, and those that a program has."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentTypeError, FileFormatError
+from gluonish.core.files import open_to_read
+from gluonish.image.host_array import Array
+from gluonish.ndarray import NDArray
+
+__all__ = ["ListedImage", "given_images", "listed_images"]
+
+_LEAST_COLUMNS = 3
+
+
+class ListedImage(NamedTuple):
+    """An image on a list.
+
+    Attributes:
+        key: Its number on a `.lst` file; of a list that a program has its place as text, from "1".
+        labels: (labels,), at least one.
+        path: Of its file, relative to the folder of images.
+    """
+
+    key: int | str
+    labels: Array
+    path: str
+
+
+def listed_images(
+    path: str | os.PathLike[str],
+    reader: str,
+    dtype: Any,
+    refused: Callable[[FileFormatError], None] | None = None,
+) -> Iterator[ListedImage]:
+    """Give the images of a `.lst` file: number, labels and path on each line, between tabs.
+
+    Args:
+        path: The file.
+        reader: What reads it, for errors.
+        dtype: Of the labels.
+        refused: Called with the error of each wrong line, which is then left out; by default the
+            error is raised.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FileFormatError: A line is none; names it.
+    """
+    with open_to_read(path, reader) as file:
+        for number, stored in enumerate(file, 1):
+            line = stored.decode("utf-8", "surrogateescape").strip()
+            if not line:
+                continue
+            try:
+                image = _listed_image(line, dtype)
+            except (ValueError, OverflowError) as cause:
+                error = FileFormatError(
+                    f"{reader}: expected number, labels and path between tabs on line {number} of "
+                    f"{os.fspath(path)!r}, got {line!r:.80} ({cause!s:.80})"
+                )
+                if refused is None:
+                    raise error from None
+                refused(error)
+            else:
+                yield image
+
+
+def _listed_image(line: str, dtype: Any) -> ListedImage:
+    columns = line.split("\t")
+    if len(columns) < _LEAST_COLUMNS:
+        raise ValueError(f"{len(columns)} columns")
+    labels = np.array([float(label) for label in columns[1:-1]], dtype)
+    return ListedImage(int(columns[0]), labels, columns[-1])
+
+
+def given_images(imglist: Any, reader: str, dtype: Any) -> Iterator[ListedImage]:
+    """Give the images of a list of ``[label, ..., path]``, where a label may be a list of them.
+
+    Args:
+        imglist: The list.
+        reader: What has it, for errors.
+        dtype: Of the labels.
+
+    Raises:
+        ArgumentTypeError: It is no list, or an entry of it is none.
+    """
+    if not isinstance(imglist, Sequence) or isinstance(imglist, str):
+        raise ArgumentTypeError(
+            f"{reader}: expected a list of [label, path] as imglist, got {imglist!r:.80}"
+        )
+    for number, entry in enumerate(imglist, 1):
+        try:
+            *labels, path = entry
+            if len(labels) == 1:
+                (labels,) = labels
+            if isinstance(labels, NDArray):
+                labels = labels.asnumpy()
+            values = np.array(labels, dtype).reshape(-1)
+            if not values.size:
+                raise ValueError
+            yield ListedImage(str(number), values, os.fspath(path))
+        except (TypeError, ValueError):
+            raise ArgumentTypeError(
+                f"{reader}: expected labels and a path as entry {number} of imglist, got "
+                f"{entry!r:.80}"
+            ) from None

@@ -1,0 +1,329 @@
+"""ImageDetIter: batches of images, and of the boxes of objects on them."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.image.augmenters.create import usual_amounts
+from gluonish.image.detection.augmenter import augmented_with_boxes
+from gluonish.image.detection.create import CreateDetAugmenter
+from gluonish.image.detection.drawing import checked_color, with_boxes
+from gluonish.image.detection.labels import parsed_boxes
+from gluonish.image.host_array import Array, as_host, as_ndarray
+from gluonish.image.iteration.image_iter import ImageIter, is_ours
+from gluonish.io.data_iter import DataDesc
+from gluonish.ops.image.opencv import open_cv
+
+__all__ = ["ImageDetIter"]
+
+PathLike = str | os.PathLike[str]
+
+
+class ImageDetIter(ImageIter):
+    """Batches of images, and of the boxes of objects on them.
+
+    A label is a header, its length and the number of values of each object first, and the objects:
+    class, left, top, right and bottom, as shares of width and height, and more. Boxes without an
+    area are left out. A batch has rows of -1 where an image has fewer objects than another.
+
+    Args:
+        batch_size: Images in a batch.
+        data_shape: Channels (3), height and width of the images in a batch.
+        path_imgrec: File of records.
+        path_imglist: Path of a ``.lst`` file.
+        path_root: Folder that the paths on a list are relative to; the current one by default.
+        path_imgidx: Index of the records, which shuffling and parts need.
+        shuffle: Whether every epoch has another order, drawn from `random`.
+        part_index: Which part of the images to give, for several workers.
+        num_parts: How many parts there are, of equal lengths.
+        aug_list: A list of `DetAugmenter`; by default what `CreateDetAugmenter` makes of
+            ``data_shape`` and the other keywords.
+        imglist: A list of ``[label, path]``.
+        data_name: Name of the images in ``provide_data``.
+        label_name: Name of the labels in ``provide_label``.
+        last_batch_handle: See `ImageIter`.
+        **kwargs: Of `CreateDetAugmenter`.
+
+    Attributes:
+        label_shape: Objects and values of each of them, of an image's rows in a batch: the most
+            that one has.
+        provide_label: Description of the boxes, (batch_size, objects, values).
+
+    All labels are read once at the beginning.
+
+    Raises:
+        ArgumentError: There is no source, a number is out of range, or the index is missing.
+        ArgumentTypeError: An argument is of the wrong type.
+        MissingFileError: A file does not exist.
+        FileFormatError: See `ImageIter`; and a label that is none, or has no box with an area.
+    """
+
+    # What fills rows of labels that an image has none for.
+    _no_label = -1
+    _make_augmenters = staticmethod(CreateDetAugmenter)  # type: ignore[assignment]  # of boxes, too
+
+    def __init__(
+        self,
+        batch_size: int,
+        data_shape: tuple[int, int, int],
+        path_imgrec: PathLike | None = None,
+        path_imglist: PathLike | None = None,
+        path_root: PathLike | None = None,
+        path_imgidx: PathLike | None = None,
+        shuffle: bool = False,
+        part_index: int = 0,
+        num_parts: int = 1,
+        aug_list: Iterable[Any] | None = None,
+        imglist: Sequence[Any] | None = None,
+        data_name: str = "data",
+        label_name: str = "label",
+        last_batch_handle: str = "pad",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            batch_size,
+            data_shape,
+            path_imgrec=path_imgrec,
+            path_imglist=path_imglist,
+            path_root=path_root,
+            path_imgidx=path_imgidx,
+            shuffle=shuffle,
+            part_index=part_index,
+            num_parts=num_parts,
+            aug_list=aug_list,
+            imglist=imglist,
+            data_name=data_name,
+            label_name=label_name,
+            last_batch_handle=last_batch_handle,
+            **kwargs,
+        )
+        self.label_shape = self._largest_label()
+        self._describe_labels()
+
+    def _describe_labels(self) -> None:
+        (name, _), *_ = self.provide_label
+        self.provide_label = [DataDesc(name, (self.batch_size, *self.label_shape))]
+
+    def _largest_label(self) -> tuple[int, int]:
+        """Return the most objects, and the most values of one, that a label has."""
+        self.reset()
+        most, widest = 0, 0
+        while True:
+            try:
+                label, _ = self.next_sample()
+            except StopIteration:
+                break
+            objects, width = self._parsed(label).shape
+            most, widest = max(most, objects), max(widest, width)
+        self.reset()
+        return most, widest
+
+    def _parsed(self, label: Any) -> Array:
+        return parsed_boxes(type(self).__name__, label, self._where)
+
+    def _put(self, images: Array, labels: Array, at: int, label: Any, image: Array) -> None:
+        image, boxes = self._augmented(image, self._parsed(label))
+        objects, width = self.label_shape
+        if boxes.shape[0] > objects or boxes.shape[1] != width:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected at most {objects} objects of {width} values, got "
+                f"{boxes.shape} of {self._where}; use reshape for more objects"
+            )
+        self._put_image(images, at, image)
+        labels[at] = self._no_label
+        labels[at, : len(boxes)] = boxes
+
+    def _augmented(self, image: Array, boxes: Array) -> tuple[Array, Array]:
+        if is_ours(self.augmentation_transform):
+            for augmenter in self.auglist:
+                image, boxes = augmented_with_boxes(augmenter, image, boxes)
+            return image, boxes
+        made, label = self.augmentation_transform(as_ndarray(image), boxes)
+        return as_host("augmentation_transform", made), as_host("augmentation_transform", label)
+
+    def augmentation_transform(self, data: Any, label: Any) -> Any:  # type: ignore[override]  # MXNet's
+        """Return what the augmenters make of an image and its boxes.
+
+        Args:
+            data: (height, width, channels).
+            label: (objects, 5 or more), as `DetAugmenter` has them.
+
+        Returns:
+            An NDArray, and a NumPy array of boxes.
+        """
+        name = type(self).__name__
+        image, boxes = as_host(name, data), as_host(name, label)
+        for augmenter in self.auglist:
+            image, boxes = augmented_with_boxes(augmenter, image, boxes)
+        return as_ndarray(image), boxes
+
+    def reshape(
+        self,
+        data_shape: tuple[int, int, int] | None = None,
+        label_shape: tuple[int, int] | None = None,
+    ) -> None:
+        """Change the shape of batches.
+
+        The augmenters stay what they are: for another ``data_shape`` they have to make it.
+
+        Args:
+            data_shape: Channels (3), height and width; None for the present one.
+            label_shape: Objects, not fewer than now, and values of each, as now; None likewise.
+
+        Raises:
+            ArgumentTypeError: A shape is no tuple of whole numbers.
+            ArgumentError: It is none that is possible.
+        """
+        if data_shape is not None:
+            self.check_data_shape(data_shape)
+        if label_shape is not None:
+            self.check_label_shape(label_shape)
+            self.label_shape = (label_shape[0], label_shape[1])
+            self._describe_labels()
+        if data_shape is not None:
+            self.data_shape = tuple(data_shape)
+            name = self.provide_data[0].name
+            self.provide_data = [DataDesc(name, (self.batch_size, *self.data_shape))]
+        if self._kept is not None:
+            self._keep_reshaped()
+
+    def _keep_reshaped(self) -> None:
+        """Give what rolls over the new shape of labels; images of another shape are dropped."""
+        assert self._kept is not None  # asked before
+        images, labels = self._kept
+        self._kept = None
+        if images.shape[1:] == self.data_shape:
+            wider = np.full((len(labels), *self.label_shape), self._no_label, labels.dtype)
+            wider[:, : labels.shape[1]] = labels
+            self._kept = images, wider
+
+    def check_label_shape(self, label_shape: tuple[int, int]) -> None:
+        """Check a shape of labels for `reshape`.
+
+        Raises:
+            ArgumentTypeError: It is no pair of whole numbers.
+            ArgumentError: It has fewer objects than now, or another number of values.
+        """
+        name = type(self).__name__
+        whole = isinstance(label_shape, tuple | list) and all(
+            isinstance(extent, int | np.integer) for extent in label_shape
+        )
+        if not whole:
+            raise ArgumentTypeError(
+                f"{name}: expected label_shape (objects, values), got {label_shape!r}"
+            )
+        if len(label_shape) != 2:
+            raise ArgumentError(
+                f"{name}: expected label_shape (objects, values), got {tuple(label_shape)}"
+            )
+        objects, width = self.label_shape
+        if label_shape[0] < objects or label_shape[1] != width:
+            raise ArgumentError(
+                f"{name}: expected label_shape of at least {objects} objects of {width} values, "
+                f"got {tuple(label_shape)}"
+            )
+
+    def sync_label_shape(self, it: "ImageDetIter", verbose: bool = False) -> "ImageDetIter":
+        """Give this iterator and another one the same shape of labels, the larger of both.
+
+        Args:
+            it: The other.
+            verbose: Whether to print what has changed.
+
+        Returns:
+            ``it``.
+
+        Raises:
+            ArgumentTypeError: ``it`` is no ImageDetIter.
+            ArgumentError: Their objects have different numbers of values.
+        """
+        name = type(self).__name__
+        if not isinstance(it, ImageDetIter):
+            raise ArgumentTypeError(f"{name}: expected an ImageDetIter, got {type(it).__name__}")
+        if it.label_shape[1] != self.label_shape[1]:
+            raise ArgumentError(
+                f"{name}: expected objects of {self.label_shape[1]} values, got "
+                f"{it.label_shape[1]} in the other iterator"
+            )
+        shape = max(self.label_shape, it.label_shape)
+        for iterator in (self, it):
+            if iterator.label_shape != shape:
+                if verbose:
+                    print(f"{name}: label_shape {iterator.label_shape} becomes {shape}")  # noqa: T201  # asked for
+                iterator.reshape(label_shape=shape)
+        return it
+
+    def draw_next(
+        self,
+        color: tuple[float, float, float] | None = None,
+        thickness: int = 2,
+        mean: Any = None,
+        std: Any = None,
+        clip: bool = True,
+        waitKey: int | None = None,
+        window_name: str = "draw_next",
+        id2labels: Mapping[int, str] | None = None,
+    ) -> Iterator[Array]:
+        """Give augmented images with their boxes drawn, to look at, up to the end of the epoch.
+
+        Args:
+            color: Of boxes and names: red, green, blue, from 0 to 255; None draws one for each box
+                from NumPy's generator.
+            thickness: Of lines, in pixels.
+            mean: What is added to the pixels, after ``std``: 1 or 3 numbers, or True for
+                ImageNet's; to undo `ColorNormalizeAug`.
+            std: What they are multiplied by: the same.
+            clip: Whether values are limited to 0 to 255 rather than wrapped around.
+            waitKey: Show each image in a window by OpenCV, and wait so many milliseconds, 0 for a
+                key; None shows nothing.
+            window_name: Of that window.
+            id2labels: Names of classes, by their numbers.
+
+        Returns:
+            Images (height, width, 3), uint8, blue first, one after the other.
+
+        Raises:
+            ArgumentTypeError: An argument is of the wrong type.
+        """
+        name = f"{type(self).__name__}.draw_next"
+        shade = checked_color(name, color)
+        if id2labels is not None and not isinstance(id2labels, Mapping):
+            raise ArgumentTypeError(f"{name}: expected id2labels to be a dict, got {id2labels!r}")
+        offset, factor = usual_amounts(name, "mean", mean), usual_amounts(name, "std", std)
+        return self._drawn(shade, thickness, offset, factor, clip, waitKey, window_name, id2labels)
+
+    def _drawn(
+        self,
+        color: tuple[float, ...] | None,
+        thickness: int,
+        mean: Array | None,
+        std: Array | None,
+        clip: bool,
+        waitKey: int | None,
+        window_name: str,
+        id2labels: Mapping[int, str] | None,
+    ) -> Iterator[Array]:
+        while True:
+            try:
+                label, stored = self.next_sample()
+            except StopIteration:
+                return
+            image, boxes = self._augmented(self._decoded(stored), self._parsed(label))
+            values = image * (1 if std is None else std) + (0 if mean is None else mean)
+            if clip:
+                values = np.clip(values, 0, 255)
+            shown = np.ascontiguousarray(values.astype(np.int64).astype(np.uint8)[:, :, ::-1])
+            yield with_boxes(shown, boxes, color, thickness, id2labels)
+            if waitKey is not None:
+                _show(shown, window_name, waitKey)
+
+
+def _show(image: Array, window_name: str, milliseconds: int) -> None:
+    cv2 = open_cv()
+    if cv2 is None:
+        raise ArgumentError("ImageDetIter.draw_next: expected waitKey=None, as OpenCV is missing")
+    cv2.imshow(window_name, image)
+    cv2.waitKey(milliseconds)

@@ -1,0 +1,397 @@
+"""ImageIter: batches of images and labels."""
+
+import os
+import random
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import (
+    ArgumentError,
+    FileFormatError,
+    OperatorError,
+)
+from gluonish.core.files import open_to_read
+from gluonish.image.augmenters.augmenter import augmented, chosen_augmenters
+from gluonish.image.augmenters.create import CreateAugmenter
+from gluonish.image.decode import imdecode
+from gluonish.image.host_array import Array, as_host, as_ndarray
+from gluonish.image.iteration.samples import (
+    check_choice,
+    check_image_shape,
+    checked_batch_size,
+    opened_records,
+    part_of,
+    put_label,
+    read_list,
+)
+from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
+from gluonish.ndarray import NDArray
+from gluonish.ops.image.decoding import decode_image
+from gluonish.recordio import MXIndexedRecordIO, unpack
+
+__all__ = ["ImageIter", "is_ours"]
+
+PathLike = str | os.PathLike[str]
+
+_LAST_BATCH = ("pad", "discard", "roll_over")
+_LABEL_DTYPES = ("float32", "float64", "int32", "int64")
+
+
+class ImageIter(DataIter):
+    """Batches of images and labels, from a file of records or from files that a list names.
+
+    Images go through ``aug_list``. A subclass may override what a sample goes through, in this
+    order: `next_sample`, `imdecode`, `check_valid_image`, `augmentation_transform`,
+    `postprocess_data`. Where its `next_sample` has nothing more until `reset`, the last batch is
+    filled with its own samples.
+
+    Args:
+        batch_size: Images in a batch.
+        data_shape: Channels (3), height and width of the images in a batch.
+        label_width: Labels of each image; one label of an image fills several.
+        path_imgrec: File of records.
+        path_imglist: Path of a ``.lst`` file; with ``path_imgrec`` and an index its labels, by key,
+            stand for those of the records.
+        path_root: Folder that the paths on a list are relative to; the current one by default.
+        path_imgidx: Index of the records, which shuffling and parts need.
+        shuffle: Whether every epoch has another order, drawn from `random`.
+        part_index: Which part of the images to give, for several workers.
+        num_parts: How many parts there are. They have equal lengths; what is left over, fewer than
+            ``num_parts``, is in none.
+        aug_list: Augmenters, or what else takes an NDArray and returns one; by default what
+            `CreateAugmenter` makes of ``data_shape`` and the other keywords.
+        imglist: A list of ``[label, path]`` or ``[label, label, ..., path]``, where a label may be
+            a list.
+        data_name: Name of the images in ``provide_data``.
+        label_name: Name of the labels in ``provide_label``.
+        dtype: Of the labels: float32, float64, int32 or int64. (In MXNet batches have float32 in
+            any case.)
+        last_batch_handle: ``"pad"`` fills the last batch from the beginning, ``"discard"`` leaves
+            it out, ``"roll_over"`` keeps it for the next epoch to begin with.
+        **kwargs: Of `CreateAugmenter`.
+
+    Attributes:
+        provide_data: Description of the images, (batch_size, channels, height, width).
+        provide_label: Description of the labels, (batch_size,) or (batch_size, label_width).
+        imgrec: The open file of records, or None.
+        imglist: (labels, path) of each key, or None.
+        seq: Keys in the order of the epoch; None for records without an index.
+        auglist: The augmenters.
+        cur: Position in ``seq`` of the next sample.
+        num_image: Length of ``seq``, or None.
+
+    A batch's ``pad`` is how many samples were added to those at hand: at the end of an epoch from
+    the beginning, and for what rolled over from the new epoch.
+
+    Raises:
+        ArgumentError: There is no source, a number is out of range, or the index is missing.
+        ArgumentTypeError: An argument is of the wrong type.
+        MissingFileError: A file does not exist.
+        FileFormatError: A list or an index holds a line that is none; while reading, a record is
+            damaged or an image broken: then the error names it, and the next call of `next` goes on
+            behind it.
+    """
+
+    # What fills rows of labels that an image has none for.
+    _no_label = 0
+    # Makes the augmenters where there is no list of them.
+    _make_augmenters = staticmethod(CreateAugmenter)
+
+    def __init__(
+        self,
+        batch_size: int,
+        data_shape: tuple[int, int, int],
+        label_width: int = 1,
+        path_imgrec: PathLike | None = None,
+        path_imglist: PathLike | None = None,
+        path_root: PathLike | None = None,
+        path_imgidx: PathLike | None = None,
+        shuffle: bool = False,
+        part_index: int = 0,
+        num_parts: int = 1,
+        aug_list: Iterable[Any] | None = None,
+        imglist: Sequence[Any] | None = None,
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        dtype: Any = "float32",
+        last_batch_handle: str = "pad",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(checked_batch_size(type(self).__name__, batch_size))
+        name = type(self).__name__
+        self.check_data_shape(data_shape)
+        check_choice(name, "last_batch_handle", last_batch_handle, _LAST_BATCH)
+        self._label_dtype = normalize_dtype(dtype)
+        check_choice(name, "dtype of labels", self._label_dtype.name, _LABEL_DTYPES)
+        if path_imgrec is None and path_imglist is None and imglist is None:
+            raise ArgumentError(f"{name}: expected path_imgrec, path_imglist or imglist, got none")
+        self.imgrec = opened_records(path_imgrec, path_imgidx)
+        self.imglist = read_list(name, path_imglist, imglist, self._label_dtype)
+        self.path_root = path_root
+        self.shuffle = shuffle
+        self.last_batch_handle = last_batch_handle
+        self._set_keys(part_index, num_parts)
+        self.data_shape: tuple[int, ...] = tuple(data_shape)
+        self.label_width = label_width
+        labels = (batch_size, label_width) if label_width > 1 else (batch_size,)
+        self.provide_data = [DataDesc(data_name, (batch_size, *self.data_shape))]
+        self.provide_label = [DataDesc(label_name, labels, self._label_dtype)]
+        self.auglist = chosen_augmenters(
+            name, self._make_augmenters, self.data_shape, aug_list, kwargs
+        )
+        self._kept: tuple[Array, Array] | None = None  # what rolls over: images and labels
+        self._ended = False
+        self._where = "no sample yet"
+        self.cur = 0
+        self.reset()
+
+    def _set_keys(self, part_index: int, num_parts: int) -> None:
+        """Set ``seq`` and ``num_image``."""
+        name = type(self).__name__
+        self.imgidx: list[Any] | None = None
+        keys: Iterable[Any] | None = None
+        if isinstance(self.imgrec, MXIndexedRecordIO):
+            self.imgidx = list(self.imgrec.keys)
+            keys = self.imgidx
+        elif self.imgrec is not None:
+            if self.shuffle or num_parts > 1:
+                raise ArgumentError(
+                    f"{name}: expected path_imgidx with shuffle or num_parts, got path_imgrec alone"
+                )
+        elif self.imglist is not None:
+            keys = self.imglist
+        self.seq = None if keys is None else part_of(name, list(keys), part_index, num_parts)
+        self.num_image = None if self.seq is None else len(self.seq)
+
+    def reset(self) -> None:
+        """Begin the next epoch; what rolls over stays."""
+        if self.shuffle and self.seq is not None:
+            random.shuffle(self.seq)
+        if self.imgrec is not None:
+            self.imgrec.reset()
+        self.cur = 0
+        self._ended = False
+
+    def hard_reset(self) -> None:
+        """Begin the next epoch, without what rolls over."""
+        self._kept = None
+        self.reset()
+
+    def next_sample(self) -> tuple[Any, bytes]:
+        """Return the next label and the bytes of its image's file.
+
+        Returns:
+            The label: a number or an array of them; and the bytes.
+
+        Raises:
+            StopIteration: There is none in this epoch; the next call begins another.
+            ArgumentError: A list has no label for a record.
+            FileFormatError: A record is damaged.
+        """
+        if self.seq is None:
+            return self._next_record()
+        if self.cur >= len(self.seq):
+            self.cur = 0
+            raise StopIteration
+        key = self.seq[self.cur]
+        self.cur += 1
+        if self.imgrec is None:
+            assert self.imglist is not None  # keys are those of one or the other
+            labels, path = self.imglist[key]
+            self._where = path
+            return as_ndarray(labels.copy()), self.read_image(path)
+        self._where = f"record {key} of {self.imgrec.uri}"
+        header, stored = unpack(self.imgrec.read_idx(key))  # type: ignore[attr-defined]  # indexed
+        if self.imglist is None:
+            return header.label, stored
+        if key not in self.imglist:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected a label for {self._where} on the list, got none"
+            )
+        return as_ndarray(self.imglist[key][0].copy()), stored
+
+    def _next_record(self) -> tuple[Any, bytes]:
+        assert self.imgrec is not None  # there are keys for everything else
+        record = self.imgrec.read()
+        self._where = f"record {self.cur} of {self.imgrec.uri}, counted from 0"
+        if record is None:
+            self.imgrec.reset()
+            self.cur = 0
+            raise StopIteration
+        self.cur += 1
+        header, stored = unpack(record)
+        return header.label, stored
+
+    def next(self) -> DataBatch:
+        """Return the next batch.
+
+        Raises:
+            StopIteration: There is none before the next `reset`.
+            FileFormatError: An image is broken, or a record damaged; names it.
+            ArgumentError: An image or a label has another shape than the batch.
+        """
+        if self._ended:
+            raise StopIteration
+        images = np.empty(self.provide_data[0].shape, np.float32)
+        labels = np.full(self.provide_label[0].shape, self._no_label, self.provide_label[0].dtype)
+        count = self._take_kept(images, labels)
+        rolled = count > 0
+        pad = self.batch_size - count if rolled else 0
+        count = self._filled(images, labels, count)
+        if count < self.batch_size:
+            self._ended = True
+            if not count or self.last_batch_handle == "discard":
+                raise StopIteration
+            if self.last_batch_handle == "roll_over":
+                self._kept = images[:count], labels[:count]
+                raise StopIteration
+            pad = self.batch_size - count
+            self._go_round(images, labels, count)
+        return DataBatch([as_ndarray(images)], [as_ndarray(labels)], pad)
+
+    def _take_kept(self, images: Array, labels: Array) -> int:
+        """Fill the beginning of a batch with what rolled over; return how much that was."""
+        if self._kept is None:
+            return 0
+        kept_images, kept_labels = self._kept
+        self._kept = None
+        images[: len(kept_images)] = kept_images
+        labels[: len(kept_labels)] = kept_labels
+        return len(kept_images)
+
+    def _filled(self, images: Array, labels: Array, count: int) -> int:
+        """Fill a batch from a position on, up to its end or that of the epoch; return where."""
+        while count < self.batch_size:
+            try:
+                label, stored = self.next_sample()
+            except StopIteration:
+                break
+            self._put(images, labels, count, label, self._decoded(stored))
+            count += 1
+        return count
+
+    def _go_round(self, images: Array, labels: Array, count: int) -> None:
+        """Fill the rest of a batch from the beginning of the data, as often as it takes."""
+        while count < self.batch_size:
+            before, count = count, self._filled(images, labels, count)
+            if count == before:
+                # The next_sample of a subclass that begins again at `reset` only.
+                for rows in (images, labels):
+                    rows[count:] = np.resize(rows[:count], rows[count:].shape)
+                return
+
+    def _put(self, images: Array, labels: Array, at: int, label: Any, image: Array) -> None:
+        """Put a sample into a batch."""
+        if is_ours(self.augmentation_transform):
+            for augmenter in self.auglist:
+                image = augmented(augmenter, image)
+        else:
+            image = as_host(
+                "augmentation_transform", self.augmentation_transform(as_ndarray(image))
+            )
+        self._put_image(images, at, image)
+        put_label(type(self).__name__, labels, at, label, self._where)
+
+    def _decoded(self, stored: Any) -> Array:
+        """Return the image in a file's bytes, checked."""
+        if is_ours(self.imdecode):
+            image = self._decoded_bytes(stored)
+        else:
+            image = as_host("imdecode", self.imdecode(stored))
+        if not is_ours(self.check_valid_image):
+            self.check_valid_image([as_ndarray(image.copy())])
+        return image
+
+    def _put_image(self, images: Array, at: int, image: Array) -> None:
+        """Put an augmented image into a batch, channels first."""
+        if is_ours(self.postprocess_data):
+            image = np.moveaxis(image, 2, 0) if image.ndim == 3 else image
+        else:
+            image = as_host("postprocess_data", self.postprocess_data(as_ndarray(image.copy())))
+        if image.shape != images.shape[1:]:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected images {images.shape[1:]} from the augmenters, "
+                f"as data_shape says, got {image.shape} of {self._where}"
+            )
+        images[at] = image
+
+    def check_data_shape(self, data_shape: tuple[int, int, int]) -> None:
+        """Check the shape of images in a batch.
+
+        Raises:
+            ArgumentTypeError: It is no tuple of three whole numbers.
+            ArgumentError: There are not 3 channels, or a side is below 1.
+        """
+        check_image_shape(type(self).__name__, data_shape)
+
+    def check_valid_image(self, data: Any) -> None:
+        """Check a decoded image; a subclass may refuse more.
+
+        Args:
+            data: A list of one image.
+
+        Raises:
+            ArgumentError: It has no axes.
+        """
+        if not len(data[0].shape):
+            raise ArgumentError(
+                f"{type(self).__name__}: expected an image with axes, got a number of {self._where}"
+            )
+
+    def imdecode(self, s: Any) -> NDArray:
+        """Return the image in a file's bytes: (height, width, 3), uint8, red first.
+
+        Raises:
+            FileFormatError: They are of no image that is known; names the file or the record that
+                was read last.
+        """
+        return as_ndarray(self._decoded_bytes(s))
+
+    def _decoded_bytes(self, stored: Any) -> Array:
+        try:
+            if isinstance(stored, bytes):
+                return decode_image("imdecode", np.frombuffer(stored, np.uint8), 1, True)
+            return imdecode(stored).asnumpy()
+        except OperatorError as error:
+            raise FileFormatError(
+                f"{type(self).__name__}: expected an image in {self._where}, got something else "
+                f"({error}): Broken image filename: {self._where}"
+            ) from error
+
+    def read_image(self, fname: str) -> bytes:
+        """Return the bytes of an image's file.
+
+        Args:
+            fname: Path, relative to ``path_root``.
+
+        Raises:
+            MissingFileError: There is no such file.
+        """
+        path = Path(fname) if self.path_root is None else Path(self.path_root) / fname
+        with open_to_read(path, type(self).__name__) as file:
+            return file.read()
+
+    def augmentation_transform(self, data: Any) -> NDArray:
+        """Return what the augmenters make of an image.
+
+        Args:
+            data: (height, width, channels).
+        """
+        image = as_host(type(self).__name__, data)
+        for augmenter in self.auglist:
+            image = augmented(augmenter, image)
+        return as_ndarray(image)
+
+    def postprocess_data(self, datum: NDArray) -> NDArray:
+        """Return an augmented image, (height, width, channels), with its channels first."""
+        made: NDArray = datum.transpose((2, 0, 1))
+        return made
+
+
+def is_ours(method: Any) -> bool:
+    """Return whether a method is defined here, so that its work may be done on the host."""
+    return getattr(method, "__module__", "").startswith("gluonish.image.")

@@ -1,0 +1,138 @@
+"""Regions of images: which ones, and what is in them."""
+
+import math
+import random
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.spec import Spec
+from gluonish.image.host_array import Array
+from gluonish.ops.image.interpolation import chosen_method
+from gluonish.ops.image.resampling import check_resampling, resampled
+
+__all__ = [
+    "Region",
+    "Size",
+    "checked_size",
+    "cut",
+    "drawn_place",
+    "drawn_region",
+    "middle",
+    "resized",
+    "scale_down",
+    "short_size",
+]
+
+Size = tuple[int, int]  # width and height, in pixels
+Region = tuple[int, int, int, int]  # x and y of the upper left corner, width, height
+
+_ATTEMPTS = 10
+
+
+def checked_size(name: str, size: Size) -> Size:
+    """Return a size, which must be a pair.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    if not isinstance(size, tuple | list) or len(size) != 2:
+        raise ArgumentTypeError(f"{name}: expected a size (width, height), got {size!r}")
+    return size[0], size[1]
+
+
+def scale_down(src_size: tuple[float, float], size: tuple[float, float]) -> Size:
+    """Return a size made smaller, with its proportions, until an image of another contains it.
+
+    Args:
+        src_size: Width and height of the image, in pixels.
+        size: Width and height that are wanted.
+    """
+    wide, high = size
+    if src_size[1] < high:
+        wide, high = float(wide * src_size[1]) / high, src_size[1]
+    if src_size[0] < wide:
+        wide, high = src_size[0], float(high * src_size[0]) / wide
+    return int(wide), int(high)
+
+
+def short_size(wide: int, high: int, shorter: int) -> Size:
+    """Return the size of an image with the shorter side that is wanted, in its proportions."""
+    if high > wide:
+        return shorter, shorter * high // wide
+    return shorter * wide // high, shorter
+
+
+def middle(wide: int, high: int, size: Size) -> Region:
+    """Return the region in the middle of an image that `scale_down` allows.
+
+    Args:
+        wide: The image's width, in pixels.
+        high: Its height.
+        size: Width and height that are wanted.
+    """
+    w, h = scale_down((wide, high), size)
+    return (wide - w) // 2, (high - h) // 2, w, h
+
+
+def drawn_place(wide: int, high: int, size: Size) -> Region:
+    """Return such a region whose place is drawn from `random`."""
+    w, h = scale_down((wide, high), size)
+    x0 = random.randint(0, wide - w)
+    return x0, random.randint(0, high - h), w, h
+
+
+def drawn_region(
+    wide: int, high: int, shares: tuple[float, float], ratio: tuple[float, float]
+) -> Region | None:
+    """Return a region whose place, area and proportions are drawn from `random`.
+
+    Args:
+        wide: Width of the image, in pixels.
+        high: Its height, in pixels.
+        shares: Least and largest share of the image's area.
+        ratio: Least and largest ratio of width to height.
+
+    Returns:
+        The region, or None where none of ten that were drawn fits.
+    """
+    for _ in range(_ATTEMPTS):
+        pixels = random.uniform(*shares) * wide * high
+        drawn = math.exp(random.uniform(math.log(ratio[0]), math.log(ratio[1])))
+        w, h = round(math.sqrt(pixels * drawn)), round(math.sqrt(pixels / drawn))
+        if 0 < w <= wide and 0 < h <= high:
+            return random.randint(0, wide - w), random.randint(0, high - h), w, h
+    return None
+
+
+def resized(name: str, image: Array, wide: int, high: int, interp: int) -> Array:
+    """Return an image in another size.
+
+    Args:
+        name: What wants it, for errors.
+        image: (height, width, channels); uint8, float32 or float64.
+        wide: New width, in pixels.
+        high: New height.
+        interp: See `chosen_method`.
+
+    Raises:
+        ArgumentError: ``interp`` is none.
+        OperatorError: The image has another dtype or no pixels, or a size is out of range.
+    """
+    method = chosen_method(interp, image.shape[:2], (high, wide))
+    check_resampling(name, Spec(image.shape, image.dtype), high, wide, method)
+    made: Array = resampled(image, high, wide, method)
+    return made
+
+
+def cut(name: str, image: Array, region: Region, size: Size, interp: int) -> Array:
+    """Return a region of an image, in another size unless it has it.
+
+    Args:
+        name: What wants it, for errors.
+        image: (height, width, channels).
+        region: It lies in the image.
+        size: Width and height of the result.
+        interp: See `chosen_method`.
+    """
+    x0, y0, w, h = region
+    out = image[y0 : y0 + h, x0 : x0 + w]
+    return out if (w, h) == size else resized(name, out, *size, interp)
