@@ -36,6 +36,8 @@ __all__ = [
     "MXNET_MEMORY_OPT",
     "MXNET_MKLDNN_CACHE_NUM",
     "MXNET_MKLDNN_ENABLED",
+    "MXNET_MP_OPENCV_NUM_THREADS",
+    "MXNET_MP_WORKER_NTHREADS",
     "MXNET_OPTIMIZER_AGGREGATION_SIZE",
     "MXNET_STORAGE_FALLBACK_LOG_VERBOSE",
     "MXNET_SUBGRAPH_BACKEND",
@@ -314,6 +316,18 @@ MXNET_CPU_PRIORITY_NTHREADS = Flag(
     _integer(1),
     4,
     "Engine threads for CPU operations of high priority, such as communication.",
+)
+MXNET_MP_WORKER_NTHREADS = Flag(
+    "MXNET_MP_WORKER_NTHREADS",
+    _integer(1),
+    1,
+    "Compute threads of each worker process of a DataLoader.",
+)
+MXNET_MP_OPENCV_NUM_THREADS = Flag(
+    "MXNET_MP_OPENCV_NUM_THREADS",
+    _integer(0),
+    0,
+    "OpenCV's own threads in each worker process of a DataLoader; 0 has it use none.",
 )
 MXNET_EXEC_BULK_EXEC_INFERENCE = Flag(
     "MXNET_EXEC_BULK_EXEC_INFERENCE",

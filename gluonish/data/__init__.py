@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from gluonish.core.module_names import lists as _lists
 from gluonish.core.module_names import loads as _loads
-from gluonish.data import dataloader, dataset, sampler
+from gluonish.data import batchify, dataloader, dataset, sampler
 from gluonish.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.data.dataloader import DataLoader
 from gluonish.data.dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
@@ -12,6 +12,7 @@ from gluonish.data.digits import load_digits
 from gluonish.data.sampler import (
     BatchSampler,
     FilterSampler,
+    IntervalSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
@@ -28,11 +29,13 @@ __all__ = [
     "DataLoader",
     "Dataset",
     "FilterSampler",
+    "IntervalSampler",
     "RandomSampler",
     "RecordFileDataset",
     "Sampler",
     "SequentialSampler",
     "SimpleDataset",
+    "batchify",
     "dataloader",
     "dataset",
     "default_batchify_fn",

@@ -15,10 +15,11 @@ import marshal
 import pickle
 import sys
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["ByValuePickler", "dumps"]
+__all__ = ["ByValuePickler", "class_of", "dumps", "dumps_reply"]
 
 Buffers = list[pickle.PickleBuffer]
 
@@ -43,6 +44,41 @@ def dumps(value: Any, pickler: "type[ByValuePickler] | None" = None) -> tuple[by
     buffers: Buffers = []
     (pickler or ByValuePickler)(file, protocol=5, buffer_callback=buffers.append).dump(value)
     return file.getvalue(), buffers
+
+
+def dumps_reply(value: Any) -> bytes:
+    """Return a pickle for the process that classes came from by `dumps`: it has them already.
+
+    Raises:
+        Exception: Something cannot be pickled.
+    """
+    try:
+        return pickle.dumps(value, protocol=5)
+    except Exception:  # classes that were sent by value have no name here; the rest fails again
+        file = io.BytesIO()
+        _ReplyPickler(file, protocol=5).dump(value)
+        return file.getvalue()
+
+
+class _ReplyPickler(pickle.Pickler):
+    def reducer_override(self, obj: Any) -> Any:
+        origin = _origins.get(obj) if isinstance(obj, type) else None
+        return NotImplemented if origin is None else (class_of, (origin,))
+
+
+# Classes that were sent, and received, by value; each process has its own, and the same numbers.
+_sent: "weakref.WeakValueDictionary[int, type]" = weakref.WeakValueDictionary()
+_received: dict[int, type] = {}
+_origins: dict[type, int] = {}
+
+
+def class_of(origin: int) -> type:
+    """Return the class that was sent or received under a number.
+
+    Raises:
+        KeyError: It is gone.
+    """
+    return _sent.get(origin) or _received[origin]
 
 
 class ByValuePickler(pickle.Pickler):
@@ -177,7 +213,9 @@ def _reduce_class(cls: type) -> Any:
     slots = (slots,) if isinstance(slots, str) else tuple(slots)
     skipped = _CLASS_OWN.union(slots)
     state = {name: value for name, value in members.items() if name not in skipped}
-    arguments = (type(cls), cls.__name__, cls.__bases__, slots if "__slots__" in members else None)
+    _sent[id(cls)] = cls
+    kept_slots = slots if "__slots__" in members else None
+    arguments = (type(cls), cls.__name__, cls.__bases__, kept_slots, id(cls))
     return make_class, arguments, state, None, None, fill_class
 
 
@@ -186,6 +224,7 @@ def make_class(
     name: str,
     bases: tuple[type, ...],
     slots: tuple[str, ...] | None,
+    origin: int,
 ) -> type:
     """Build a class without its members, which may refer to it.
 
@@ -194,8 +233,12 @@ def make_class(
         name: Its name.
         bases: Its bases.
         slots: Its slots; None where instances have a dict.
+        origin: The number that the sender knows it by.
     """
-    return metaclass(name, bases, {} if slots is None else {"__slots__": slots})
+    made = metaclass(name, bases, {} if slots is None else {"__slots__": slots})
+    _received[origin] = made
+    _origins[made] = origin
+    return made
 
 
 def fill_class(cls: type, state: dict[str, Any]) -> None:

@@ -1,8 +1,10 @@
 """DataLoader: batches of a dataset, loaded in this process, in others, or in threads."""
 
 import hashlib
+import os
 import pickle
 import socket
+import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +44,17 @@ class DataLoader:
     ``if __name__ == "__main__"``. Dataset and functions are sent to them once; what cannot be sent,
     such as an open file, makes the loader warn and use threads. For each batch they seed the global
     generators of Python, NumPy and gluonish from the state of NumPy's in the main process, so that
-    ``numpy.random.seed`` repeats random transforms.
+    ``numpy.random.seed`` repeats random transforms. ``MXNET_MP_WORKER_NTHREADS`` says how many
+    threads each computes with, ``MXNET_MP_OPENCV_NUM_THREADS`` how many OpenCV has there.
+
+    The shared memory is ``prefetch`` + 4 slots, each as large as a batch, and is reserved when the
+    first batch has come: where the machine or its control group has less, that is an error at once.
+    It has no name and no part in ``/dev/shm``, so that ``docker --shm-size`` does not bound it and
+    nothing stays behind, however the program ends. A batch lies in its slot while an array of it is
+    alive; who keeps several gets copies, so that the workers need not wait.
+
+    A worker's error is raised here, with the worker's traceback as a note. A worker that ends, such
+    as by a signal, ends the pass with a `WorkerError`; the next pass starts new ones.
 
     Args:
         dataset: Anything with indices and a length.
@@ -56,15 +68,20 @@ class DataLoader:
         pin_memory: Whether to move batches to ``cpu_pinned(pin_device_id)``, where copies to a GPU
             start fastest.
         pin_device_id: Number of the GPU.
-        prefetch: How many batches workers load ahead; None for twice ``num_workers``.
+        prefetch: How many batches workers load ahead; None for twice ``num_workers``; with 0 they
+            load a batch when it is asked for.
         thread_pool: Whether workers are threads: for datasets that spend their time waiting, or in
             code that releases the GIL.
         timeout: How long to wait for a batch of the workers, in seconds.
         auto_reload: Whether workers start with the next pass as soon as one is over.
-        try_nopython: Accepted for programs of MXNet 2; it chose C++ code that is not here.
+        try_nopython: Accepted for programs of MXNet 2, where True asks for a loader in C++ and is
+            an error if there can be none. Workers do the same in Python; nothing changes.
 
     Raises:
         ArgumentError: Arguments contradict one another, or ``timeout`` is not positive.
+
+    Iterating raises `WorkerTimeoutError` when a batch does not come in time, `SharedMemoryError`
+    when there is too little memory, and `WorkerError` when a worker ended.
     """
 
     def __init__(
@@ -87,6 +104,7 @@ class DataLoader:
     ) -> None:
         self._pool: _Pool | None = None
         self._ahead: _Epoch | None = None
+        self._making_pool = threading.Lock()
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
         self._dataset = dataset
@@ -115,7 +133,9 @@ class DataLoader:
         if not self._num_workers:
             return self._load_here()
         epoch, self._ahead = self._ahead, None
-        return self._load_in_pool(self._new_epoch() if epoch is None else epoch)
+        if epoch is None or epoch.process != os.getpid():
+            epoch = self._new_epoch()
+        return self._load_in_pool(epoch)
 
     def refresh(self) -> None:
         """Let the workers start with the next pass now."""
@@ -129,13 +149,22 @@ class DataLoader:
         if epoch is not None:
             epoch.close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy in another process starts from: workers stay here."""
+        left_out = {"_pool": None, "_ahead": None, "_making_pool": None}
+        return {**self.__dict__, **left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._making_pool = threading.Lock()
+
     def _load_here(self) -> Iterator[Any]:
         for indices in self._batch_sampler:
             yield self._pinned(load_batch(self._dataset, indices, self._batchify_fn))
 
     def _load_in_pool(self, epoch: "_Epoch") -> Iterator[Any]:
         try:
-            while epoch.pending:
+            while epoch.advance():
                 yield self._pinned(epoch.next_batch(self._timeout))
         finally:
             epoch.close()
@@ -143,15 +172,19 @@ class DataLoader:
             self.refresh()
 
     def _new_epoch(self) -> "_Epoch":
-        if self._pool is None or self._pool.closed:
-            self._pool = self._make_pool()
-        self._epochs += 1
-        return _Epoch(self._pool, self._batch_sampler, self._prefetch, self._epochs)
+        with self._making_pool:
+            if self._pool is None or self._pool.closed:
+                self._pool = self._make_pool()
+            pool = self._pool
+            self._epochs += 1
+            number = self._epochs
+        return _Epoch(pool, self._batch_sampler, self._prefetch, number)
 
     def _make_pool(self) -> _Pool:
         if not self._thread_pool and hasattr(socket, "send_fds"):
             try:
-                return WorkerPool(pack(self._dataset, self._batchify_fn), self._num_workers)
+                payload = pack(self._dataset, self._batchify_fn)
+                return WorkerPool(payload, self._num_workers, self._prefetch)
             except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
                 warnings.warn(
                     "DataLoader: expected a dataset that can be sent to worker processes, got one "
@@ -177,28 +210,28 @@ class _Epoch:
     """One pass over the dataset: keeps the workers busy, and batches in order."""
 
     def __init__(self, pool: _Pool, batch_sampler: Indices, prefetch: int, number: int) -> None:
+        self.process = os.getpid()
         self._pool = pool
         self._indices = iter(batch_sampler)
         self._root = repr((number, np.random.get_state())).encode()  # noqa: NPY002 (only read)
         self._submitted = 0
         self.pending: deque[int] = deque()
-        for _ in range(max(1, prefetch)):
-            self._submit()
+        for _ in range(prefetch):
+            self.advance()
 
-    def _submit(self) -> None:
+    def advance(self) -> bool:
+        """Have one more batch loaded, if there is one; return whether any is to come."""
         indices = next(self._indices, None)
         if indices is None:
-            return
+            return bool(self.pending)
         digest = hashlib.blake2b(self._root + b"%d" % self._submitted, digest_size=8).digest()
         self._submitted += 1
         self.pending.append(self._pool.submit(indices, int.from_bytes(digest, "little")))
+        return True
 
     def next_batch(self, timeout_s: float) -> Any:
-        """Return the next batch, and have one more loaded."""
-        number = self.pending.popleft()
-        batch = self._pool.take(number, timeout_s)
-        self._submit()
-        return batch
+        """Return the next batch."""
+        return self._pool.take(self.pending.popleft(), timeout_s)
 
     def close(self) -> None:
         """Drop what was not taken."""

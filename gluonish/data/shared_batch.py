@@ -1,17 +1,13 @@
 """Batches in memory that two processes share.
 
-A worker lays the arrays of a batch one after another into a segment and describes them; the main
-process maps the same memory and makes arrays over it, without a copy. A segment is a file without a
-name, passed as a descriptor: when the last process that maps it ends, however it ends, it is gone.
+A worker makes the arrays of a batch one after another in a slot of shared memory and describes
+them; the main process, which maps the same memory, makes arrays over it, without a copy.
 """
 
 import ctypes
 import mmap
-import os
-import tempfile
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,13 +21,13 @@ from gluonish_engine import Var
 
 __all__ = [
     "ArrayPlace",
-    "Segment",
+    "Slot",
     "is_sequence",
     "lay_out",
     "map_arrays",
-    "new_file",
     "over",
     "rebuilt",
+    "values_of",
     "write_arrays",
 ]
 
@@ -39,86 +35,132 @@ __all__ = [
 _ALIGNMENT = 64
 
 
-@dataclass(slots=True)
 class ArrayPlace:
-    """Where an array of a batch lies in its segment, in bytes from the start."""
+    """Where an array of a batch lies in its slot, in bytes from the start."""
 
-    offset: int
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    is_ndarray: bool
+    __slots__ = ("dtype", "is_ndarray", "offset", "shape")
+
+    def __init__(
+        self, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any], is_ndarray: bool
+    ) -> None:
+        self.offset = offset
+        self.shape = shape
+        self.dtype = dtype
+        self.is_ndarray = is_ndarray
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ArrayPlace, (self.offset, self.shape, self.dtype, self.is_ndarray)
 
 
-class Segment:
-    """Memory over an open file, which is closed; while it lives it keeps a descriptor, though.
+class Slot:
+    """Room for the arrays of one batch in memory that is shared.
 
     Args:
-        descriptor: The file.
-        private: Whether writes stay in this process.
+        memory: The memory; None for a slot without room.
+        offset: Where the slot begins in it, a multiple of 64 bytes.
+        nbytes: Its size.
+
+    Attributes:
+        nbytes: Its size.
+        used: How much of it arrays were made in, in bytes.
     """
 
-    def __init__(self, descriptor: int, private: bool = False) -> None:
-        try:
-            access = mmap.ACCESS_COPY if private else mmap.ACCESS_WRITE
-            self.memory = mmap.mmap(descriptor, 0, access=access)
-        finally:
-            os.close(descriptor)
-        self.nbytes = len(self.memory)
+    def __init__(self, memory: mmap.mmap | None = None, offset: int = 0, nbytes: int = 0) -> None:
+        self.nbytes = nbytes
+        self._bytes = None
+        self._address = 0
+        self.used = 0
+        if memory is not None:
+            self._bytes = np.frombuffer(memory, np.uint8, nbytes, offset)
+            self._address = self._bytes.ctypes.data
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+        """Return a new array: in the slot while that has room, so that nobody need copy it there.
+
+        Args:
+            shape: Its shape.
+            dtype: Its dtype.
+        """
+        dtype = np.dtype(dtype)
+        nbytes = dtype.itemsize
+        for extent in shape:
+            nbytes *= extent
+        start = _aligned(self.used)
+        if self._bytes is None or start + nbytes > self.nbytes or dtype.hasobject:
+            return np.empty(shape, dtype)
+        self.used = start + nbytes
+        return np.ndarray(shape, dtype, self._bytes.data, start)
+
+    def offset_of(self, values: np.ndarray[Any, Any]) -> int | None:
+        """Return where an array lies in the slot, in bytes; None if it lies elsewhere."""
+        if self._bytes is None or not values.flags.c_contiguous:
+            return None
+        offset = values.ctypes.data - self._address
+        return offset if 0 <= offset <= self.nbytes - values.nbytes else None
+
+    @property
+    def memory(self) -> memoryview:
+        """The bytes of the slot."""
+        return memoryview(b"") if self._bytes is None else self._bytes.data
 
 
-def new_file(nbytes: int) -> int:
-    """Return the descriptor of a new file of so many zero bytes that has no name.
-
-    Raises:
-        OSError: There is no room for it.
-    """
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("gluonish-batch")
-    else:
-        with tempfile.TemporaryFile() as file:
-            descriptor = os.dup(file.fileno())
-    os.truncate(descriptor, max(1, nbytes))
-    return descriptor
+def _aligned(nbytes: int) -> int:
+    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
-def lay_out(batch: Any, as_ndarrays: bool = False) -> tuple[Any, list[Any], int]:
-    """Find a place in a segment for each array of a batch.
+def lay_out(batch: Any, slot: Slot) -> tuple[Any, list[Any], int]:
+    """Find a place in a slot for each array of a batch.
 
     Args:
         batch: Nested lists, tuples and dicts of NDArrays, NumPy arrays, and anything else.
-        as_ndarrays: Whether NumPy arrays shall become NDArrays.
+        slot: Arrays that lie in it stay there.
 
     Returns:
         The batch with an `ArrayPlace` instead of each array, the arrays in that order as NumPy's,
-        and the bytes needed.
+        and the bytes needed, which may be more than the slot has.
     """
     arrays: list[Any] = []
-    described = _place(batch, as_ndarrays, arrays)
-    end = 0
-    for place, values in zip(_places(described), arrays, strict=True):
-        place.offset = -(-end // _ALIGNMENT) * _ALIGNMENT
-        end = place.offset + values.nbytes
+    places: list[ArrayPlace] = []
+    described = _place(batch, arrays, places)
+    inside = [slot.offset_of(values) for values in arrays]
+    # Whatever was made in the slot stays: others may be views of it that are still to be copied.
+    end = slot.used
+    for place, offset, values in zip(places, inside, arrays, strict=True):
+        if offset is None:
+            offset = _aligned(end)
+            end = offset + values.nbytes
+        place.offset = offset
     return described, arrays, end
 
 
-def _place(item: Any, as_ndarrays: bool, arrays: list[Any]) -> Any:
-    """Return a batch with places whose offsets are not set, and collect its arrays."""
+def _place(item: Any, arrays: list[Any], places: list[ArrayPlace]) -> Any:
+    """Return a batch with places whose offsets are not set, and collect them and its arrays."""
     if isinstance(item, dict):
-        return {name: _place(part, as_ndarrays, arrays) for name, part in item.items()}
+        return {name: _place(part, arrays, places) for name, part in item.items()}
     if is_sequence(item):
-        return rebuilt(item, [_place(part, as_ndarrays, arrays) for part in item])
+        return rebuilt(item, [_place(part, arrays, places) for part in item])
     is_ndarray = isinstance(item, NDArray)
     if not is_ndarray and (type(item) is not np.ndarray or item.dtype.hasobject):
         return item
-    values = item.asnumpy() if is_ndarray else item
+    values = values_of(item) if is_ndarray else item
+    place = ArrayPlace(0, values.shape, values.dtype, is_ndarray)
     arrays.append(values)
-    return ArrayPlace(0, values.shape, values.dtype, is_ndarray or as_ndarrays)
+    places.append(place)
+    return place
 
 
-def write_arrays(segment: Segment, described: Any, arrays: list[Any]) -> None:
-    """Copy the arrays of `lay_out` to their places."""
+def write_arrays(memory: Any, described: Any, arrays: list[Any], slot: Slot | None = None) -> None:
+    """Copy the arrays of `lay_out` to their places.
+
+    Args:
+        memory: Where to, a buffer.
+        described: The batch as `lay_out` described it.
+        arrays: Its arrays.
+        slot: Those that already lie in it are left out, if ``memory`` is that of the slot.
+    """
     for place, values in zip(_places(described), arrays, strict=True):
-        np.ndarray(place.shape, place.dtype, segment.memory, place.offset)[...] = values
+        if slot is None or slot.offset_of(values) is None:
+            np.ndarray(place.shape, place.dtype, memory, place.offset)[...] = values
 
 
 def _places(described: Any) -> list[ArrayPlace]:
@@ -132,18 +174,25 @@ def _places(described: Any) -> list[ArrayPlace]:
 
 
 def map_arrays(
-    segment: Segment, described: Any, release: Callable[[], object], copy: bool = False
+    memory: mmap.mmap,
+    offset: int,
+    nbytes: int,
+    described: Any,
+    release: Callable[[], object],
+    copy: bool = False,
 ) -> Any:
-    """Return a batch whose arrays lie in the segment.
+    """Return a batch whose arrays lie in shared memory.
 
     Args:
-        segment: Holds what `write_arrays` wrote.
+        memory: Holds what `write_arrays` wrote.
+        offset: Where the batch's slot begins in it, in bytes.
+        nbytes: How much the batch takes, in bytes.
         described: The batch as `lay_out` described it.
         release: Called once none of the arrays, nor a view of one, is alive any more; from any
             thread, so it may not wait for a lock.
         copy: Whether to give the arrays memory of their own instead.
     """
-    lease = (ctypes.c_ubyte * segment.nbytes).from_buffer(segment.memory)
+    lease = (ctypes.c_ubyte * nbytes).from_buffer(memory, offset)
     weakref.finalize(lease, release).atexit = False
     return _build(described, lease, copy)
 
@@ -173,3 +222,12 @@ def rebuilt(item: Any, parts: list[Any]) -> Any:
 def over(raw: np.ndarray[Any, Any]) -> NDArray:
     """Return an NDArray on the CPU over the memory of a C-contiguous NumPy array."""
     return gluon_array(NDArray(raw, Spec(raw.shape, raw.dtype), device_of(cpu()), Var()))
+
+
+def values_of(array: NDArray) -> np.ndarray[Any, Any]:
+    """Return the values of an array as NumPy's: without a copy where they lie on the host."""
+    if array.stype != "default":
+        return array.asnumpy()
+    array.wait_to_read()
+    raw = array.handle
+    return raw if isinstance(raw, np.ndarray) else array.asnumpy()

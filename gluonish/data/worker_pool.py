@@ -1,18 +1,15 @@
 """Worker processes of a DataLoader, seen from the main process.
 
-Invariants: workers are new interpreters, never forks, so that threads of the main process do not
-matter. A batch keeps its number from `submit` to `take` or `forget`; one that was forgotten frees
-its segment on arrival. ``_lock`` guards everything but the queues of freed segments, which are
-filled from wherever an array is dropped, a garbage collection inside our own calls included.
+Invariants: workers are new interpreters, never forks, so that threads of the main process, its
+devices and its MPI do not matter. A batch keeps its number from `submit` to `take` or `forget`. It
+has a slot of the ring from when it is sent to a worker until it was copied, its last array is
+dropped, or, forgotten, it arrives. ``_changed`` guards everything but what a garbage collection may
+reach, inside our own calls included: those are queues, which need no lock. One thread at a time
+receives messages, without the lock; the others wait for it to tell them.
 """
 
-import json
 import os
 import pickle
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -23,40 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import GluonishError
 from gluonish.data.by_value import ByValuePickler, dumps
-from gluonish.data.channel import Channel, ready
-from gluonish.data.shared_batch import Segment, map_arrays, new_file, over
-from gluonish.data.worker_process import Done, Failed, Task
+from gluonish.data.channel import MAX_UNANSWERED
+from gluonish.data.ring import SPARE_SLOTS, Ring
+from gluonish.data.shared_batch import map_arrays, over
+from gluonish.data.shared_memory import Segment, new_file
+from gluonish.data.worker_errors import Failed, WorkerError, WorkerTimeoutError, make_error
+from gluonish.data.worker_handle import Waiter, WorkerHandle, stop_workers
+from gluonish.data.worker_process import Done, RingFile, SlotKept, Task
 from gluonish.ndarray import NDArray
 
-__all__ = ["Payload", "WorkerError", "WorkerPool", "WorkerTimeoutError", "pack"]
+__all__ = ["Payload", "WorkerPool", "pack"]
 
-# Several workers with a pool of threads for every core would wait for one another.
-_BOOT = """\
-import json, os, sys
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")
-sys.path[:] = json.loads(sys.argv[2])
-from gluonish.data.worker_process import main
-main(int(sys.argv[1]))
-"""
-# How long a worker may take to end after its channel closed, in seconds; then it is killed.
-_END_TIMEOUT_S = 2.0
-# Every mapping keeps a descriptor open: a user who keeps more batches than this gets copies.
+# Every mapping of a file keeps a descriptor open: a user who keeps more of them gets copies.
 _MAX_MAPPED = 32
-# How long one thread waits for messages before it lets another thread look, in seconds.
-_SLICE_S = 0.2
 
 Payload = tuple[bytes, list[pickle.PickleBuffer]]
-
-
-class WorkerError(GluonishError, RuntimeError):
-    """A worker process of a DataLoader ended, or raised what cannot be sent."""
-
-
-class WorkerTimeoutError(WorkerError, TimeoutError):
-    """A batch of a DataLoader did not come in time."""
 
 
 class _DatasetPickler(ByValuePickler):
@@ -75,37 +54,26 @@ def pack(dataset: Any, batchify_fn: Callable[..., Any]) -> Payload:
     return dumps((dataset, batchify_fn), _DatasetPickler)
 
 
-class _Worker:
-    """One process, the channel to it, and its segments that are mapped here."""
+class _Batch:
+    """What is known of a batch: who loads it, where to, and what came."""
 
-    def __init__(self, places: list[tuple[int, int]], file: int) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", _BOOT, str(theirs.fileno()), json.dumps(sys.path)],
-                stdin=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-            )
-        self.channel = Channel(ours)
-        self.segments: dict[int, Segment] = {}
-        self.freed: deque[int] = deque()
-        self.waiting: set[int] = set()
-        self.started = False
-        self.channel.send(places, file)
+    __slots__ = ("file", "forgotten", "indices", "offset", "result", "ring", "seed", "worker")
 
-    def drain_freed(self) -> tuple[int, ...]:
-        """Return the segments that were freed since the last call."""
-        return tuple(self.freed.popleft() for _ in range(len(self.freed)))
+    def __init__(self, indices: Sequence[Any], seed: int) -> None:
+        self.indices = indices
+        self.seed = seed
+        self.worker: WorkerHandle | None = None
+        self.ring: Ring | None = None
+        self.offset: int | None = None
+        self.result: Done | Failed | None = None
+        self.file: Segment | None = None
+        self.forgotten = False
 
-    def end_of(self) -> str:
-        """Say how the process ended."""
-        try:
-            code = self.process.wait(_END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            return "closed its channel"
-        if code >= 0:
-            return f"exited with code {code}"
-        return f"was killed by signal {-code} ({signal.Signals(-code).name})"
+    def free(self) -> None:
+        """Give the slot back, if there is one."""
+        if self.ring is not None and self.offset is not None:
+            self.ring.free.append(self.offset)
+            self.offset = None
 
 
 class WorkerPool:
@@ -114,32 +82,52 @@ class WorkerPool:
     Args:
         payload: What `pack` returned.
         num_workers: How many processes.
+        prefetch: How many batches are to be loaded ahead of the one that is waited for; that, and a
+            few more, is how many slots there are.
+
+    Raises:
+        SharedMemoryError: There is no room for the dataset.
+        WorkerError: The processes cannot be started.
     """
 
-    def __init__(self, payload: Payload, num_workers: int) -> None:
+    def __init__(self, payload: Payload, num_workers: int, prefetch: int) -> None:
         pickled, buffers = payload
         places, file = _write_file([pickled, *(buffer.raw() for buffer in buffers)])
-        self._lock = threading.Lock()
-        self._workers: list[_Worker] = []
-        self._finalizer = weakref.finalize(self, _stop, os.getpid(), self._workers)
-        self._owners: dict[int, _Worker] = {}
-        self._indices: dict[int, Sequence[Any]] = {}
-        self._results: dict[int, Done | Failed] = {}
-        self._forgotten: set[int] = set()
+        self._owner = os.getpid()
+        self._slots = prefetch + SPARE_SLOTS
+        self._changed = threading.Condition(threading.Lock())
+        self._receiving = False
+        self._workers: list[WorkerHandle] = []
+        self._waiters: list[Waiter] = []
+        self._finalizer = weakref.finalize(
+            self, stop_workers, self._owner, self._workers, self._waiters
+        )
+        self._failure: str | None = None
+        self._batches: dict[int, _Batch] = {}
+        self._backlog: deque[int] = deque()
+        self._dropped: deque[int] = deque()
+        self._ring: Ring | None = None
+        self._mapped: dict[int, None] = {}
         self._count = 0
         try:
             for _ in range(num_workers):
-                self._workers.append(_Worker(places, file))
+                self._workers.append(WorkerHandle(places, file))
+            self._waiters.append(Waiter(self._workers))
         except OSError as error:
             self.close()
-            raise WorkerError(f"DataLoader: expected to start {num_workers} processes") from error
+            raise WorkerError(
+                f"DataLoader: expected to start {num_workers} processes, got {error}; "
+                "lower num_workers"
+            ) from error
         finally:
             os.close(file)
 
     @property
     def closed(self) -> bool:
-        """Whether the processes were ended."""
-        return not self._finalizer.alive
+        """Whether the processes were ended, or one has ended, or they are another process's."""
+        if not self._finalizer.alive or os.getpid() != self._owner:
+            return True
+        return any(worker.process.poll() is not None for worker in list(self._workers))
 
     def close(self) -> None:
         """End the processes; batches that were taken stay valid."""
@@ -155,18 +143,15 @@ class WorkerPool:
         Raises:
             WorkerError: A worker ended.
         """
-        with self._lock:
+        if not isinstance(indices, list | tuple | np.ndarray):
+            indices = list(indices)
+        with self._changed:
+            self._check_usable()
             self._count += 1
             number = self._count
-            worker = min(self._workers, key=lambda one: len(one.waiting))
-            worker.waiting.add(number)
-            self._owners[number] = worker
-            self._indices[number] = indices
-            task = Task(number, indices, seed, worker.drain_freed())
-            try:
-                worker.channel.send(task)
-            except OSError as error:
-                raise self._dead(worker) from error
+            self._batches[number] = _Batch(indices, seed)
+            self._backlog.append(number)
+            self._dispatch()
             return number
 
     def take(self, number: int, timeout_s: float) -> Any:
@@ -179,95 +164,188 @@ class WorkerPool:
         Raises:
             WorkerTimeoutError: It did not come in time.
             WorkerError: A worker ended, or raised what cannot be sent.
+            SharedMemoryError: There is no room for as many batches as are loaded ahead.
             Exception: what loading the batch raised, with the worker's traceback as a note.
         """
         deadline = time.monotonic() + timeout_s
-        while True:
-            with self._lock:
-                result = self._results.pop(number, None)
-                if result is not None:
-                    return self._finish(number, result)
-                rest = deadline - time.monotonic()
-                if rest <= 0:
-                    raise self._late(number, timeout_s)
-                self._receive(min(rest, _SLICE_S))
+        with self._changed:
+            self._check_usable()
+            batch = self._batches[number]
+            while batch.result is None:
+                rest_s = deadline - time.monotonic()
+                if rest_s <= 0:
+                    raise self._late(number, batch, timeout_s)
+                if self._receiving:
+                    self._changed.wait(rest_s)
+                else:
+                    self._receive(rest_s)
+                self._check_usable()
+            del self._batches[number]
+            return self._finish(number, batch)
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Drop batches that nobody will take."""
-        with self._lock:
-            for number in numbers:
-                result = self._results.pop(number, None)
-                if result is not None:
-                    self._discard(number, result)
-                elif number in self._owners:
-                    self._forgotten.add(number)
+        """Drop batches that nobody will take; from anywhere, a garbage collection included."""
+        self._dropped.extend(numbers)
+
+    def _check_usable(self) -> None:
+        if os.getpid() != self._owner:
+            raise WorkerError(
+                f"DataLoader: expected iterators to be used in process {self._owner}, which made "
+                f"them, got process {os.getpid()}; start a new pass over the loader"
+            )
+        if not self._finalizer.alive:
+            raise WorkerError(
+                self._failure or "DataLoader: expected running workers, they were ended"
+            )
+        while self._dropped:
+            self._drop(self._dropped.popleft())
+
+    def _drop(self, number: int) -> None:
+        batch = self._batches.get(number)
+        if batch is None:
+            return
+        if batch.worker is None or batch.result is not None:
+            del self._batches[number]
+            batch.free()
+        else:
+            batch.forgotten = True
+
+    def _dispatch(self) -> None:
+        """Send batches to the workers that have least to do."""
+        while self._backlog:
+            worker = min(self._workers, key=lambda one: len(one.waiting))
+            if len(worker.waiting) >= MAX_UNANSWERED:
+                return
+            number = self._backlog.popleft()
+            batch = self._batches.get(number)
+            if batch is not None:
+                self._send(worker, number, batch)
+
+    def _send(self, worker: WorkerHandle, number: int, batch: _Batch) -> None:
+        ring = self._ring
+        if ring is not None:
+            batch.ring, batch.offset = ring, ring.take()
+        batch.worker = worker
+        worker.waiting[number] = None
+        try:
+            if ring is not None and worker.ring is not ring:
+                worker.channel.send(RingFile(ring.slot_nbytes), ring.descriptor)
+                worker.ring = ring
+            worker.channel.send(Task(number, _compact(batch.indices), batch.seed, batch.offset))
+        except OSError as error:
+            raise self._dead(worker) from error
+        except BaseException:  # such as Ctrl-C inside a message: nobody knows what was sent
+            self.close()
+            raise
 
     def _receive(self, timeout_s: float) -> None:
-        channels = {worker.channel: worker for worker in self._workers}
-        for channel in ready(list(channels), timeout_s):
-            worker = channels[channel]
-            try:
-                message, descriptor = channel.receive()
-            except (EOFError, OSError) as error:
-                raise self._dead(worker) from error
-            worker.started = True
+        """Wait for messages and file them; called with the lock, waits without it."""
+        waiter = self._waiters[0]
+        arrived: list[tuple[WorkerHandle, Any, int | None]] = []
+        ended: list[WorkerHandle] = []
+        self._receiving = True
+        self._changed.release()
+        try:
+            talking, ended = waiter.wait(timeout_s)
+            for worker in talking:
+                try:
+                    arrived.append((worker, *worker.channel.receive()))
+                except (EOFError, OSError):
+                    ended.append(worker)
+        except BaseException:  # such as Ctrl-C inside a message: nobody knows what was received
+            self.close()
+            raise
+        finally:
+            self._changed.acquire()
+            self._receiving = False
+            self._changed.notify_all()
+        self._check_usable()
+        for worker, message, descriptor in arrived:
             self._file(worker, message, descriptor)
+        if ended:
+            raise self._dead(ended[0])
+        self._dispatch()
 
-    def _file(self, worker: _Worker, message: Done | Failed, descriptor: int | None) -> None:
-        if isinstance(message, Done) and message.segment is not None:
-            for dropped in message.dropped:
-                del worker.segments[dropped]
-            if descriptor is not None:
-                worker.segments[message.segment] = Segment(descriptor)
+    def _file(
+        self, worker: WorkerHandle, message: Done | Failed | SlotKept, descriptor: int | None
+    ) -> None:
+        worker.started = True
+        if isinstance(message, SlotKept):
+            self._batches[message.number].offset = None  # never to be free again
+            return
         number = message.number
         if number is None:
-            self.close()
             assert isinstance(message, Failed)
-            raise _as_error(message, f"worker process {worker.process.pid}, at its start")
-        worker.waiting.discard(number)
-        if number in self._forgotten:
-            self._forgotten.discard(number)
-            self._discard(number, message)
-        else:
-            self._results[number] = message
+            self._failure = f"DataLoader: expected workers to start, got an error:\n{message.text}"
+            self.close()
+            raise make_error(message, f"worker process {worker.process.pid}, at its start")
+        del worker.waiting[number]
+        batch = self._batches[number]
+        batch.result = message
+        if isinstance(message, Failed) or not message.nbytes or descriptor is not None:
+            batch.free()
+        if descriptor is not None:
+            batch.file = Segment(descriptor)
+            assert isinstance(message, Done)
+            self._make_room(message.nbytes)
+        if batch.forgotten:
+            self._drop(number)
 
-    def _discard(self, number: int, result: Done | Failed) -> None:
-        worker = self._owners.pop(number)
-        del self._indices[number]
-        if isinstance(result, Done) and result.segment is not None:
-            worker.freed.append(result.segment)
+    def _make_room(self, nbytes: int) -> None:
+        """Make a ring whose slots hold batches of this size, if they do not yet."""
+        before = self._ring
+        if before is not None:
+            if nbytes <= before.slot_nbytes:
+                return
+            nbytes += nbytes // 8  # batches that vary in size make few rings
+        try:
+            self._ring = Ring(self._slots, nbytes)
+        except MemoryError as error:
+            self._failure = str(error)
+            self.close()
+            raise
 
-    def _finish(self, number: int, result: Done | Failed) -> Any:
-        worker = self._owners.pop(number)
-        del self._indices[number]
+    def _finish(self, number: int, batch: _Batch) -> Any:
+        result = batch.result
         if isinstance(result, Failed):
-            raise _as_error(result, f"worker process {worker.process.pid}")
-        if result.segment is None:
+            assert batch.worker is not None
+            raise make_error(result, f"worker process {batch.worker.process.pid}")
+        assert result is not None
+        if not result.nbytes:
             return result.described
-        # The callback holds the queue alone: a batch that the user keeps must not keep the pool.
-        release = partial(worker.freed.append, result.segment)
-        copy = len(worker.segments) > _MAX_MAPPED
-        return map_arrays(worker.segments[result.segment], result.described, release, copy)
+        # The callbacks hold a queue alone: a batch that the user keeps must not keep the pool.
+        if batch.file is not None:
+            self._mapped[number] = None
+            release: Callable[[], object] = partial(self._mapped.pop, number)
+            copy = len(self._mapped) > _MAX_MAPPED
+            return map_arrays(batch.file.memory, 0, result.nbytes, result.described, release, copy)
+        assert batch.ring is not None
+        assert batch.offset is not None
+        ring = batch.ring
+        release = partial(ring.free.append, batch.offset)
+        copy = not ring.free  # the next batch needs a slot, and who keeps this one keeps others
+        return map_arrays(ring.memory, batch.offset, result.nbytes, result.described, release, copy)
 
-    def _dead(self, worker: _Worker) -> WorkerError:
-        how = worker.end_of()
-        what = [list(self._indices[number]) for number in sorted(worker.waiting)][:1]
-        while_loading = f" while loading dataset indices {_short(what[0])}" if what else ""
-        pid = worker.process.pid
-        self.close()
-        return WorkerError(
-            f"DataLoader: expected worker process {pid} to run, it {how}{while_loading}; "
+    def _dead(self, worker: WorkerHandle) -> WorkerError:
+        how = worker.how_it_ended()
+        number = next(iter(worker.waiting), None)
+        doing = ""
+        if number is not None:
+            doing = f" while loading dataset indices {_short(self._batches[number].indices)}"
+        self._failure = (
+            f"DataLoader: expected worker process {worker.process.pid} to run, it {how}{doing}; "
             "num_workers=0 loads in the main process, where a debugger reaches"
         )
+        self.close()
+        return WorkerError(self._failure)
 
-    def _late(self, number: int, timeout_s: float) -> WorkerTimeoutError:
-        worker = self._owners[number]
-        indices = _short(list(self._indices[number]))
-        self._forgotten.add(number)
+    def _late(self, number: int, batch: _Batch, timeout_s: float) -> WorkerTimeoutError:
+        self._drop(number)
+        who = "any worker" if batch.worker is None else f"worker process {batch.worker.process.pid}"
         return WorkerTimeoutError(
-            f"DataLoader: expected the batch of dataset indices {indices} within {timeout_s} s, "
-            f"got none from worker process {worker.process.pid}; raise timeout, or look for what "
-            "blocks the dataset with num_workers=0"
+            f"DataLoader: expected the batch of dataset indices {_short(batch.indices)} within "
+            f"{timeout_s} s, got none from {who}; raise timeout, or look for what blocks the "
+            "dataset with num_workers=0"
         )
 
 
@@ -283,38 +361,21 @@ def _write_file(parts: Sequence[bytes | memoryview]) -> tuple[list[tuple[int, in
         start = -(-end // 64) * 64
         places.append((start, len(part)))
         end = start + len(part)
-    descriptor = new_file(end)
+    descriptor = new_file(end, "the dataset", "take thread_pool=True, which shares no memory")
     memory = np.frombuffer(Segment(os.dup(descriptor)).memory, np.uint8)
     for (start, nbytes), part in zip(places, parts, strict=True):
         memory[start : start + nbytes] = np.frombuffer(part, np.uint8)
     return places, descriptor
 
 
-def _short(indices: list[Any]) -> str:
-    shown = ", ".join(str(index) for index in indices[:8])
+def _compact(indices: Sequence[Any]) -> Any:
+    """Return indices that take fewer bytes, and no time for each, where they are NumPy's."""
+    kinds = set(map(type, indices))
+    if len(kinds) == 1 and issubclass(kind := kinds.pop(), np.integer):
+        return np.array(indices, dtype=kind)
+    return indices
+
+
+def _short(indices: Sequence[Any]) -> str:
+    shown = ", ".join(str(index) for index in list(indices)[:8])
     return f"[{shown}, ... {len(indices)} in all]" if len(indices) > 8 else f"[{shown}]"
-
-
-def _as_error(failed: Failed, where: str) -> Exception:
-    if failed.error is None:
-        return WorkerError(f"DataLoader: {where} raised an error:\n{failed.text}")
-    error: Exception = pickle.loads(failed.error)
-    error.add_note(f"DataLoader: in {where}:\n{failed.text}")
-    return error
-
-
-def _stop(owner: int, workers: list[_Worker]) -> None:
-    """End worker processes; also called when the pool is collected, and at exit."""
-    if os.getpid() != owner:
-        return  # a fork of the main process; the workers are not its own
-    for worker in workers:
-        worker.channel.close()
-        if not worker.started:
-            worker.process.kill()
-    for worker in workers:
-        try:
-            worker.process.wait(_END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            worker.process.kill()
-            worker.process.wait()
-    workers.clear()

@@ -1,76 +1,118 @@
-"""What runs in a worker process of a DataLoader: load samples, batchify, write into a segment.
+"""What runs in a worker process of a DataLoader: load samples, batchify, write into a slot.
 
-Invariants: the main process alone says what to load and which segments nobody reads any more; a
-segment is written only while it is free. The worker ends when its channel does, so that no worker
-outlives the main process.
+Invariants: the main process alone says what to load, and where to; a slot is written only by the
+task that came with it. The worker ends when its channel or the main process does, so that no worker
+outlives the main process, however that ended.
 """
 
-import mmap
 import os
 import pickle
 import random
+import select
 import signal
 import socket
+import sys
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from queue import SimpleQueue
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gluonish.core import random_state
-from gluonish.data.batchify import default_batchify_fn, default_mp_batchify_fn, stack_on_host
+from gluonish.core.numpy_mode import set_np_array, set_np_shape
+from gluonish.data import sample_rows
+from gluonish.data.batchify import on_host
+from gluonish.data.by_value import dumps_reply
 from gluonish.data.channel import Channel
-from gluonish.data.shared_batch import Segment, lay_out, new_file, write_arrays
+from gluonish.data.sample_rows import Rows
+from gluonish.data.shared_batch import Slot, lay_out, write_arrays
+from gluonish.data.shared_memory import Segment, new_file
+from gluonish.data.worker_errors import describe_error
 
-__all__ = ["Done", "Failed", "Task", "load_batch", "main"]
+__all__ = ["Done", "RingFile", "SlotKept", "Start", "Task", "load_batch", "main"]
+
+# How often a system that cannot wait for the end of a process is asked for it, in seconds.
+_LOOK_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A batch to load; ``freed`` are segments that nobody reads any more."""
+class Start(NamedTuple):
+    """The first message: where the parts of the dataset's pickle lie in the file it comes with."""
+
+    places: list[tuple[int, int]]
+    np_shape: bool
+    np_array: bool
+    opencv_threads: int
+
+
+class RingFile(NamedTuple):
+    """Slots of the tasks from now on lie in the file that this comes with."""
+
+    slot_nbytes: int
+
+
+class Task(NamedTuple):
+    """A batch to load; ``offset`` is that of its slot, None where it shall make a file."""
 
     number: int
     indices: Sequence[Any]
     seed: int
-    freed: tuple[int, ...]
+    offset: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A batch that lies in a segment, or needs none; segments in ``dropped`` are forgotten."""
+class SlotKept(NamedTuple):
+    """The dataset keeps a sample that lies in the slot of a task: nothing else may go there."""
+
+    number: int
+
+
+class Done(NamedTuple):
+    """A batch that takes so many bytes of its slot, or of the file that comes with it, or none."""
 
     number: int
     described: Any
-    segment: int | None
-    dropped: tuple[int, ...]
+    nbytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """What went wrong with a batch, or, without a number, with the worker's start."""
-
-    number: int | None
-    error: bytes | None
-    text: str
-
-
-def load_batch(dataset: Any, indices: Sequence[Any], batchify_fn: Callable[..., Any]) -> Any:
+def load_batch(
+    dataset: Any,
+    indices: Sequence[Any],
+    batchify_fn: Callable[..., Any],
+    rows: Rows | None = None,
+) -> Any:
     """Take samples from a dataset and make a batch of them.
+
+    Args:
+        dataset: Where from.
+        indices: Which ones.
+        batchify_fn: Makes the batch.
+        rows: Where samples may put themselves.
 
     Raises:
         Exception: what the dataset or ``batchify_fn`` raised, with a note of the index.
     """
+    before = sample_rows.current.set(rows)
+    try:
+        return _load(dataset, indices, batchify_fn, rows)
+    finally:
+        sample_rows.current.reset(before)
+
+
+def _load(
+    dataset: Any, indices: Sequence[Any], batchify_fn: Callable[..., Any], rows: Rows | None
+) -> Any:
     samples = []
-    for index in indices:
+    for number, index in enumerate(indices):
+        if rows is not None:
+            rows.begin(number)
         try:
             samples.append(dataset[index])
         except Exception as error:
             error.add_note(f"DataLoader: raised by dataset[{index}]")
             raise
+    if rows is not None:
+        rows.begin(None)
     try:
         return batchify_fn(samples)
     except Exception as error:
@@ -79,51 +121,45 @@ def load_batch(dataset: Any, indices: Sequence[Any], batchify_fn: Callable[..., 
         raise
 
 
-class _Segments:
-    """The segments that this worker made, and which of them are free."""
-
-    def __init__(self) -> None:
-        self._all: dict[int, Segment] = {}
-        self._free: set[int] = set()
-        self._count = 0
-
-    def free(self, numbers: Sequence[int]) -> None:
-        self._free.update(numbers)
-
-    def take(self, nbytes: int) -> tuple[int, int | None, tuple[int, ...]]:
-        """Return a segment of at least so many bytes, its file if it is new, and those dropped."""
-        for number in self._free:
-            if self._all[number].nbytes >= nbytes:
-                self._free.remove(number)
-                return number, None, ()
-        dropped = tuple(self._free)
-        for number in dropped:
-            del self._all[number]
-        self._free.clear()
-        # Room for batches that are a little larger; pages that nobody touches cost nothing.
-        descriptor = new_file(1 << max(mmap.PAGESIZE - 1, nbytes - 1).bit_length())
-        self._count += 1
-        self._all[self._count] = Segment(os.dup(descriptor))
-        return self._count, descriptor, dropped
-
-    def __getitem__(self, number: int) -> Segment:
-        return self._all[number]
-
-
-def main(descriptor: int) -> None:
-    """Serve the main process until it closes the channel.
+def main(descriptor: int, parent: int) -> None:
+    """Serve the main process until it closes the channel; does not return.
 
     Args:
         descriptor: This end of the channel, an open Unix socket.
+        parent: The main process's number.
     """
-    # Ctrl-C reaches the whole group of processes; the main process decides what ends.
+    # Ctrl-C is for the main process, which decides what ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # It may close the channel while an answer is on its way, which nobody wants then.
-    with (
-        socket.socket(fileno=descriptor) as connection,
-        suppress(BrokenPipeError, ConnectionResetError),
-    ):
+    connection = socket.socket(fileno=descriptor)
+    threading.Thread(target=_watch, args=(connection, parent), daemon=True).start()
+    # The main process may close the channel while an answer is on its way, which nobody wants then.
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _serve(Channel(connection))
+    _end()
+
+
+def _end() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(0)  # nobody wants what other threads of this process may still be doing
+
+
+def _watch(connection: socket.socket, parent: int) -> None:
+    """End this process with the channel or with the main process, even inside a sample.
+
+    The latter shows where a fork of the main process keeps the channel open.
+    """
+    poll = select.poll()
+    poll.register(connection, 0)  # the end of the channel is told in any case
+    timeout_ms = None
+    try:
+        poll.register(os.pidfd_open(parent), select.POLLIN)
+    except (AttributeError, OSError):  # another system than Linux; or the process is gone
+        timeout_ms = _LOOK_S * 1000
+    while os.getppid() == parent and not poll.poll(timeout_ms):
+        pass
+    os._exit(0)
 
 
 def _serve(channel: Channel) -> None:
@@ -132,61 +168,92 @@ def _serve(channel: Channel) -> None:
     except EOFError:
         return
     except Exception as error:
-        channel.send(_failure(None, error))
+        channel.send(describe_error(None, error))
         return
-    tasks: SimpleQueue[Task] = SimpleQueue()
-    threading.Thread(target=_read_tasks, args=(channel, tasks), daemon=True).start()
-    segments = _Segments()
+    make_batch = on_host(batchify_fn)
+    ring: Segment | None = None
+    slot_nbytes = 0
+    with_rows = True
     while True:
-        _answer(channel, tasks.get(), dataset, batchify_fn, segments)
+        message, descriptor = channel.receive()
+        if isinstance(message, RingFile):
+            assert descriptor is not None
+            ring, slot_nbytes = Segment(descriptor, touch=True), message.slot_nbytes
+            continue
+        in_ring = ring is not None and message.offset is not None
+        slot = Slot(ring.memory, message.offset, slot_nbytes) if in_ring and ring else Slot()
+        load = partial(load_batch, dataset, message.indices, partial(make_batch, empty=slot.empty))
+        with_rows = _answer(channel, message, load, slot, with_rows)
 
 
 def _receive_dataset(channel: Channel) -> tuple[Any, Callable[..., Any]]:
-    places, descriptor = channel.receive()
+    start, descriptor = channel.receive()
     if descriptor is None:
         raise EOFError("expected a file with the dataset, got none")
+    set_np_shape(start.np_shape)
+    set_np_array(start.np_array)
     memory = memoryview(Segment(descriptor, private=True).memory)
-    pickled, *buffers = (memory[start : start + nbytes] for start, nbytes in places)
+    pickled, *buffers = (memory[begin : begin + nbytes] for begin, nbytes in start.places)
     made: tuple[Any, Callable[..., Any]] = pickle.loads(pickled, buffers=buffers)
+    # The environment has told OpenCV the number; releases before 4.5.2 do not look there.
+    opencv = sys.modules.get("cv2")
+    if opencv is not None:
+        opencv.setNumThreads(start.opencv_threads)
     return made
 
 
-def _read_tasks(channel: Channel, tasks: "SimpleQueue[Task]") -> None:
-    """Take messages at once, so that the main process never waits to send one."""
-    try:
-        while True:
-            tasks.put(channel.receive()[0])
-    except (EOFError, OSError):
-        os._exit(0)  # nobody wants what this worker may still be loading
-
-
 def _answer(
-    channel: Channel,
-    task: Task,
-    dataset: Any,
-    batchify_fn: Callable[..., Any],
-    segments: _Segments,
-) -> None:
-    segments.free(task.freed)
+    channel: Channel, task: Task, load: Callable[[Rows | None], Any], slot: Slot, with_rows: bool
+) -> bool:
+    """Load a batch and send it; return whether the next one's samples may have rows."""
     _seed(task.seed)
     descriptor = None
-    message: Done | Failed
+    rows = Rows(len(task.indices), slot.empty) if with_rows and slot.nbytes else None
     try:
-        own = batchify_fn in (default_batchify_fn, default_mp_batchify_fn)
-        batch = load_batch(dataset, task.indices, stack_on_host if own else batchify_fn)
-        described, arrays, nbytes = lay_out(batch, as_ndarrays=own)
-        if arrays:
-            number, descriptor, dropped = segments.take(nbytes)
-            write_arrays(segments[number], described, arrays)
-            message = Done(task.number, described, number, dropped)
-        else:
-            message = Done(task.number, described, None, ())
-        data = pickle.dumps(message, protocol=5)
+        batch = load(rows)
+        described, arrays, nbytes = lay_out(batch, slot)
+        nbytes = max(1, nbytes) if arrays else 0
+        descriptor = _store(slot, described, arrays, nbytes, rows)
+        del batch, arrays
+        if rows is not None and rows.are_kept and descriptor is None and nbytes:
+            descriptor = _moved(slot, nbytes)
+        data = dumps_reply(Done(task.number, described, nbytes))
     except Exception as error:
-        data = pickle.dumps(_failure(task.number, error), protocol=5)
+        descriptor = None
+        data = dumps_reply(describe_error(task.number, error))
+    if rows is not None and rows.are_made:
+        if rows.are_kept:
+            channel.send(dumps_reply(SlotKept(task.number)))
+        with_rows = rows.are_batch and not rows.are_kept
     channel.send(data, descriptor)
     if descriptor is not None:
         os.close(descriptor)
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return with_rows
+
+
+def _store(
+    slot: Slot, described: Any, arrays: list[Any], nbytes: int, rows: Rows | None
+) -> int | None:
+    """Put the arrays of a batch into its slot, or into a new file, and return its descriptor."""
+    # Samples that are not in the batch may be kept by somebody, and lie where arrays would go.
+    taken = rows is not None and rows.are_made and not rows.are_batch
+    if not arrays:
+        return None
+    if nbytes <= slot.nbytes and not taken:
+        write_arrays(slot.memory, described, arrays, slot)
+        return None
+    descriptor = new_file(nbytes, "a batch that has no room in its slot")
+    write_arrays(Segment(os.dup(descriptor)).memory, described, arrays)
+    return descriptor
+
+
+def _moved(slot: Slot, nbytes: int) -> int:
+    """Return the descriptor of a new file with what lies in a slot."""
+    descriptor = new_file(nbytes, "a batch whose samples the dataset keeps")
+    Segment(os.dup(descriptor)).memory[:nbytes] = slot.memory[:nbytes]
+    return descriptor
 
 
 def _seed(seed: int) -> None:
@@ -194,13 +261,3 @@ def _seed(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed & 0xFFFFFFFF)  # noqa: NPY002 (transforms use the global generator)
     random_state.seed(seed)
-
-
-def _failure(number: int | None, error: Exception) -> Failed:
-    text = traceback.format_exc()
-    try:
-        pickled = pickle.dumps(error)
-        pickle.loads(pickled)
-    except Exception:  # an error that cannot be sent is told by its text
-        return Failed(number, None, text)
-    return Failed(number, pickled, text)

@@ -7,6 +7,7 @@ import pytest
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.data import default_batchify_fn, default_mp_batchify_fn
+from gluonish.data.batchify import Append, Pad, Stack
 
 BOTH = pytest.mark.parametrize("batchify", [default_batchify_fn, default_mp_batchify_fn])
 Batchify = Callable[[Any], Any]
@@ -62,3 +63,20 @@ def test_shapes_must_agree(batchify: Batchify) -> None:
         batchify([(1, 2), (1,)])
     with pytest.raises(ArgumentTypeError, match="NDArrays only, got ndarray"):
         batchify([nd.ones((2,)), np.ones(2)])
+
+
+@pytest.mark.parametrize(
+    "batchify",
+    [default_batchify_fn, default_mp_batchify_fn, Stack(), Pad()],
+    ids=["default", "mp", "stack", "pad"],
+)
+def test_samples_may_have_the_bytes_of_another_machine(batchify: Batchify) -> None:
+    batch = batchify([np.array([1, 2], ">i4"), np.array([3, 4], ">i4")])
+    assert batch.dtype == np.int32
+    np.testing.assert_array_equal(batch.asnumpy(), [[1, 2], [3, 4]])
+
+
+def test_appended_samples_may_have_the_bytes_of_another_machine() -> None:
+    (only,) = Append()([np.array([1, 2], ">i4")])
+    assert only.dtype == np.int32
+    np.testing.assert_array_equal(only.asnumpy(), [[1, 2]])

@@ -1,17 +1,16 @@
 import os
-import socket
 from collections.abc import Iterator
 
 import pytest
 
-from gluonish.data.channel import Channel, ready
+from gluonish.data.channel import MAX_UNANSWERED, Channel, channel_pair
 
 Pair = tuple[Channel, Channel]
 
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    left, right = socket.socketpair()
+    left, right = channel_pair()
     left.settimeout(10)
     right.settimeout(10)
     channels = Channel(left), Channel(right)
@@ -53,14 +52,33 @@ def test_closed_end_is_told(pair: Pair) -> None:
 
 def test_end_inside_a_message_is_told(pair: Pair) -> None:
     left, right = pair
-    left.socket.sendall(b"\x10\0\0\0\0\0\0\0\0abc")
+    left.socket.sendall(b"\x10\0\0\0\0\0\0\0\0\0abc")
     left.close()
     with pytest.raises(EOFError, match="inside a message"):
         right.receive()
 
 
-def test_ready_names_the_channels_with_messages(pair: Pair) -> None:
+def test_large_values_travel_in_files_together_with_another(pair: Pair) -> None:
     left, right = pair
-    assert ready([left, right], 0.0) == []
-    left.send(1)
-    assert ready([left, right], 10.0) == [right]
+    reading, writing = os.pipe()
+    left.send([b"x" * 10_000_000])
+    left.send(["y" * 1_000_000], reading)
+    os.close(reading)
+    # More than the socket holds: a sender that waited for the reader would time out.
+    assert right.receive()[0] == [b"x" * 10_000_000]
+    message, descriptor = right.receive()
+    assert message == ["y" * 1_000_000]
+    assert descriptor is not None
+    os.write(writing, b"hello")
+    assert os.read(descriptor, 10) == b"hello"
+    os.close(descriptor)
+    os.close(writing)
+
+
+def test_nobody_waits_to_send_what_may_be_unanswered(pair: Pair) -> None:
+    left, right = pair
+    left.socket.settimeout(0.5)
+    messages = [bytes([i]) * 4000 for i in range(MAX_UNANSWERED)]
+    for message in messages:
+        left.send([message])
+    assert [right.receive()[0] for _ in messages] == [[message] for message in messages]

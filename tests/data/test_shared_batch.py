@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gluonish.ndarray as nd
-from gluonish.data.shared_batch import Segment, lay_out, map_arrays, new_file, write_arrays
+from gluonish.data.shared_batch import Slot, lay_out, map_arrays, over, write_arrays
+from gluonish.data.shared_memory import Segment, new_file
 
 
 class Pair(NamedTuple):
@@ -21,12 +22,13 @@ BATCH: dict[str, Any] = {
 }
 
 
-def shared(batch: Any, as_ndarrays: bool = False) -> tuple[Any, Segment, list[str]]:
-    described, arrays, nbytes = lay_out(batch, as_ndarrays)
-    segment = Segment(new_file(nbytes))
-    write_arrays(segment, described, arrays)
+def shared(batch: Any) -> tuple[Any, Segment, list[str]]:
+    described, arrays, nbytes = lay_out(batch, Slot())
+    segment = Segment(new_file(nbytes, "a test"))
+    write_arrays(segment.memory, described, arrays)
     released: list[str] = []
-    return map_arrays(segment, described, lambda: released.append("now")), segment, released
+    release = lambda: released.append("now")  # noqa: E731 (said where it is used)
+    return map_arrays(segment.memory, 0, nbytes, described, release), segment, released
 
 
 def test_batch_comes_back_with_its_structure_and_types() -> None:
@@ -49,10 +51,30 @@ def test_arrays_lie_in_the_segment_on_cache_lines() -> None:
     assert all(array.ctypes.data % 64 == 0 for array in batch)
 
 
-def test_numpy_arrays_become_ndarrays_on_request() -> None:
-    batch, _, _ = shared([np.arange(3)], as_ndarrays=True)
-    assert isinstance(batch[0], nd.NDArray)
-    assert batch[0].dtype == np.int64
+def test_arrays_made_in_a_slot_are_not_copied() -> None:
+    segment = Segment(new_file(8192, "a test"))
+    slot = Slot(segment.memory, 4096, 4096)
+    inside = slot.empty((4,), np.int64)
+    inside[:] = [1, 2, 3, 4]
+    view = slot.empty((2, 2), np.float32)
+    view[:] = [[5, 6], [7, 8]]
+    described, arrays, nbytes = lay_out([over(inside), np.arange(3), view.T], slot)
+    inside[0] = 9
+    write_arrays(slot.memory, described, arrays, slot)
+    batch = map_arrays(segment.memory, 4096, nbytes, described, int)
+    assert batch[0].asnumpy().tolist() == [9, 2, 3, 4]
+    assert batch[1].tolist() == [0, 1, 2]
+    assert batch[2].tolist() == [[5, 7], [6, 8]]
+    assert bytes(segment.memory[:4096]) == bytes(4096)
+
+
+def test_what_a_slot_has_no_room_for_lies_elsewhere() -> None:
+    segment = Segment(new_file(4096, "a test"))
+    slot = Slot(segment.memory, 0, 4096)
+    inside, outside = slot.empty((512,), np.int64), slot.empty((1,), np.int64)
+    assert slot.offset_of(inside) == 0
+    assert slot.offset_of(outside) is None
+    assert lay_out([inside, outside], slot)[2] == 4104
 
 
 def test_memory_is_released_with_the_last_view() -> None:
@@ -72,7 +94,7 @@ def test_memory_is_released_with_the_last_view() -> None:
 
 
 def test_writes_to_a_private_segment_stay_there() -> None:
-    descriptor = new_file(8)
+    descriptor = new_file(8, "a test")
     os.write(descriptor, b"original")
     first, second = (Segment(os.dup(descriptor), private=True) for _ in range(2))
     os.close(descriptor)

@@ -5,7 +5,7 @@ import pytest
 
 from gluonish.data import SimpleDataset, default_batchify_fn
 from gluonish.data.thread_pool import ThreadPool
-from gluonish.data.worker_pool import WorkerTimeoutError
+from gluonish.data.worker_errors import WorkerTimeoutError
 
 
 def test_late_batch_is_told() -> None:

@@ -7,6 +7,8 @@ the kernel is on disk.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
 from types import ModuleType
@@ -29,7 +31,7 @@ from gluonish.ops.fused_pointwise import Instruction, Program
 from gluonish.ops.reduction import MAX, MEAN, MIN, SUM
 from gluonish.ops.registry import FastKernel, Operator
 
-__all__ = ["LARGE", "SLOW", "LargeKernel", "WideReduction", "pays"]
+__all__ = ["LARGE", "SLOW", "LargeKernel", "WideReduction", "compiled_at_once", "pays"]
 
 LARGE = 1 << 16  # elements
 _COSTLY = 1 << 8  # the same of special functions, which NumPy lacks or computes slowly
@@ -47,9 +49,28 @@ _COMPARISONS = ("equal", "greater", "greater_equal", "lesser", "lesser_equal", "
 SLOW = tuple(sorted(RULES))
 
 
+_at_once = 0  # scopes of `compiled_at_once` that are open
+
+
+@contextmanager
+def compiled_at_once() -> Iterator[None]:
+    """Within it every kernel is compiled when it is first wanted, in all threads.
+
+    Elsewhere time decides when a generated kernel replaces a reference kernel, and what the disk
+    has; they differ in the last bits, and so do two runs of a program. It costs the first of them
+    a few seconds.
+    """
+    global _at_once
+    _at_once += 1
+    try:
+        yield
+    finally:
+        _at_once -= 1
+
+
 def pays(spent_s: float) -> bool:
     """Whether an operator that has run for so many seconds is worth compiling."""
-    return spent_s > (_COMPILING_S if "numba" in sys.modules else _FIRST_S)
+    return _at_once > 0 or spent_s > (_COMPILING_S if "numba" in sys.modules else _FIRST_S)
 
 
 class LargeKernel:

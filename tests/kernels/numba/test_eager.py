@@ -7,7 +7,13 @@ import pytest
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba import eager, register  # noqa: F401  # hangs the kernels on
-from gluonish.kernels.numba.eager import LARGE, SLOW, LargeKernel, WideReduction
+from gluonish.kernels.numba.eager import (
+    LARGE,
+    SLOW,
+    LargeKernel,
+    WideReduction,
+    compiled_at_once,
+)
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 from gluonish.ops.registry import find_operator
 
@@ -195,3 +201,12 @@ def test_calls_ask_no_kernel_that_takes_large_arrays_only() -> None:
         op = find_operator(name)
         assert op.large_only is large_only
         assert op.large_only is all(fast.large_only for fast in op.fast_kernels)
+
+
+def test_within_a_scope_every_kernel_pays_at_once() -> None:
+    assert not eager.pays(0.0)
+    with compiled_at_once():
+        with compiled_at_once():
+            assert eager.pays(0.0)
+        assert eager.pays(0.0)
+    assert not eager.pays(0.0)

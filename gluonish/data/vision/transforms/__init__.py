@@ -4,12 +4,23 @@ from gluonish.data.vision.transforms.color import (
     RandomBrightness,
     RandomColorJitter,
     RandomContrast,
+    RandomGray,
     RandomHue,
     RandomLighting,
     RandomSaturation,
 )
-from gluonish.data.vision.transforms.compose import Compose, RandomApply
-from gluonish.data.vision.transforms.crop import CenterCrop, CropResize, RandomResizedCrop
+from gluonish.data.vision.transforms.compose import (
+    Compose,
+    HybridCompose,
+    HybridRandomApply,
+    RandomApply,
+)
+from gluonish.data.vision.transforms.crop import (
+    CenterCrop,
+    CropResize,
+    RandomCrop,
+    RandomResizedCrop,
+)
 from gluonish.data.vision.transforms.flip import RandomFlipLeftRight, RandomFlipTopBottom
 from gluonish.data.vision.transforms.resize import Resize
 from gluonish.data.vision.transforms.rotation import RandomRotation, Rotate
@@ -20,13 +31,17 @@ __all__ = [
     "CenterCrop",
     "Compose",
     "CropResize",
+    "HybridCompose",
+    "HybridRandomApply",
     "Normalize",
     "RandomApply",
     "RandomBrightness",
     "RandomColorJitter",
     "RandomContrast",
+    "RandomCrop",
     "RandomFlipLeftRight",
     "RandomFlipTopBottom",
+    "RandomGray",
     "RandomHue",
     "RandomLighting",
     "RandomResizedCrop",

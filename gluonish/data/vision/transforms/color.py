@@ -8,14 +8,22 @@ import math
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.errors import ArgumentError
+from gluonish.core.spec import Spec
+from gluonish.data.vision.transforms.host import HostTransform, random_key, run_operator
 from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
+from gluonish.ops.image.layout import check_image
+from gluonish.ops.philox import uniform
+from gluonish.ops.registry import find_operator
 
 __all__ = [
     "RandomBrightness",
     "RandomColorJitter",
     "RandomContrast",
+    "RandomGray",
     "RandomHue",
     "RandomLighting",
     "RandomSaturation",
@@ -35,7 +43,7 @@ def _factors(name: str, **amounts: float) -> tuple[float, float]:
     return max(0, 1 - amount), 1 + amount
 
 
-class RandomBrightness(HybridBlock):
+class RandomBrightness(HostTransform, HybridBlock):
     """Multiply an image by a random factor.
 
     Args:
@@ -59,8 +67,14 @@ class RandomBrightness(HybridBlock):
         """Change the brightness."""
         return F.image.random_brightness(x, *self._args)
 
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Do the same on a NumPy array."""
+        least, most = self._args
+        op = find_operator("_image_random_brightness")
+        return run_operator(op, values, min_factor=least, max_factor=most)
 
-class RandomContrast(HybridBlock):
+
+class RandomContrast(HostTransform, HybridBlock):
     """Multiply an image's distance from its mean gray by a random factor.
 
     Args:
@@ -84,8 +98,14 @@ class RandomContrast(HybridBlock):
         """Change the contrast."""
         return F.image.random_contrast(x, *self._args)
 
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Do the same on a NumPy array."""
+        least, most = self._args
+        op = find_operator("_image_random_contrast")
+        return run_operator(op, values, min_factor=least, max_factor=most)
 
-class RandomSaturation(HybridBlock):
+
+class RandomSaturation(HostTransform, HybridBlock):
     """Multiply each pixel's distance from its gray by a random factor.
 
     Args:
@@ -109,8 +129,14 @@ class RandomSaturation(HybridBlock):
         """Change the saturation."""
         return F.image.random_saturation(x, *self._args)
 
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Do the same on a NumPy array."""
+        least, most = self._args
+        op = find_operator("_image_random_saturation")
+        return run_operator(op, values, min_factor=least, max_factor=most)
 
-class RandomHue(HybridBlock):
+
+class RandomHue(HostTransform, HybridBlock):
     """Turn the hues of an image by a random share of the circle of hues.
 
     Args:
@@ -134,8 +160,14 @@ class RandomHue(HybridBlock):
         """Turn the hues."""
         return F.image.random_hue(x, *self._args)
 
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Do the same on a NumPy array."""
+        least, most = self._args
+        op = find_operator("_image_random_hue")
+        return run_operator(op, values, min_factor=least, max_factor=most)
 
-class RandomColorJitter(HybridBlock):
+
+class RandomColorJitter(HostTransform, HybridBlock):
     """Change brightness, contrast, saturation and hue by up to some amounts, in random order.
 
     Args:
@@ -170,8 +202,53 @@ class RandomColorJitter(HybridBlock):
         """Change the colours."""
         return F.image.random_color_jitter(x, *self._args)
 
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Do the same on a NumPy array."""
+        names = ("brightness", "contrast", "saturation", "hue")
+        amounts = dict(zip(names, self._args, strict=True))
+        return run_operator(find_operator("_image_random_color_jitter"), values, **amounts)
 
-class RandomLighting(HybridBlock):
+
+class RandomGray(HostTransform, HybridBlock):
+    """Take the colours out of an image in a share of the calls.
+
+    Args:
+        p: The share.
+
+    Inputs:
+        x: (height, width, 3), any dtype but bool.
+
+    Outputs:
+        y: shape and dtype of ``x``; three channels of the same brightness, or ``x``.
+
+    Raises:
+        ArgumentError: ``p`` is outside [0, 1].
+    """
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ArgumentError(f"RandomGray: expected p in [0, 1], got {p}")
+        self._p = p
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Take the colours out, or not."""
+        # Saturation 0 is gray, by the weights that all changes of colours go by.
+        gray = F.image.random_saturation(x, 0, 0)
+        drawn = F.random.uniform(shape=(1, 1, 1)) < self._p
+        return F.where(F.broadcast_like(drawn, x), gray, x)
+
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Do the same on a NumPy array."""
+        check_image("RandomGray", Spec(values.shape, values.dtype))
+        key = random_key()
+        if uniform(np, random_key(), (1,))[0] >= np.float32(self._p):
+            return values
+        op = find_operator("_image_random_saturation")
+        return run_operator(op, values, key, min_factor=0.0, max_factor=0.0)
+
+
+class RandomLighting(HostTransform, HybridBlock):
     """Add light of random amount and of the colours in which the images of ImageNet vary.
 
     Args:
@@ -198,3 +275,8 @@ class RandomLighting(HybridBlock):
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Add light."""
         return F.image.random_lighting(x, self._alpha)
+
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Do the same on a NumPy array."""
+        op = find_operator("_image_random_lighting")
+        return run_operator(op, values, alpha_std=self._alpha)

@@ -1,21 +1,40 @@
-"""RandomResizedCrop, CropResize and CenterCrop: regions of images."""
+"""RandomCrop, RandomResizedCrop, CropResize and CenterCrop: regions of images."""
 
+import random
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from gluonish.block import Block
+import numpy as np
+
 from gluonish.core.errors import ArgumentError
+from gluonish.core.spec import Spec
+from gluonish.data.vision.transforms.host import HostTransform, run_operator
 from gluonish.data.vision.transforms.size import Size, both_extents
 from gluonish.hybrid_block import HybridBlock
-from gluonish.image import center_crop, random_size_crop
+from gluonish.image.crop import (
+    center_crop,
+    drawn_region,
+    random_crop,
+    random_size_crop,
+    scale_down,
+)
+from gluonish.ndarray import array
 from gluonish.nn.tensor import Tensor
+from gluonish.numpy.array import gluon_array
+from gluonish.ops.image.geometry import CROP
+from gluonish.ops.image.interpolation import chosen_method
+from gluonish.ops.image.resampling import check_resampling, resampled
+from gluonish.ops.image.resize import RESIZE
 
-__all__ = ["CenterCrop", "CropResize", "RandomResizedCrop"]
+__all__ = ["CenterCrop", "CropResize", "RandomCrop", "RandomResizedCrop"]
+
+Array = np.ndarray[Any, Any]
 
 _LINEAR = 1
 
 
-class RandomResizedCrop(Block):
+class RandomResizedCrop(HostTransform):
     """Take a region of random place, size and proportions, and resample it to one size.
 
     What is random is drawn from `random`; see `image.random_size_crop`.
@@ -52,8 +71,75 @@ class RandomResizedCrop(Block):
         _check_one_image("RandomResizedCrop", x)
         return random_size_crop(x, *self._args)[0]
 
+    def on_host(self, values: Array) -> Array:
+        """Do the same on a NumPy array."""
+        _check_one_image("RandomResizedCrop", values)
+        size, scale, ratio, method = self._args
+        shares = (scale, 1.0) if isinstance(scale, int | float) else scale
+        high, wide = values.shape[:2]
+        region = drawn_region(wide, high, shares, ratio)
+        if region is None:
+            return _middle(values, size, method)
+        x, y, width, height = region
+        return _in_size(values[y : y + height, x : x + width], size, method)
 
-class CropResize(HybridBlock):
+
+class RandomCrop(HostTransform):
+    """Take a region of one size and random place; where the image is too small, enlarge it.
+
+    The place is drawn from `random`; see `image.random_crop`.
+
+    Args:
+        size: Width and height of the result in pixels, or one number for both.
+        pad: How much to pad the image before: a number of pixels for all its edges, or a pair
+            (before, after) for each axis, as of `numpy.pad`.
+        pad_value: What to pad with.
+        interpolation: How to enlarge, as for `image.imresize`.
+
+    Inputs:
+        x: (height, width, channels); to enlarge it uint8, float32 or float64.
+
+    Outputs:
+        y: (height, width, channels), dtype of ``x``.
+
+    Raises:
+        ArgumentError: ``size`` or ``pad`` is no such numbers.
+    """
+
+    def __init__(
+        self,
+        size: Size,
+        pad: int | Sequence[Sequence[int]] | None = None,
+        pad_value: float = 0,
+        interpolation: int = 1,
+    ) -> None:
+        super().__init__()
+        self._args = (both_extents("RandomCrop", size), interpolation)
+        self._pad = None if pad is None else _padding(pad)
+        self._pad_value = pad_value
+
+    def forward(self, x: Any) -> Any:
+        """Pad the image, and take a region."""
+        _check_one_image("RandomCrop", x)
+        if self._pad is not None:
+            padded = np.pad(x.asnumpy(), self._pad, constant_values=self._pad_value)
+            x = gluon_array(array(padded, x.context, padded.dtype))
+        return random_crop(x, *self._args)[0]
+
+    def on_host(self, values: Array) -> Array:
+        """Do the same on a NumPy array."""
+        _check_one_image("RandomCrop", values)
+        if self._pad is not None:
+            values = np.pad(values, self._pad, constant_values=self._pad_value)
+        size, method = self._args
+        high, wide = values.shape[:2]
+        width, height = scale_down((wide, high), size)
+        x = random.randint(0, wide - width)
+        y = random.randint(0, high - height)
+        return _in_size(values[y : y + height, x : x + width], size, method)
+
+
+class CropResize(HostTransform, HybridBlock):
     """Take a region of images, and resample it if a size is given.
 
     Args:
@@ -97,8 +183,18 @@ class CropResize(HybridBlock):
             return out
         return F.image.resize(out, self._size, False, self._interpolation)
 
+    def on_host(self, values: Array) -> Array:
+        """Do the same on a NumPy array."""
+        x, y, width, height = self._region
+        CROP.infer(Spec(values.shape, values.dtype), x=x, y=y, width=width, height=height)
+        region = values[..., y : y + height, x : x + width, :]
+        if self._size is None:
+            return region
+        method = self._interpolation
+        return run_operator(RESIZE, region, size=self._size, keep_ratio=False, interp=method)
 
-class CenterCrop(Block):
+
+class CenterCrop(HostTransform):
     """Take the middle of an image; where that is too small, enlarge it.
 
     Args:
@@ -124,6 +220,27 @@ class CenterCrop(Block):
         _check_one_image("CenterCrop", x)
         return center_crop(x, *self._args)[0]
 
+    def on_host(self, values: Array) -> Array:
+        """Do the same on a NumPy array."""
+        _check_one_image("CenterCrop", values)
+        return _middle(values, *self._args)
+
+
+def _padding(pad: int | Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    """Return pixels before and after for height, width and channels."""
+    edges: Any = ((pad, pad),) * 2 if isinstance(pad, int) else tuple(map(tuple, pad))
+    if len(edges) == 1:
+        edges *= 2
+    if len(edges) == 2:
+        edges += ((0, 0),)
+    if len(edges) != 3 or any(len(pair) != 2 or min(pair) < 0 for pair in edges):
+        raise ArgumentError(
+            "RandomCrop: expected pad as a number of pixels or pairs (before, after) of height, "
+            f"width and maybe channels, got {pad}"
+        )
+    padding: tuple[tuple[int, int], ...] = edges
+    return padding
+
 
 def _check_one_image(name: str, x: Any) -> None:
     if len(x.shape) != 3:
@@ -131,3 +248,21 @@ def _check_one_image(name: str, x: Any) -> None:
             f"{name}: expected one image (height, width, channels), got {x.shape}; transform "
             "images before they are batched"
         )
+
+
+def _middle(values: Array, size: tuple[int, int], method: int) -> Array:
+    high, wide = values.shape[:2]
+    width, height = scale_down((wide, high), size)
+    x, y = (wide - width) // 2, (high - height) // 2
+    return _in_size(values[y : y + height, x : x + width], size, method)
+
+
+def _in_size(region: Array, size: tuple[int, int], method: int) -> Array:
+    """Return a region with a width and height, resampled where it has others."""
+    height, width = region.shape[:2]
+    if (width, height) == size:
+        return region
+    chosen = chosen_method(method, (height, width), (size[1], size[0]))
+    check_resampling("_cvimresize", Spec(region.shape, region.dtype), size[1], size[0], chosen)
+    made: Array = resampled(region, size[1], size[0], chosen)
+    return made

@@ -3,14 +3,18 @@
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
+from gluonish.data.vision.transforms.host import HostTransform, run_operator
 from gluonish.data.vision.transforms.size import Size, both_extents
 from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
+from gluonish.ops.image.resize import RESIZE
 
 __all__ = ["Resize"]
 
 
-class Resize(HybridBlock):
+class Resize(HostTransform, HybridBlock):
     """Resample images to a size.
 
     Args:
@@ -39,3 +43,8 @@ class Resize(HybridBlock):
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Resample the images."""
         return F.image.resize(x, self._size, self._keep, self._interpolation)
+
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Do the same on a NumPy array."""
+        size, keep, method = self._size, self._keep, self._interpolation
+        return run_operator(RESIZE, values, size=size, keep_ratio=keep, interp=method)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gluonish.block import Block
 from gluonish.core.errors import ArgumentError
-from gluonish.image import imrotate, random_rotate
+from gluonish.image.rotate import imrotate, random_rotate
 from gluonish.ndarray import NDArray
 
 __all__ = ["RandomRotation", "Rotate"]

@@ -4,13 +4,26 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
+from gluonish.core.dtype import BOOL, FLOAT32, normalize_dtype
+from gluonish.data.sample_rows import new_sample
+from gluonish.data.vision.transforms.host import HostTransform, run_operator
 from gluonish.hybrid_block import HybridBlock
+from gluonish.kernels.numba.pixel_planes import PixelPlanes
 from gluonish.nn.tensor import Tensor
+from gluonish.ops.cast import CAST
+from gluonish.ops.image.tensor import NORMALIZE, TO_TENSOR
 
 __all__ = ["Cast", "Normalize", "ToTensor"]
 
+Array = np.ndarray[Any, Any]
 
-class Cast(HybridBlock):
+_SCALE = ("divide", (255.0,))
+_TO_TENSOR = PixelPlanes((_SCALE,))
+
+
+class Cast(HostTransform, HybridBlock):
     """Give an array another type of elements.
 
     Args:
@@ -31,8 +44,12 @@ class Cast(HybridBlock):
         """Cast the array."""
         return F.cast(x, dtype=self._dtype)
 
+    def on_host(self, values: Array) -> Array:
+        """Do the same on a NumPy array."""
+        return run_operator(CAST, values, dtype=normalize_dtype(self._dtype))
 
-class ToTensor(HybridBlock):
+
+class ToTensor(HostTransform, HybridBlock):
     """Make of an image of numbers up to 255 a float32 array of numbers up to 1, channels first.
 
     Inputs:
@@ -46,8 +63,14 @@ class ToTensor(HybridBlock):
         """Scale and transpose the image."""
         return F.image.to_tensor(x)
 
+    def on_host(self, values: Array) -> Array:
+        """Do the same on a NumPy array."""
+        if _takes(_TO_TENSOR, values):
+            return _filled(_TO_TENSOR, values)
+        return run_operator(TO_TENSOR, values)
 
-class Normalize(HybridBlock):
+
+class Normalize(HostTransform, HybridBlock):
     """Take a mean from each channel and divide by a deviation.
 
     Args:
@@ -68,13 +91,43 @@ class Normalize(HybridBlock):
         super().__init__()
         self._mean = _numbers(mean)
         self._std = _numbers(std)
+        steps = (_SCALE, ("subtract", self._mean), ("divide", self._std))
+        self._planes = PixelPlanes(steps)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Normalize the channels."""
         return F.image.normalize(x, self._mean, self._std)
+
+    def on_host(self, values: Array) -> Array:
+        """Do the same on a NumPy array."""
+        return run_operator(NORMALIZE, values, mean=self._mean, std=self._std)
+
+    def after_to_tensor(self, values: Array) -> Array:
+        """Do what `ToTensor` and then this one do, in one pass where that can be.
+
+        Args:
+            values: An image as `ToTensor` takes it.
+        """
+        if _takes(self._planes, values):
+            return _filled(self._planes, values)
+        return self.on_host(run_operator(TO_TENSOR, values))
 
 
 def _numbers(given: Any) -> tuple[float, ...]:
     """Return one or more numbers, also of a NumPy array or an NDArray, as a tuple."""
     values = given.asnumpy() if hasattr(given, "asnumpy") else given
     return (float(values),) if isinstance(values, int | float) else tuple(map(float, values))
+
+
+def _takes(planes: PixelPlanes, values: Array) -> bool:
+    """Whether the operators take the values too, as one image."""
+    if values.ndim != 3 or values.dtype == BOOL:
+        return False
+    return planes is _TO_TENSOR or (values.shape[2] in (1, 3) and planes.fits(values.shape[2]))
+
+
+def _filled(planes: PixelPlanes, values: Array) -> Array:
+    height, width, channels = values.shape
+    out = new_sample((channels, height, width), FLOAT32)
+    planes(out, values)
+    return out

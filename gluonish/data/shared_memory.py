@@ -1,0 +1,145 @@
+"""Memory that several processes map: files without a name, and whether there is room for them.
+
+Such a file lives in memory and is passed on as a descriptor: when the last process that maps it
+ends, however it ends, it is gone. On Linux it is not part of ``/dev/shm`` and knows no limit of its
+own (``docker --shm-size`` does not matter); what bounds it is the machine's memory and that of the
+control groups that the process is in. A system that runs out of either kills a process without a
+word, so the room is looked at first, and the pages of a file are reserved when it is made.
+"""
+
+import mmap
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from gluonish.core.errors import GluonishError
+
+__all__ = ["Segment", "SharedMemoryError", "available_nbytes", "new_file"]
+
+# Smaller files are made without a look at the system, which takes longer than they do.
+_SMALL_NBYTES = 1 << 20
+
+_PROC = Path("/proc")
+_GROUPS = Path("/sys/fs/cgroup")
+
+
+class SharedMemoryError(GluonishError, MemoryError):
+    """There is not enough memory to hand batches over from worker processes."""
+
+
+class Segment:
+    """Memory over an open file, which is closed; while it lives it keeps a descriptor, though.
+
+    Args:
+        descriptor: The file.
+        private: Whether writes stay in this process.
+        touch: Whether to map all pages now, instead of each at its first use.
+    """
+
+    def __init__(self, descriptor: int, private: bool = False, touch: bool = False) -> None:
+        try:
+            if touch and hasattr(mmap, "MAP_POPULATE"):
+                flags = mmap.MAP_SHARED | mmap.MAP_POPULATE
+                self.memory = mmap.mmap(descriptor, 0, flags=flags)
+            else:
+                access = mmap.ACCESS_COPY if private else mmap.ACCESS_WRITE
+                self.memory = mmap.mmap(descriptor, 0, access=access)
+        finally:
+            os.close(descriptor)
+        self.nbytes = len(self.memory)
+
+
+def new_file(nbytes: int, purpose: str, remedy: str = "free memory") -> int:
+    """Return the descriptor of a new file of zero bytes that has no name, its memory reserved.
+
+    Args:
+        nbytes: Its size.
+        purpose: What it is for, to begin an error message with.
+        remedy: What to do where there is no room.
+
+    Raises:
+        SharedMemoryError: There is no room for it.
+    """
+    if nbytes > _SMALL_NBYTES:
+        available, where = available_nbytes()
+        if nbytes > available:
+            raise SharedMemoryError(
+                f"DataLoader: expected {nbytes} bytes of shared memory for {purpose}, "
+                f"got {available} in {where}; {remedy}"
+            )
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("gluonish-batch")
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(descriptor, 0, max(1, nbytes))
+        else:
+            os.truncate(descriptor, max(1, nbytes))
+    except OSError as error:
+        os.close(descriptor)
+        raise SharedMemoryError(
+            f"DataLoader: expected {nbytes} bytes of shared memory for {purpose}, "
+            f"got {error.strerror}; {remedy}"
+        ) from error
+    return descriptor
+
+
+def available_nbytes() -> tuple[int, str]:
+    """Return how much shared memory can be had, in bytes, and what bounds it.
+
+    What cannot be found out does not count; without any limit known it is 2 ** 62 bytes.
+    """
+    return min([*_limits(), (1 << 62, "an unknown system")])
+
+
+def _limits() -> Iterator[tuple[int, str]]:
+    if not hasattr(os, "memfd_create"):
+        disk = os.statvfs(tempfile.gettempdir())
+        yield disk.f_bavail * disk.f_frsize, tempfile.gettempdir()
+    machine = _table(_PROC / "meminfo")
+    if "MemAvailable:" in machine:
+        yield (machine["MemAvailable:"] + machine.get("SwapFree:", 0)) * 1024, "the machine"
+    for folder in _control_groups():
+        limit = _number(folder / "memory.max", folder / "memory.limit_in_bytes")
+        used = _number(folder / "memory.current", folder / "memory.usage_in_bytes")
+        if limit is not None and used is not None:
+            # Pages of files on disk are given up before anybody is killed.
+            pages = _table(folder / "memory.stat")
+            cached = pages.get("active_file", 0) + pages.get("inactive_file", 0)
+            yield max(0, limit - used + cached), f"control group {folder}"
+
+
+def _control_groups() -> Iterator[Path]:
+    """Yield the folders of the control groups that bound this process's memory, innermost first."""
+    for line in _text(_PROC / "self" / "cgroup").splitlines():
+        number, controllers, path = line.split(":", 2)
+        if number == "0":
+            root = _GROUPS
+        elif "memory" in controllers.split(","):
+            root = _GROUPS / "memory"
+        else:
+            continue
+        # In a container the path may be that outside of it, while the root is the container's own.
+        inner = root / path.strip("/")
+        yield from (folder for folder in (inner, *inner.parents) if folder.is_relative_to(root))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError:
+        return ""
+
+
+def _number(*paths: Path) -> int | None:
+    """Return the number in the first of some files that holds one."""
+    texts = (_text(path).strip() for path in paths)
+    return next((int(text) for text in texts if text.isdecimal()), None)
+
+
+def _table(path: Path) -> dict[str, int]:
+    rows = (line.split() for line in _text(path).splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdecimal()}
