@@ -107,6 +107,7 @@ LAZY = {
     "onnx",
     "requests",
     "scipy",
+    "tensorboardX",
     "tqdm",
 }
 MAX_LINES = 600

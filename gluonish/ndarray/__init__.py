@@ -13,6 +13,7 @@ from gluonish.kernels.numba import drawing as _drawing  # noqa: F401  # the same
 from gluonish.kernels.numba import gathering as _gathering  # noqa: F401  # the same
 from gluonish.kernels.numba import numbered as _numbered  # noqa: F401  # the same
 from gluonish.kernels.numba import ordering as _ordering  # noqa: F401  # the same
+from gluonish.kernels.numba import pixel_colors as _pixel_colors  # noqa: F401  # the same
 from gluonish.kernels.numba import pooling as _pooling  # noqa: F401  # the same
 from gluonish.kernels.numba import register as _register_generated  # noqa: F401  # the same
 from gluonish.kernels.numba import roi_align as _roi_align  # noqa: F401  # the same

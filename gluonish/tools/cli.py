@@ -1,17 +1,18 @@
 """The ``gluonish`` command and its subcommands."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from gluonish.core.errors import GluonishError
-from gluonish.tools import demo, env, score
+from gluonish.tools import demo, env, im2rec, rec, score, train, zoo
 
 __all__ = ["main", "make_parser"]
 
 # A subcommand is a module here with add_parser(parsers), which sets `run` to a function from the
 # parsed arguments to the exit status. Such a module imports what is heavy only when it runs.
-_COMMANDS = (demo, env, score)
+_COMMANDS = (demo, env, im2rec, rec, score, train, zoo)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -38,7 +39,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = make_parser().parse_args(argv)
     try:
         status: int = arguments.run(arguments)
+        sys.stdout.flush()
     except GluonishError as error:
         print(f"gluonish: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Whoever reads the output has enough, as `head` has. Python would fail again at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return status

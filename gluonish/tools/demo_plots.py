@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["plot_confusion", "plot_curves"]
+__all__ = ["new_figure", "plot_confusion", "plot_curves"]
 
 
 class _Curves(Protocol):
@@ -16,7 +16,8 @@ class _Curves(Protocol):
     test_accuracy: list[float]
 
 
-def _figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Any:
+    """Return an empty figure of so many inches, which no window shows."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -24,7 +25,7 @@ def _figure(width: float, height: float) -> Any:
 
 def plot_curves(curves: _Curves, path: Path) -> Path:
     """Draw loss and accuracies over epochs into a PNG file, and return its path."""
-    figure = _figure(9, 3.6)
+    figure = new_figure(9, 3.6)
     left, right = figure.subplots(1, 2)
     epochs = range(1, len(curves.loss) + 1)
     left.plot(epochs, curves.loss, marker="o", markersize=3)
@@ -52,7 +53,7 @@ def plot_confusion(
     """
     counts = np.zeros((10, 10), dtype=np.int64)
     np.add.at(counts, (labels.astype(np.int64), predicted.astype(np.int64)), 1)
-    figure = _figure(5.2, 5)
+    figure = new_figure(5.2, 5)
     axes = figure.subplots()
     axes.imshow(np.log1p(counts), cmap="Blues")
     for (row, column), count in np.ndenumerate(counts):

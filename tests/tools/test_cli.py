@@ -1,9 +1,13 @@
 import argparse
+import subprocess
+import sys
 
 import pytest
 
 from gluonish.core.errors import ArgumentError
 from gluonish.tools import cli
+
+COMMANDS = [command.__name__.rpartition(".")[2] for command in cli._COMMANDS]
 
 
 def fail(arguments: argparse.Namespace) -> int:
@@ -16,12 +20,12 @@ def parser_that_runs(run: object) -> argparse.ArgumentParser:
     return parser
 
 
-@pytest.mark.parametrize("command", ["demo", "env"])
+@pytest.mark.parametrize("command", [*COMMANDS, "zoo import"])
 def test_help_of_each_command_exits_with_zero(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:
-        cli.main([command, "--help"])
+        cli.main([*command.split(), "--help"])
     assert caught.value.code == 0
     assert f"usage: gluonish {command}" in capsys.readouterr().out
 
@@ -52,3 +56,13 @@ def test_error_of_a_command_is_printed_without_a_traceback(
 def test_status_of_the_command_is_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "make_parser", lambda: parser_that_runs(lambda arguments: 7))
     assert cli.main([]) == 7
+
+
+def test_output_that_nobody_reads_to_its_end_is_no_failure_to_tell() -> None:
+    program = [sys.executable, "-m", "gluonish", "env"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 1

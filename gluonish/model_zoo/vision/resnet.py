@@ -54,8 +54,8 @@ __all__ = [
 Unit = Callable[..., HybridBlock]
 
 
-class _ResNet(Classifier):
-    """What both versions share beside features and output."""
+class ResNet(Classifier):
+    """What residual networks share beside features and output; a subclass makes those."""
 
     def _check(self, layers: Sequence[int], channels: Sequence[int]) -> None:
         if len(channels) != len(layers) + 1:
@@ -83,7 +83,7 @@ class _ResNet(Classifier):
             self.features.add(stage)
 
 
-class ResNetV1(_ResNet):
+class ResNetV1(ResNet):
     """A residual network, version 1.
 
     Args:
@@ -131,7 +131,7 @@ class ResNetV1(_ResNet):
             self.output = Dense(classes, in_units=channels[-1])
 
 
-class ResNetV2(_ResNet):
+class ResNetV2(ResNet):
     """A residual network, version 2.
 
     Args:

@@ -4,11 +4,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.dtype import FLOAT64
+from gluonish.core.files import atomic_write
+from gluonish.image.image_list import listed_images
 
 __all__ = ["ImageEntry", "read_list", "write_list"]
-
-_LEAST_COLUMNS = 3
 
 
 class ImageEntry(NamedTuple):
@@ -36,22 +36,8 @@ def read_list(path: str | os.PathLike[str], refused: Callable[[str], None]) -> I
     Raises:
         MissingFileError: There is no such file.
     """
-    with open_to_read(path, "im2rec") as file:
-        for number, stored in enumerate(file, 1):
-            line = stored.decode("utf-8", "surrogateescape").strip()
-            if not line:
-                continue
-            columns = [column.strip() for column in line.split("\t")]
-            try:
-                if len(columns) < _LEAST_COLUMNS:
-                    raise ValueError(f"{len(columns)} columns")
-                labels = tuple(map(float, columns[1:-1]))
-                yield ImageEntry(int(columns[0]), labels, columns[-1])
-            except ValueError as error:
-                refused(
-                    f"im2rec: expected number, labels and path between tabs on line {number} of "
-                    f"{os.fspath(path)}, got {line!r:.80} ({error!s:.80})"
-                )
+    for image in listed_images(path, "im2rec", FLOAT64, lambda error: refused(str(error))):
+        yield ImageEntry(int(image.key), tuple(image.labels.tolist()), image.path.strip())
 
 
 def write_list(path: str | os.PathLike[str], entries: Iterable[ImageEntry]) -> None:

@@ -1,0 +1,256 @@
+"""Residual networks for images of 32 by 32 pixels, versions 1 and 2.
+
+Three stages of ``(layers - 2) / 6`` basic units with 16, 32 and 64 channels. MXNet's own model zoo
+has none of them; weights that it published (``cifar_resnet20_v1-0000.params``) have these
+architectures and names.
+
+References:
+    K. He, X. Zhang, S. Ren, J. Sun, Deep Residual Learning for Image Recognition, 2015, section 4.2
+    (version 1; where the number of channels changes, the shortcut is a 1x1 convolution and not the
+    paper's padding with zeros).
+    K. He, X. Zhang, S. Ren, J. Sun, Identity Mappings in Deep Residual Networks, 2016 (version 2;
+    here, too, the shortcut of a unit that halves the size projects the unit's input as it is, where
+    the paper and MXNet's larger networks project it after normalization).
+"""
+
+import os
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import ArgumentError
+from gluonish.model_zoo.registry import register_model
+from gluonish.model_zoo.vision.classifier import load_published
+from gluonish.model_zoo.vision.resnet import ResNet, Unit
+from gluonish.model_zoo.vision.resnet_units import BasicBlockV1, BasicBlockV2, conv3x3
+from gluonish.nn.activation import Activation
+from gluonish.nn.batch_norm import BatchNorm
+from gluonish.nn.dense import Dense
+from gluonish.nn.flatten import Flatten
+from gluonish.nn.global_pooling import GlobalAvgPool2D
+from gluonish.nn.sequential import HybridSequential
+from gluonish.nn.tensor import Tensor
+
+__all__ = [
+    "CIFARBasicBlockV2",
+    "CIFARResNetV1",
+    "CIFARResNetV2",
+    "cifar_resnet20_v1",
+    "cifar_resnet20_v2",
+    "cifar_resnet32_v1",
+    "cifar_resnet32_v2",
+    "cifar_resnet44_v1",
+    "cifar_resnet44_v2",
+    "cifar_resnet56_v1",
+    "cifar_resnet56_v2",
+    "cifar_resnet110_v1",
+    "cifar_resnet110_v2",
+    "get_cifar_resnet",
+]
+
+_CPU = cpu()
+_CHANNELS = (16, 16, 32, 64)
+_STAGES = 3
+
+
+class CIFARBasicBlockV2(BasicBlockV2):
+    """Two 3x3 convolutions and the input, added: the version 2 unit of networks for small images.
+
+    Args:
+        channels: Number of output channels.
+        stride: Stride of the first convolution.
+        downsample: Whether the input passes a 1x1 convolution before it is added; unlike in
+            `BasicBlockV2`, it is not normalized before that.
+        in_channels: Number of input channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, in_channels, H, W).
+
+    Outputs:
+        y: (N, channels, H / stride, W / stride).
+    """
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Compute the unit."""
+        residual = x if self.downsample is None else self.downsample(x)
+        x = self.conv1(F.Activation(self.bn1(x), act_type="relu"))
+        x = self.conv2(F.Activation(self.bn2(x), act_type="relu"))
+        return x + residual
+
+
+class CIFARResNetV1(ResNet):
+    """A residual network for small images, version 1.
+
+    Args:
+        block: `BasicBlockV1`, or another unit.
+        layers: Number of units of each stage.
+        channels: Number of channels of the stem, then of each stage.
+        classes: Number of outputs.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W), of 32 by 32 in the paper.
+
+    Outputs:
+        y: (N, classes), without softmax.
+
+    Raises:
+        ArgumentError: if ``channels`` is not one longer than ``layers``.
+    """
+
+    def __init__(
+        self,
+        block: Unit,
+        layers: Sequence[int],
+        channels: Sequence[int],
+        classes: int = 10,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._check(layers, channels)
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            # No activation here, as in the published networks: a unit's sum takes negative values.
+            self.features.add(conv3x3(channels[0], 1, 0), BatchNorm())
+            self._add_stages(block, layers, channels)
+            self.features.add(GlobalAvgPool2D())
+            self.output = Dense(classes, in_units=channels[-1])
+
+
+class CIFARResNetV2(ResNet):
+    """A residual network for small images, version 2.
+
+    Args:
+        block: `CIFARBasicBlockV2`, or another unit.
+        layers: Number of units of each stage.
+        channels: Number of channels of the stem, then of each stage.
+        classes: Number of outputs.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W), of 32 by 32 in the paper.
+
+    Outputs:
+        y: (N, classes), without softmax.
+
+    Raises:
+        ArgumentError: if ``channels`` is not one longer than ``layers``.
+    """
+
+    def __init__(
+        self,
+        block: Unit,
+        layers: Sequence[int],
+        channels: Sequence[int],
+        classes: int = 10,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._check(layers, channels)
+        with self.name_scope():
+            self.features = HybridSequential(prefix="")
+            self.features.add(BatchNorm(scale=False, center=False), conv3x3(channels[0], 1, 0))
+            self._add_stages(block, layers, channels)
+            self.features.add(BatchNorm(), Activation("relu"), GlobalAvgPool2D(), Flatten())
+            self.output = Dense(classes, in_units=channels[-1])
+
+
+def get_cifar_resnet(
+    version: int,
+    num_layers: int,
+    pretrained: bool = False,
+    ctx: Context | Sequence[Context] = _CPU,
+    root: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> ResNet:
+    """Return a residual network for small images.
+
+    Args:
+        version: 1 or 2.
+        num_layers: 20, 32, 44, 56, 110, or another number that is 2 more than a multiple of 6.
+        pretrained: MXNet's store has no weights of these networks: it has to be False.
+        ctx: As with the other networks.
+        root: As with the other networks.
+        **kwargs: Arguments of `CIFARResNetV1` or `CIFARResNetV2`, such as ``classes``.
+
+    Raises:
+        ArgumentError: if there is no such version or number of layers, or pretrained weights are
+            asked for.
+    """
+    if num_layers < 8 or (num_layers - 2) % (2 * _STAGES):
+        raise ArgumentError(
+            f"get_cifar_resnet: expected num_layers of 6 n + 2, such as 20 or 110, got {num_layers}"
+        )
+    if version not in (1, 2):
+        raise ArgumentError(f"get_cifar_resnet: expected version 1 or 2, got {version}")
+    layers = [(num_layers - 2) // (2 * _STAGES)] * _STAGES
+    network: ResNet
+    if version == 1:
+        network = CIFARResNetV1(BasicBlockV1, layers, _CHANNELS, **kwargs)
+    else:
+        network = CIFARResNetV2(CIFARBasicBlockV2, layers, _CHANNELS, **kwargs)
+    if pretrained:
+        load_published(network, f"cifar_resnet{num_layers}_v{version}", ctx, root)
+    return network
+
+
+@register_model("cifar_resnet20_v1")
+def cifar_resnet20_v1(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-20, version 1; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(1, 20, **kwargs)
+
+
+@register_model("cifar_resnet32_v1")
+def cifar_resnet32_v1(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-32, version 1; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(1, 32, **kwargs)
+
+
+@register_model("cifar_resnet44_v1")
+def cifar_resnet44_v1(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-44, version 1; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(1, 44, **kwargs)
+
+
+@register_model("cifar_resnet56_v1")
+def cifar_resnet56_v1(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-56, version 1; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(1, 56, **kwargs)
+
+
+@register_model("cifar_resnet110_v1")
+def cifar_resnet110_v1(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-110, version 1; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(1, 110, **kwargs)
+
+
+@register_model("cifar_resnet20_v2")
+def cifar_resnet20_v2(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-20, version 2; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(2, 20, **kwargs)
+
+
+@register_model("cifar_resnet32_v2")
+def cifar_resnet32_v2(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-32, version 2; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(2, 32, **kwargs)
+
+
+@register_model("cifar_resnet44_v2")
+def cifar_resnet44_v2(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-44, version 2; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(2, 44, **kwargs)
+
+
+@register_model("cifar_resnet56_v2")
+def cifar_resnet56_v2(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-56, version 2; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(2, 56, **kwargs)
+
+
+@register_model("cifar_resnet110_v2")
+def cifar_resnet110_v2(**kwargs: Any) -> ResNet:
+    """Return the small ResNet-110, version 2; see `get_cifar_resnet` for the arguments."""
+    return get_cifar_resnet(2, 110, **kwargs)

@@ -1,0 +1,208 @@
+"""Checkpoints of a training: whatever moment the process ends at, the last complete one is whole.
+
+A checkpoint of epoch 7 is the files ``prefix-0007.params``, ``prefix-0007.states`` (the optimizer)
+and ``prefix-0007.json``, the record: it has sizes and digests of the other two, what the training
+was asked for, and its history. Each file is written as a whole or not at all, and the record last,
+after the one it may replace was removed: a checkpoint without a record is not complete, nor is one
+whose files are not those of the record. ``prefix-symbol.json`` is the network, the same for all
+epochs. Random numbers need no state: an epoch draws its own from the seed and its number.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, FileFormatError, MissingFileError
+from gluonish.core.files import atomic_write, open_to_read
+
+__all__ = ["Checkpoints", "Record", "write_json"]
+
+_FORMAT = 1
+_MAX_RECORD_NBYTES = 64 << 20
+_CHUNK_NBYTES = 1 << 20
+_TEMPORARY = re.compile(r"\..{1,32}\.[0-9a-f]{16}\.tmp")
+
+
+@dataclass
+class Record:
+    """What a checkpoint knows beside parameters and states.
+
+    Attributes:
+        epoch: How many epochs were trained.
+        options: What the training was asked for, by option.
+        history: What each epoch gave, but for those before a start from parameters alone:
+            ``epoch``, ``lr``, ``seconds``, ``samples_per_second``, and by the names of metrics
+            ``training`` and ``validation``.
+    """
+
+    epoch: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Checkpoints:
+    """The checkpoints of one prefix.
+
+    Args:
+        prefix: What the files' names begin with; its folder is made if it is missing.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = Path(prefix)
+        if not self.prefix.name:
+            raise ArgumentError(f"--model-prefix: expected the beginning of a name, got {prefix!r}")
+        self.prefix.parent.mkdir(parents=True, exist_ok=True)
+
+    def path(self, ending: str) -> Path:
+        """Return the path of a file of this prefix."""
+        return self.prefix.with_name(f"{self.prefix.name}{ending}")
+
+    def params_path(self, epoch: int) -> Path:
+        """Return the path of the parameters of an epoch."""
+        return self.path(f"-{epoch:04d}.params")
+
+    def states_path(self, epoch: int) -> Path:
+        """Return the path of the optimizer's states of an epoch."""
+        return self.path(f"-{epoch:04d}.states")
+
+    def _record_path(self, epoch: int) -> Path:
+        return self.path(f"-{epoch:04d}.json")
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the prefix against other trainings, and remove what a killed one left half written.
+
+        Raises:
+            ArgumentError: Another process trains under this prefix.
+        """
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.prefix.with_name(f".{self.prefix.name}.lock"))
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise ArgumentError(
+                f"--model-prefix: expected a prefix that no other training writes to, got "
+                f"{str(self.prefix)!r}; wait for that process, or choose another prefix"
+            ) from error
+        try:
+            self._remove_leftovers()
+            yield
+        finally:
+            lock.release()
+
+    def _remove_leftovers(self) -> None:
+        # Their names are those of atomic_write: a point, 32 characters of the target's name, ...
+        beginning = f".{self.prefix.name}-"[:33]
+        for path in self.prefix.parent.glob(".*.tmp"):
+            if path.name.startswith(beginning) and _TEMPORARY.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def save(self, record: Record, write: Callable[[int], object]) -> None:
+        """Write a checkpoint.
+
+        Args:
+            record: What to keep; its epoch is that of the files.
+            write: Called with the epoch, writes symbol, parameters and states.
+        """
+        # A checkpoint is taken for the end of a training only if none that it supersedes is left.
+        for epoch in sorted(self._recorded(), reverse=True):
+            if epoch >= record.epoch:
+                self._record_path(epoch).unlink()
+        write(record.epoch)
+        files = {
+            path.name: _described(path)
+            for path in (self.params_path(record.epoch), self.states_path(record.epoch))
+        }
+        write_json(
+            self._record_path(record.epoch), {"format": _FORMAT, "files": files, **asdict(record)}
+        )
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def newest(self) -> int | None:
+        """Return the epoch of the newest complete checkpoint; None where there is none."""
+        for epoch in sorted(self._recorded(), reverse=True):
+            with suppress(FileFormatError, MissingFileError):
+                self.read(epoch)
+                return epoch
+        return None
+
+    def read(self, epoch: int) -> Record:
+        """Read the record of a checkpoint, after a look at the files that belong to it.
+
+        Raises:
+            MissingFileError: A file is missing.
+            FileFormatError: A file is not what was written.
+        """
+        path = self._record_path(epoch)
+        stored = _read_json(path)
+        record = Record(epoch, stored.get("options", {}), stored.get("history", []))
+        known = (
+            stored.get("format") == _FORMAT
+            and stored.get("epoch") == epoch
+            and isinstance(record.options, dict)
+            and isinstance(record.history, list)
+            and len(record.history) <= epoch
+            and all(isinstance(entry, dict) for entry in record.history)
+            and isinstance(stored.get("files"), dict)
+        )
+        if not known:
+            raise FileFormatError(
+                f"train: expected the record of a checkpoint of epoch {epoch} in {str(path)!r}, "
+                "got something else"
+            )
+        for part in (self.params_path(epoch), self.states_path(epoch)):
+            if stored["files"].get(part.name) != _described(part):
+                raise FileFormatError(
+                    f"train: expected {str(part)!r} as {path.name} describes it, got another file"
+                )
+        return record
+
+    def has_record(self, epoch: int) -> bool:
+        """Whether the checkpoint of an epoch has a record, and not parameters alone."""
+        return self._record_path(epoch).exists()
+
+    def _recorded(self) -> list[int]:
+        pattern = re.compile(rf"{re.escape(self.prefix.name)}-(\d{{4,}})\.json")
+        matches = (pattern.fullmatch(path.name) for path in self.prefix.parent.iterdir())
+        return [int(match[1]) for match in matches if match]
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a JSON file, as a whole or not at all."""
+    with atomic_write(path) as file:
+        file.write(json.dumps(content, indent=1).encode())
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    with open_to_read(path, "train") as file:
+        text = file.read(_MAX_RECORD_NBYTES + 1)
+    try:
+        if len(text) > _MAX_RECORD_NBYTES:
+            raise ValueError(f"more than {_MAX_RECORD_NBYTES} bytes")
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"train: expected JSON in {str(path)!r}, got {error}") from error
+    if not isinstance(found, dict):
+        raise FileFormatError(
+            f"train: expected a JSON object in {str(path)!r}, got {type(found).__name__}"
+        )
+    return found
+
+
+def _described(path: Path) -> dict[str, Any]:
+    digest = hashlib.sha256()
+    nbytes = 0
+    with open_to_read(path, "train") as file:
+        while chunk := file.read(_CHUNK_NBYTES):
+            digest.update(chunk)
+            nbytes += len(chunk)
+    return {"nbytes": nbytes, "sha256": digest.hexdigest()}

@@ -1,0 +1,136 @@
+"""The subcommand ``gluonish train``."""
+
+import argparse
+from itertools import islice
+from time import perf_counter
+from typing import Any
+
+from gluonish.kernels.numba.eager import compiled_at_once
+from gluonish.tools.train.batches import Batches, SyntheticBatches
+from gluonish.tools.train.loop import Scores
+from gluonish.tools.train.options import add_options, augmentation, complete, contexts_of
+from gluonish.tools.train.pixels import Changes, DatasetBatches, load_images
+from gluonish.tools.train.progress import Progress
+from gluonish.tools.train.records import RecordBatches
+from gluonish.tools.train.session import Session
+
+__all__ = ["add_parser", "run"]
+
+_BENCHMARK_BATCHES = 20
+_WARM_UPS = 3
+_INTERRUPTED = 130  # the exit status of a command that Ctrl-C ended
+
+
+def add_parser(parsers: Any) -> None:
+    """Add ``train`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "train",
+        help="train a network to classify images",
+        description="Train a network to classify the images of a published data set or of record "
+        "files. The options are those of MXNet's image classification example. With "
+        "--model-prefix there is a checkpoint after each epoch, from which --resume goes on to the "
+        "same result, however the process ended; prefix-curves.png shows the learning curves.",
+    )
+    add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train, or measure what was asked for; 0 if that came to its end."""
+    complete(arguments)
+    contexts = contexts_of(arguments)
+    source = make_source(arguments)
+    try:
+        if arguments.test_io:
+            return _test_io(source, arguments)
+        # Which kernel computes must not depend on when the process began.
+        with compiled_at_once():
+            return _train(Session(arguments, contexts, source), source, arguments)
+    except KeyboardInterrupt:
+        print("interrupted" + ("; --resume goes on" if arguments.model_prefix else ""))
+        return _INTERRUPTED
+
+
+def _train(session: Session, source: Batches, arguments: argparse.Namespace) -> int:
+    if arguments.benchmark:
+        return _benchmark(session, source, arguments)
+    with session.held():
+        session.restore()
+        session.run()
+    return 0
+
+
+def make_source(arguments: argparse.Namespace) -> Batches:
+    """Return the source of batches that the options describe."""
+    size = arguments.batch_size
+    if arguments.benchmark:
+        samples = arguments.num_examples or size * _BENCHMARK_BATCHES
+        return SyntheticBatches(
+            size, arguments.image_shape, arguments.num_classes, samples, arguments.seed
+        )
+    if arguments.dataset:
+        changes = Changes(
+            arguments.pad_size,
+            bool(arguments.random_crop),
+            bool(arguments.random_mirror),
+            arguments.fill_value,
+            arguments.rgb_mean,
+            arguments.rgb_std,
+        )
+        train, test = (load_images(arguments.dataset, part) for part in (True, False))
+        return DatasetBatches(
+            train,
+            test,
+            size,
+            changes,
+            arguments.seed,
+            arguments.workers,
+            arguments.num_examples,
+        )
+    channels = "rgba"[: arguments.image_shape[0]]
+    common = {
+        f"{kind}_{channel}": value
+        for kind, values in (("mean", arguments.rgb_mean), ("std", arguments.rgb_std))
+        for channel, value in zip(channels, values, strict=True)
+    }
+    return RecordBatches(
+        arguments.data_train,
+        arguments.data_train_idx or "",
+        arguments.data_val or "",
+        arguments.data_val_idx or "",
+        size,
+        arguments.image_shape,
+        arguments.num_examples,
+        arguments.data_nthreads,
+        arguments.seed,
+        common,
+        augmentation(arguments),
+    )
+
+
+def _test_io(source: Batches, arguments: argparse.Namespace) -> int:
+    """Load an epoch without training, and print the speed."""
+    samples = 0
+    start = perf_counter()
+    count = source.batches_per_epoch
+    with Progress(0, 1, count, arguments.disp_batches) as progress:
+        for batch in source.training(0):
+            batch.data.wait_to_read()
+            samples += batch.data.shape[0]
+            if progress.batch(batch.data.shape[0]):
+                progress.tell({})
+    print(f"loading: {samples / (perf_counter() - start):.2f} samples/sec")
+    return 0
+
+
+def _benchmark(session: Session, source: Batches, arguments: argparse.Namespace) -> int:
+    """Train on synthetic data, and print the speed after a warm-up."""
+    learner = session.learner
+    with Progress(0, 1, _WARM_UPS, 0) as progress:
+        learner.train(islice(source.training(0), _WARM_UPS), Scores(), progress)
+    count = source.batches_per_epoch
+    for epoch in range(arguments.num_epochs):
+        with Progress(epoch, arguments.num_epochs, count, arguments.disp_batches) as progress:
+            speed = learner.train(source.training(epoch), Scores(), progress)
+        print(f"Epoch[{epoch}] {arguments.network}: {speed['samples_per_second']:.2f} samples/sec")
+    return 0

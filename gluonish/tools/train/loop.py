@@ -1,0 +1,158 @@
+"""The loop over batches: forward, backward, step; and the evaluation.
+
+The host runs ahead of the device by a few batches and no more: the queue of what it asked for would
+grow without end where a batch takes longer to compute than to ask for.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+from typing import Any
+
+import gluonish.autograd as autograd
+from gluonish.core.context import Context
+from gluonish.hybrid_block import HybridBlock
+from gluonish.loss import SoftmaxCrossEntropyLoss
+from gluonish.metric import CompositeEvalMetric, EvalMetric, create
+from gluonish.metric import Loss as LossMetric
+from gluonish.ndarray import NDArray, softmax, waitall
+from gluonish.split import split_and_load
+from gluonish.tools.train.batches import Batch
+from gluonish.tools.train.progress import Progress
+from gluonish.trainer import Trainer
+
+__all__ = ["Learner", "Scores"]
+
+_AHEAD = 3  # batches that the host may be ahead
+# Metrics of probabilities, by their names on the command line.
+PROBABILITY_METRICS = ("ce", "nll_loss")
+
+Values = dict[str, float]
+
+
+class Scores:
+    """The metrics of one pass over data.
+
+    Args:
+        top_k: Numbers of classes; for each the share of labels among so many of the highest scores.
+        losses: Some of `PROBABILITY_METRICS`, taken of the softmax of scores.
+    """
+
+    def __init__(self, top_k: Sequence[int] = (), losses: Sequence[str] = ()) -> None:
+        self._of_scores = [create("acc"), *(create("top_k_accuracy", top_k=k) for k in top_k)]
+        self._of_probabilities: list[EvalMetric] = [create(name) for name in losses]
+        self._loss = LossMetric()
+        self.all = CompositeEvalMetric([*self._of_scores, self._loss, *self._of_probabilities])
+
+    def update(self, labels: list[NDArray], outputs: list[NDArray], losses: list[NDArray]) -> None:
+        """Add a batch, with an array for each device; waits for nothing."""
+        for metric in self._of_scores:
+            metric.update(labels, outputs)
+        self._loss.update(None, losses)
+        if self._of_probabilities:
+            probabilities = [softmax(scores) for scores in outputs]
+            for metric in self._of_probabilities:
+                metric.update(labels, probabilities)
+
+    def lately(self) -> Values:
+        """Return the values since this was asked for last; waits for them."""
+        values = dict(self.all.get_name_value())
+        self.all.reset_local()
+        return values
+
+    def values(self) -> Values:
+        """Return the values of the whole pass; waits for them."""
+        return dict(self.all.get_global_name_value())
+
+
+class _Queue:
+    """The batches that were asked for and may not be computed yet."""
+
+    def __init__(self) -> None:
+        self._losses: deque[list[NDArray]] = deque()
+
+    def add(self, losses: list[NDArray]) -> None:
+        """Add a batch, and wait for the one that is too far back."""
+        self._losses.append(losses)
+        if len(self._losses) > _AHEAD:
+            for loss in self._losses.popleft():
+                loss.wait_to_read()
+
+
+class Learner:
+    """A network with what trains it.
+
+    Args:
+        net: The network, initialized on ``contexts``.
+        trainer: Updates its parameters.
+        contexts: The devices; each takes its part of every batch.
+        dtype: Of the images; scores are float32 before the loss, whatever it is.
+        hybridize: Whether the loss runs as a graph, too.
+    """
+
+    def __init__(
+        self,
+        net: HybridBlock,
+        trainer: Trainer,
+        contexts: Sequence[Context],
+        dtype: str,
+        hybridize: bool,
+    ) -> None:
+        self.net = net
+        self.trainer = trainer
+        self._contexts = contexts
+        self._dtype = dtype
+        self._loss = SoftmaxCrossEntropyLoss()
+        if hybridize:
+            self._loss.hybridize(static_alloc=True)
+
+    def train(self, batches: Iterable[Batch], scores: Scores, progress: Progress) -> Values:
+        """Pass once over data, a step for each batch.
+
+        Returns:
+            ``seconds``, and ``samples_per_second``.
+        """
+        start = perf_counter()
+        samples = 0
+        queue = _Queue()
+        for batch in batches:
+            data, labels = self._split(batch)
+            with autograd.record():
+                outputs = [self._scores(part) for part in data]
+                losses = [self._loss(*pair) for pair in zip(outputs, labels, strict=True)]
+            autograd.backward(losses)
+            count = batch.data.shape[0]
+            self.trainer.step(count)
+            scores.update(labels, outputs, losses)
+            samples += count
+            if progress.batch(count):
+                progress.tell(scores.lately())
+            queue.add(losses)
+        waitall()
+        seconds = perf_counter() - start
+        return {"seconds": seconds, "samples_per_second": samples / max(seconds, 1e-9)}
+
+    def evaluate(self, batches: Iterable[Batch], scores: Scores) -> Values:
+        """Return the metrics of data, without a step."""
+        queue = _Queue()
+        for batch in batches:
+            data, labels = self._split(batch)
+            outputs = [self._scores(part) for part in data]
+            losses = [self._loss(*pair) for pair in zip(outputs, labels, strict=True)]
+            scores.update(labels, outputs, losses)
+            queue.add(losses)
+        return scores.values()
+
+    def _scores(self, data: NDArray) -> Any:
+        return self.net(data).astype("float32", copy=False)
+
+    def _split(self, batch: Batch) -> tuple[list[NDArray], list[NDArray]]:
+        """Return the parts of the devices that get any, without what only fills the batch."""
+        data, label = batch.data, batch.label
+        if batch.padding:
+            real = data.shape[0] - batch.padding
+            data, label = data[:real], label[:real]
+        contexts = self._contexts[: data.shape[0]]
+        parts = split_and_load(data, contexts, even_split=False)
+        labels = split_and_load(label, contexts, even_split=False)
+        return [part.astype(self._dtype, copy=False) for part in parts], labels

@@ -1,0 +1,156 @@
+"""Networks by the names of the command line: those of the zoo, families with a depth, two small."""
+
+import re
+
+import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
+import gluonish.nn as nn
+from gluonish.core.errors import ArgumentError, nearest
+from gluonish.hybrid_block import HybridBlock
+from gluonish.initializer import Initializer, create
+from gluonish.initializer.xavier import MSRAPrelu, Xavier
+from gluonish.model_zoo.registry import get_model, model_names
+
+__all__ = ["INITIALIZERS", "make_initializer", "make_network", "zoo_name"]
+
+# Names of the reference image classification example that the zoo spells in another way.
+_ALIASES = {
+    "inception-bn": "inception_bn",
+    "inception-v3": "inceptionv3",
+    "mobilenet": "mobilenet1.0",
+    "mobilenetv2": "mobilenetv2_1.0",
+    "squeezenet": "squeezenet1.1",
+}
+# Families whose member --num-layers chooses, and how the zoo calls it; `resnet` is version 2.
+_FAMILIES = {
+    "densenet": "densenet{}",
+    "resnet": "resnet{}_v2",
+    "resnet-v1": "resnet{}_v1",
+    "vgg": "vgg{}",
+}
+_SMALL = 32  # pixels: up to this height a residual network is one of those for CIFAR
+_LENET_SIDE = 16  # pixels: fewer do not pass its two 5x5 convolutions and poolings
+
+INITIALIZERS = ("default", "xavier", "msra", "orthogonal", "normal", "uniform", "one", "zero")
+
+
+def make_network(
+    name: str, num_layers: int | None, image_shape: tuple[int, ...], classes: int
+) -> HybridBlock:
+    """Return a network, which is not initialized.
+
+    Args:
+        name: ``lenet``, ``mlp``, a name of the zoo, a family such as ``resnet``, or a residual
+            network with its depth, such as ``resnet20``.
+        num_layers: Depth, for a family; None for its default or for other names.
+        image_shape: (channels, height, width), which tells large residual networks from small ones.
+        classes: Number of outputs.
+
+    Raises:
+        ArgumentError: There is no such network, ``num_layers`` comes with a name that has a depth,
+            or the images are too small for LeNet.
+    """
+    wanted = name.lower()
+    if wanted == "mlp":
+        _refuse_depth(name, num_layers)
+        return _mlp(classes)
+    if wanted == "lenet":
+        _refuse_depth(name, num_layers)
+        if min(image_shape[1:]) < _LENET_SIDE:
+            raise ArgumentError(
+                f"--network lenet: expected images of {_LENET_SIDE}x{_LENET_SIDE} pixels or more, "
+                f"got {image_shape[1]}x{image_shape[2]}"
+            )
+        return _lenet(classes)
+    return get_model(zoo_name(wanted, num_layers, image_shape[1]), classes=classes)
+
+
+def zoo_name(name: str, num_layers: int | None, height: int) -> str:
+    """Return what the zoo calls a network.
+
+    Args:
+        name: As for `make_network`, in lower case.
+        num_layers: Depth, or None.
+        height: Of the images, in pixels.
+
+    Raises:
+        ArgumentError: As for `make_network`.
+    """
+    family = _FAMILIES.get(name)
+    if family is not None:
+        found = family.format(_default_depth(name, height) if num_layers is None else num_layers)
+        if name.startswith("resnet") and height <= _SMALL and f"cifar_{found}" in model_names():
+            found = f"cifar_{found}"
+        return _known(found, f"--network {name} --num-layers {num_layers}")
+    _refuse_depth(name, num_layers)
+    found = _ALIASES.get(name, name)
+    depth = re.fullmatch(r"resnet(\d+)", found)
+    if depth is not None:
+        large = f"resnet{depth[1]}_v1"
+        found = large if large in model_names() else f"cifar_{large}"
+    return _known(found, f"--network {name}")
+
+
+def _default_depth(name: str, height: int) -> int:
+    """Return the depth that the reference example takes."""
+    if name.startswith("resnet"):
+        return 110 if height <= _SMALL else 50
+    return {"densenet": 121, "vgg": 16}[name]
+
+
+def _known(found: str, asked: str) -> str:
+    if found not in model_names():
+        names = ["lenet", "mlp", *_ALIASES, *_FAMILIES, *model_names()]
+        raise ArgumentError(
+            f"{asked}: expected one of {', '.join(names)}, got {found!r}{nearest(found, names)}"
+        )
+    return found
+
+
+def _refuse_depth(name: str, num_layers: int | None) -> None:
+    if num_layers is not None:
+        raise ArgumentError(
+            f"--num-layers: expected one of the networks {', '.join(_FAMILIES)}, got --network "
+            f"{name}"
+        )
+
+
+def make_initializer(name: str) -> Initializer:
+    """Return an initializer by the command line's name.
+
+    Args:
+        name: One of `INITIALIZERS`; ``default`` is Xavier's normal one by the number of inputs.
+    """
+    if name == "default":
+        return Xavier(rnd_type="gaussian", factor_type="in", magnitude=2)
+    if name == "msra":
+        return MSRAPrelu()
+    made: Initializer = create(name)
+    return made
+
+
+def _mlp(classes: int) -> HybridBlock:
+    net = nn.HybridSequential(prefix="mlp_")
+    with net.name_scope():
+        net.add(
+            nn.Flatten(),
+            nn.Dense(128, activation="relu"),
+            nn.Dense(64, activation="relu"),
+            nn.Dense(classes),
+        )
+    return net
+
+
+def _lenet(classes: int) -> HybridBlock:
+    """Return the network of LeCun et al. 1998 as MXNet's examples have it: wider, max pooling."""
+    net = nn.HybridSequential(prefix="lenet_")
+    with net.name_scope():
+        net.add(
+            nn.Conv2D(20, 5, activation="tanh"),
+            nn.MaxPool2D(2, 2),
+            nn.Conv2D(50, 5, activation="tanh"),
+            nn.MaxPool2D(2, 2),
+            nn.Flatten(),
+            nn.Dense(500, activation="tanh"),
+            nn.Dense(classes),
+        )
+    return net

@@ -1,0 +1,335 @@
+"""The options of ``gluonish train``: those of MXNet's image classification example, and some more.
+
+An option that was not given is None until `complete` puts in what the data set calls for, so that
+one that cannot act is refused instead of ignored.
+"""
+
+import argparse
+from typing import Any
+
+from gluonish.context import num_gpus
+from gluonish.core.context import Context, gpu
+from gluonish.core.errors import ArgumentError
+from gluonish.tools.demo import parse_contexts
+from gluonish.tools.train.defaults import (
+    AUGMENTATION,
+    DEFAULTS,
+    FOR_RECORDS,
+    FOR_TRAINING,
+    IN_MEMORY,
+    WITH_MOMENTUM,
+)
+from gluonish.tools.train.networks import INITIALIZERS
+from gluonish.tools.train.pixels import DATASETS
+
+__all__ = [
+    "WITH_MOMENTUM",
+    "add_options",
+    "augmentation",
+    "complete",
+    "contexts_of",
+    "recorded",
+]
+
+# What does not change the result, or may be changed when a training goes on.
+_NOT_RECORDED = {
+    "run",
+    "resume",
+    "load_epoch",
+    "model_prefix",
+    "num_epochs",
+    "save_period",
+    "disp_batches",
+    "tensorboard",
+    "workers",
+    "data_nthreads",
+    "test_io",
+    "hybridize",
+    "top_k",
+    "loss",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add all options to a parser."""
+    _add_network(parser.add_argument_group("network"))
+    _add_data(parser.add_argument_group("data"))
+    _add_training(parser.add_argument_group("training"))
+    _add_devices(parser.add_argument_group("devices"))
+    _add_outputs(parser.add_argument_group("checkpoints and reports"))
+    group = parser.add_argument_group("augmentation, of record files; the marked ones of all data")
+    for flag, _, kind, text in AUGMENTATION:
+        mark = " (*)" if flag.replace("-", "_") in IN_MEMORY else ""
+        group.add_argument(f"--{flag}", type=kind, help=text + mark)
+
+
+def _add_network(group: Any) -> None:
+    group.add_argument(
+        "--network",
+        help="mlp, lenet, a name of the model zoo such as resnet50_v1, resnet20 to resnet110 for "
+        "small images, or resnet, resnet-v1, vgg, densenet with --num-layers",
+    )
+    group.add_argument("--num-layers", type=int, help="depth of --network resnet and the like")
+    group.add_argument("--initializer", choices=INITIALIZERS, default="default", help="of weights")
+    group.add_argument(
+        "--dtype",
+        choices=("float32", "float16", "bfloat16"),
+        default="float32",
+        help="of the network; narrow ones keep weights in float32, too, and the loss is in float32",
+    )
+    group.add_argument("--hybridize", action="store_true", default=True, help="(the default)")
+    group.add_argument(
+        "--imperative", dest="hybridize", action="store_false", help="do not hybridize"
+    )
+
+
+def _add_data(group: Any) -> None:
+    group.add_argument("--dataset", choices=DATASETS, help="a published data set")
+    group.add_argument("--data-train", help="a record file, instead of --dataset")
+    group.add_argument("--data-train-idx", help="its index; found beside it if not given")
+    group.add_argument("--data-val", help="a record file to evaluate with")
+    group.add_argument("--data-val-idx", help="its index")
+    group.add_argument("--benchmark", type=int, choices=(0, 1), default=0, help="1: random pixels")
+    group.add_argument("--image-shape", help="channels,height,width, such as 3,224,224")
+    group.add_argument("--num-classes", type=int, help="number of labels")
+    group.add_argument("--num-examples", type=int, help="images in an epoch (default: all)")
+    group.add_argument("--rgb-mean", help="subtracted from pixels of 0 to 255, a number a channel")
+    group.add_argument("--rgb-std", help="divides them then")
+    group.add_argument("--data-nthreads", type=int, help="threads that decode record files")
+    group.add_argument("--workers", type=int, help="processes that load a --dataset (default: 0)")
+    group.add_argument(
+        "--test-io", type=int, choices=(0, 1), default=0, help="1: only load, and print the speed"
+    )
+
+
+def _add_training(group: Any) -> None:
+    group.add_argument("--num-epochs", type=int, help="epochs, those of a checkpoint included")
+    group.add_argument("--batch-size", type=int, help="images in a step, over all devices")
+    group.add_argument("--optimizer", default="sgd", help="(default: %(default)s)")
+    group.add_argument("--lr", type=float, help="learning rate")
+    group.add_argument("--lr-factor", type=float, default=0.1, help="(default: %(default)s)")
+    group.add_argument("--lr-step-epochs", help="after which epochs to multiply by --lr-factor")
+    group.add_argument("--warmup-epochs", type=int, default=0, help="(default: %(default)s)")
+    group.add_argument(
+        "--warmup-strategy", choices=("linear", "constant"), help="(default: linear)"
+    )
+    group.add_argument("--mom", type=float, help="momentum, where there is one (default: 0.9)")
+    group.add_argument("--wd", type=float, default=1e-4, help="weight decay (default: %(default)s)")
+    group.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
+
+
+def _add_devices(group: Any) -> None:
+    group.add_argument("--gpus", help="numbers of GPUs, such as 0,1")
+    group.add_argument("--ctx", help="devices, such as cpu:0,cpu:1 (default: cpu:0)")
+    group.add_argument("--kv-store", default="device", help="local or device (the default)")
+    group.add_argument(
+        "--gc-type", choices=("none", "2bit"), default="none", help="compression of gradients"
+    )
+    group.add_argument("--gc-threshold", type=float, help="its threshold (default: 0.5)")
+
+
+def _add_outputs(group: Any) -> None:
+    group.add_argument("--model-prefix", help="what names of checkpoints begin with; without: none")
+    group.add_argument("--save-period", type=int, default=1, help="epochs between checkpoints")
+    group.add_argument("--load-epoch", type=int, help="go on from the checkpoint of this epoch")
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on from the newest complete checkpoint; from the beginning if there is none",
+    )
+    group.add_argument("--disp-batches", type=int, default=20, help="batches between log lines")
+    group.add_argument("--top-k", default="", help="report the accuracies of so many, such as 5")
+    group.add_argument("--loss", default="", help="further losses to report: ce, nll_loss, or both")
+    group.add_argument("--tensorboard", metavar="DIR", help="write events for TensorBoard there")
+
+
+# -- completing ----------------------------------------------------------------------------------
+
+
+def complete(arguments: argparse.Namespace) -> None:
+    """Put defaults into arguments and texts into numbers, after a look at what contradicts.
+
+    Raises:
+        ArgumentError: An option is out of range, or cannot act.
+    """
+    kind = _kind(arguments)
+    _refuse_what_cannot_act(arguments, kind)
+    _refuse_contradictions(arguments)
+    shape = arguments.image_shape
+    if isinstance(shape, str):
+        parts = _numbers("--image-shape", shape, int)
+        if len(parts) != 3 or min(parts) < 1:
+            raise ArgumentError(f"--image-shape: expected 3 positive numbers, got {shape!r}")
+        arguments.image_shape = parts
+    for name in ("rgb_mean", "rgb_std"):
+        text = getattr(arguments, name)
+        if isinstance(text, str):
+            setattr(arguments, name, _numbers(_flag(name), text, float))
+    for name, value in {"mom": 0.9, "workers": 0, "fill_value": 0, **DEFAULTS[kind]}.items():
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, value)
+    arguments.lr_step_epochs = _numbers("--lr-step-epochs", arguments.lr_step_epochs, int)
+    arguments.top_k = _numbers("--top-k", arguments.top_k, int)
+    arguments.warmup_strategy = arguments.warmup_strategy or "linear"
+    if arguments.gc_threshold is None:
+        arguments.gc_threshold = 0.5
+    _check_ranges(arguments)
+
+
+def _kind(arguments: argparse.Namespace) -> str:
+    """Return where the data come from: a key of the defaults."""
+    chosen = [
+        _flag(name) for name in ("dataset", "data_train", "benchmark") if getattr(arguments, name)
+    ]
+    if len(chosen) != 1:
+        raise ArgumentError(
+            "train: expected one of --dataset, --data-train and --benchmark 1, got "
+            f"{' and '.join(chosen) or 'none'}"
+        )
+    if arguments.dataset:
+        return str(arguments.dataset)
+    return "records" if arguments.data_train else "benchmark"
+
+
+def _refuse_what_cannot_act(arguments: argparse.Namespace, kind: str) -> None:
+    """Refuse options that act on other data."""
+    names = [row[0].replace("-", "_") for row in AUGMENTATION]
+    idle: list[str] = []
+    if kind != "records":
+        idle += [*FOR_RECORDS, *(name for name in names if name not in IN_MEMORY)]
+    if kind == "benchmark":
+        idle += [*IN_MEMORY, "rgb_mean", "rgb_std", "workers", *FOR_TRAINING]
+    elif kind == "records":
+        idle += ["workers"]
+    else:
+        idle += ["image_shape", "num_classes"]
+    for name in idle:
+        if getattr(arguments, name) is not None:
+            raise ArgumentError(
+                f"{_flag(name)}: expected data that it acts on, got {_data_flag(kind)}"
+            )
+    for name in FOR_TRAINING:
+        if arguments.test_io and getattr(arguments, name) is not None:
+            raise ArgumentError(f"{_flag(name)}: expected a training, got --test-io 1")
+
+
+def _refuse_contradictions(arguments: argparse.Namespace) -> None:
+    """Refuse options that exclude or need one another."""
+    if arguments.gpus is not None and arguments.ctx is not None:
+        raise ArgumentError("train: expected one of --gpus and --ctx, got both")
+    if arguments.resume and arguments.load_epoch is not None:
+        raise ArgumentError("train: expected one of --resume and --load-epoch, got both")
+    wants_prefix = arguments.resume or arguments.load_epoch is not None
+    if wants_prefix and arguments.model_prefix is None:
+        raise ArgumentError("train: expected --model-prefix with --resume and --load-epoch")
+    if arguments.warmup_strategy is not None and not arguments.warmup_epochs:
+        raise ArgumentError("--warmup-strategy: expected --warmup-epochs of 1 or more with it")
+    if arguments.gc_threshold is not None and arguments.gc_type == "none":
+        raise ArgumentError("--gc-threshold: expected --gc-type 2bit with it, got none")
+    if arguments.mom is not None and arguments.optimizer.lower() not in WITH_MOMENTUM:
+        raise ArgumentError(
+            f"--mom: expected one of the optimizers {', '.join(WITH_MOMENTUM)}, got "
+            f"{arguments.optimizer}"
+        )
+
+
+def _data_flag(kind: str) -> str:
+    if kind == "records":
+        return "--data-train"
+    return "--benchmark 1" if kind == "benchmark" else f"--dataset {kind}"
+
+
+def _check_ranges(arguments: argparse.Namespace) -> None:
+    least = {"num_epochs": 1, "batch_size": 1, "num_classes": 2, "save_period": 1}
+    least |= {"workers": 0, "warmup_epochs": 0, "disp_batches": 0, "seed": 0, "wd": 0}
+    least |= {"load_epoch": 0, "num_examples": 1, "data_nthreads": 1, "pad_size": 0}
+    for name, bound in least.items():
+        value = getattr(arguments, name)
+        if value is not None and not value >= bound:
+            raise ArgumentError(f"{_flag(name)}: expected at least {bound}, got {value}")
+    if not arguments.lr > 0:
+        raise ArgumentError(f"--lr: expected a positive number, got {arguments.lr}")
+    channels = arguments.image_shape[0]
+    for name in ("rgb_mean", "rgb_std"):
+        values = getattr(arguments, name)
+        if len(values) != channels:
+            raise ArgumentError(
+                f"{_flag(name)}: expected a number for each of {channels} channels, got "
+                f"{','.join(map(str, values))}"
+            )
+    if not all(value > 0 for value in arguments.rgb_std):
+        raise ArgumentError(f"--rgb-std: expected positive numbers, got {arguments.rgb_std}")
+    steps = arguments.lr_step_epochs
+    if any(later <= earlier for earlier, later in zip((0, *steps), steps, strict=False)):
+        raise ArgumentError(f"--lr-step-epochs: expected increasing epochs, got {steps}")
+    for name in arguments.loss.split(",") if arguments.loss else ():
+        if name not in ("ce", "nll_loss"):
+            raise ArgumentError(f"--loss: expected ce, nll_loss or both, got {arguments.loss!r}")
+
+
+def _numbers(flag: str, text: str, kind: type) -> tuple[Any, ...]:
+    """Return the numbers of a text with commas.
+
+    Raises:
+        ArgumentError: A part is no number.
+    """
+    try:
+        return tuple(kind(part) for part in text.split(",") if part.strip())
+    except ValueError as error:
+        raise ArgumentError(f"{flag}: expected numbers with commas, got {text!r}") from error
+
+
+def contexts_of(arguments: argparse.Namespace) -> list[Context]:
+    """Return the devices.
+
+    Raises:
+        ArgumentError: A GPU does not exist, or there are more devices than images in a batch.
+    """
+    if arguments.gpus is None:
+        contexts = parse_contexts(arguments.ctx or "cpu:0")
+    else:
+        wanted = _numbers("--gpus", arguments.gpus, int)
+        there = num_gpus()
+        if not wanted or not all(0 <= number < there for number in wanted):
+            numbered = f", which count from 0 to {there - 1}" if there else ""
+            raise ArgumentError(
+                f"--gpus: expected numbers of the {there} GPUs that there are{numbered}, got "
+                f"{arguments.gpus!r}; leave it out to train on the CPU"
+            )
+        contexts = [gpu(number) for number in wanted]
+    if len(set(contexts)) < len(contexts):
+        raise ArgumentError(f"train: expected devices once each, got {contexts}")
+    if arguments.batch_size < len(contexts):
+        raise ArgumentError(
+            f"--batch-size: expected an image or more for each of {len(contexts)} devices, got "
+            f"{arguments.batch_size}"
+        )
+    if arguments.gc_type != "none" and len(contexts) == 1:
+        raise ArgumentError("--gc-type: expected several devices, between which gradients are sent")
+    return contexts
+
+
+def augmentation(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of ImageRecordIter that were given on the command line."""
+    given = {
+        argument: getattr(arguments, flag.replace("-", "_")) for flag, argument, *_ in AUGMENTATION
+    }
+    flags = ("rand_crop", "rand_mirror", "random_resized_crop")
+    return {
+        name: bool(value) if name in flags else value
+        for name, value in given.items()
+        if value is not None
+    }
+
+
+def recorded(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what a checkpoint keeps of the options, as JSON has it."""
+    kept = {name: value for name, value in vars(arguments).items() if name not in _NOT_RECORDED}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in sorted(kept.items())
+    }
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

@@ -1,0 +1,73 @@
+"""What a training says: a bar on a terminal, and lines in the words of MXNet's examples."""
+
+import sys
+from time import perf_counter
+from typing import Any
+
+__all__ = ["Progress", "shown"]
+
+Values = dict[str, float]
+
+
+def shown(values: Values, prefix: str = "") -> str:
+    """Return names and values as the lines have them: ``accuracy=0.912345``."""
+    return "\t".join(f"{prefix}{name}={value:.6f}" for name, value in values.items())
+
+
+class Progress:
+    """Tells of the batches of one epoch.
+
+    On a terminal a bar shows speed and metrics, as of the last ``every`` batches, and goes when the
+    epoch ends; elsewhere there is a line every so often.
+
+    Args:
+        epoch: Number of the epoch, from 0.
+        epochs: How many there are.
+        batches: How many batches the epoch has.
+        every: After how many batches there is something new to say; 0 for never.
+    """
+
+    def __init__(self, epoch: int, epochs: int, batches: int, every: int) -> None:
+        self._epoch = epoch
+        self._every = every
+        self._batch = 0
+        self._samples = 0
+        self._since = perf_counter()
+        self._bar: Any = None
+        if sys.stderr.isatty():
+            from tqdm import tqdm
+
+            label = f"epoch {epoch + 1}/{epochs}"
+            self._bar = tqdm(total=batches, desc=label, unit="batch", leave=False)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def batch(self, samples: int) -> bool:
+        """Count a batch; return whether it is time to `tell`."""
+        self._batch += 1
+        self._samples += samples
+        if self._bar is not None:
+            self._bar.update()
+        return bool(self._every) and self._batch % self._every == 0
+
+    def tell(self, values: Values) -> None:
+        """Say how fast it goes, and what the metrics are since it was said last."""
+        now = perf_counter()
+        speed = self._samples / max(now - self._since, 1e-9)
+        if self._bar is not None:
+            figures = [f"{name} {value:.4f}" for name, value in values.items()]
+            self._bar.set_postfix_str(", ".join([f"{speed:.0f} samples/s", *figures]))
+        else:
+            start = self._batch - self._every
+            print(
+                f"Epoch[{self._epoch}] Batch [{start}-{self._batch}]\t"
+                f"Speed: {speed:.2f} samples/sec\t{shown(values)}".rstrip(),
+                flush=True,
+            )
+        self._samples = 0
+        self._since = now

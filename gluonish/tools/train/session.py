@@ -1,0 +1,289 @@
+"""One training from its options: network, optimizer and data, then epoch after epoch."""
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import gluonish.ndarray as nd
+import gluonish.symbol as sym
+from gluonish.contrib.tensorboard import summary_writer
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.hybrid_graph import values_by_name, write_model
+from gluonish.lr_scheduler import FactorScheduler, LRScheduler, MultiFactorScheduler
+from gluonish.name import NameManager
+from gluonish.tools.train.batches import Batches, derived_seed
+from gluonish.tools.train.checkpoint import Checkpoints, Record, write_json
+from gluonish.tools.train.curves import plot_history
+from gluonish.tools.train.defaults import WITH_MOMENTUM
+from gluonish.tools.train.loop import Learner, Scores
+from gluonish.tools.train.networks import make_initializer, make_network
+from gluonish.tools.train.options import recorded
+from gluonish.tools.train.progress import Progress, shown
+from gluonish.trainer import Trainer
+
+__all__ = ["Session"]
+
+_DRAW_AFTER_S = 60  # seconds between pictures while epochs go by
+_INITIAL = 0xFFFFFFFF  # stands for the epoch in the seed of the initial weights
+
+
+class Session:
+    """A network in training.
+
+    Args:
+        arguments: The options, completed.
+        contexts: The devices.
+        source: The batches.
+
+    Attributes:
+        learner: Network and trainer.
+        record: What was trained so far.
+
+    Raises:
+        ArgumentError: Options contradict one another.
+    """
+
+    def __init__(
+        self, arguments: argparse.Namespace, contexts: Sequence[Context], source: Batches
+    ) -> None:
+        self._arguments = arguments
+        self._contexts = list(contexts)
+        self._source = source
+        prefix = arguments.model_prefix
+        self._checkpoints = None if prefix is None else Checkpoints(prefix)
+        self.record = Record(options=recorded(arguments))
+        self._drawn_s = perf_counter()  # when the curves were drawn last
+        seed_all(derived_seed(arguments.seed, _INITIAL))
+        net = self._make_network()
+        schedule = make_schedule(arguments, source.batches_per_epoch)
+        trainer = self._make_trainer(net, schedule)
+        self.learner = Learner(net, trainer, contexts, arguments.dtype, arguments.hybridize)
+
+    def _make_network(self) -> HybridBlock:
+        arguments = self._arguments
+        with NameManager():  # names that do not depend on what was made before
+            net = make_network(
+                arguments.network,
+                arguments.num_layers,
+                self._source.image_shape,
+                arguments.num_classes,
+            )
+        net.initialize(make_initializer(arguments.initializer), ctx=self._contexts)
+        net.cast(arguments.dtype)
+        net.infer_shape(nd.zeros((1, *self._source.image_shape), dtype=arguments.dtype))
+        for parameter in net.collect_params().values():
+            parameter._finish_deferred_init()
+        if arguments.hybridize:
+            net.hybridize(static_alloc=True)
+        return net
+
+    def _make_trainer(self, net: HybridBlock, schedule: LRScheduler | None) -> Trainer:
+        arguments = self._arguments
+        settings: dict[str, Any] = {
+            "learning_rate": arguments.lr,
+            "wd": arguments.wd,
+            "lr_scheduler": schedule,
+            "multi_precision": arguments.dtype != "float32",
+        }
+        if arguments.optimizer.lower() in WITH_MOMENTUM:
+            settings["momentum"] = arguments.mom
+        compression = None
+        if arguments.gc_type != "none":
+            compression = {"type": arguments.gc_type, "threshold": arguments.gc_threshold}
+        return Trainer(
+            net.collect_params(),
+            arguments.optimizer,
+            settings,
+            kvstore=arguments.kv_store,
+            compression_params=compression,
+        )
+
+    # -- going on --------------------------------------------------------------------------------
+
+    def restore(self) -> None:
+        """Go on from a checkpoint, if one was asked for.
+
+        Raises:
+            ArgumentError: There are checkpoints under the prefix, and nothing was said of them.
+            MissingFileError: The checkpoint is not there.
+            FileFormatError: It is not what was written.
+        """
+        arguments, checkpoints = self._arguments, self._checkpoints
+        if checkpoints is None:
+            return
+        epoch = arguments.load_epoch
+        newest = checkpoints.newest() if epoch is None else epoch
+        if newest is None:
+            return
+        if epoch is None and not arguments.resume:
+            raise ArgumentError(
+                "--model-prefix: expected a prefix without checkpoints, got "
+                f"{str(checkpoints.prefix)!r}, which has one of epoch {newest}; add --resume to go "
+                "on from there, or choose another"
+            )
+        if not checkpoints.has_record(newest):
+            self._load_parameters(newest)
+            return
+        record = checkpoints.read(newest)
+        self._tell_changes(record.options)
+        self.record.epoch, self.record.history = newest, record.history
+        learner = self.learner
+        learner.net.load_parameters(checkpoints.params_path(newest), ctx=self._contexts)
+        fresh = learner.trainer.optimizer
+        schedule = fresh.lr_scheduler
+        learner.trainer.load_states(checkpoints.states_path(newest))
+        # What the command line says now counts; the states have what it said then.
+        optimizer = learner.trainer.optimizer
+        optimizer.lr_scheduler = schedule
+        for name in ("lr", "wd", "momentum"):
+            if hasattr(fresh, name):
+                setattr(optimizer, name, getattr(fresh, name))
+        print(f"goes on after epoch {newest} of {checkpoints.prefix}", flush=True)
+
+    def _load_parameters(self, epoch: int) -> None:
+        """Start from parameters alone, such as MXNet's."""
+        assert self._checkpoints is not None
+        path = self._checkpoints.params_path(epoch)
+        self.learner.net.load_parameters(path, ctx=self._contexts)
+        self.record.epoch = epoch
+        optimizer = self.learner.trainer.optimizer
+        optimizer.begin_num_update = optimizer.num_update = epoch * self._source.batches_per_epoch
+        print(f"starts from the parameters in {path}, with a new optimizer", flush=True)
+
+    def _tell_changes(self, before: dict[str, Any]) -> None:
+        now = self.record.options
+        for name in sorted(now.keys() | before.keys()):
+            if now.get(name) != before.get(name):
+                flag = name.replace("_", "-")
+                print(f"--{flag} is now {now.get(name)}, and was {before.get(name)}", flush=True)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the checkpoints' prefix against other trainings, if there is one."""
+        with ExitStack() as stack:
+            if self._checkpoints is not None:
+                stack.enter_context(self._checkpoints.held())
+            yield
+
+    # -- epochs ----------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Train all epochs that are left."""
+        arguments = self._arguments
+        with ExitStack() as stack:
+            writers = {}
+            if arguments.tensorboard is not None:
+                for part in ("training", "validation"):
+                    writers[part] = summary_writer(
+                        Path(arguments.tensorboard, part), purge_step=self.record.epoch + 1
+                    )
+                    stack.callback(writers[part].close)
+            for epoch in range(self.record.epoch, arguments.num_epochs):
+                entry = self._run_epoch(epoch)
+                self.record.epoch = epoch + 1
+                self.record.history.append(entry)
+                self._report(entry, writers)
+                if (epoch + 1) % arguments.save_period == 0 or epoch + 1 == arguments.num_epochs:
+                    self._save()
+        self._draw()
+        if self._checkpoints is not None and self.record.history:
+            print(f"learning curves: {self._checkpoints.path('-curves.png')}", flush=True)
+
+    def _run_epoch(self, epoch: int) -> dict[str, Any]:
+        arguments, source = self._arguments, self._source
+        seed_all(derived_seed(arguments.seed, epoch))
+        losses = arguments.loss.split(",") if arguments.loss else []
+        training = Scores(arguments.top_k, losses)
+        count = source.batches_per_epoch
+        with Progress(epoch, arguments.num_epochs, count, arguments.disp_batches) as progress:
+            speed = self.learner.train(source.training(epoch), training, progress)
+        entry: dict[str, Any] = {
+            "epoch": epoch + 1,
+            "lr": self.learner.trainer.learning_rate,
+            **speed,
+            "training": training.values(),
+            "validation": {},
+        }
+        batches = source.validation()
+        if batches is not None:
+            entry["validation"] = self.learner.evaluate(batches, Scores(arguments.top_k, losses))
+        return entry
+
+    def _report(self, entry: dict[str, Any], writers: dict[str, Any]) -> None:
+        number = entry["epoch"] - 1  # MXNet counts from 0
+        print(f"Epoch[{number}] {shown(entry['training'], 'Train-')}")
+        print(
+            f"Epoch[{number}] Time cost={entry['seconds']:.3f}\t"
+            f"Speed: {entry['samples_per_second']:.2f} samples/sec\tlr={entry['lr']:.6g}"
+        )
+        if entry["validation"]:
+            print(f"Epoch[{number}] {shown(entry['validation'], 'Validation-')}", flush=True)
+        for part, writer in writers.items():
+            for name, value in entry[part].items():
+                writer.add_scalar(name, value, global_step=entry["epoch"])
+            if part == "training":
+                for name in ("lr", "samples_per_second"):
+                    writer.add_scalar(name, entry[name], global_step=entry["epoch"])
+            writer.flush()
+
+    def _save(self) -> None:
+        checkpoints = self._checkpoints
+        if checkpoints is None:
+            return
+        checkpoints.save(self.record, self._write)
+        write_json(checkpoints.path("-history.json"), {"history": self.record.history})
+        if perf_counter() - self._drawn_s > _DRAW_AFTER_S:
+            self._draw()
+        print(f'Saved checkpoint to "{checkpoints.params_path(self.record.epoch)}"', flush=True)
+
+    def _write(self, epoch: int) -> None:
+        """Write the files that MXNet reads too, and the optimizer's states."""
+        assert self._checkpoints is not None
+        net = self.learner.net
+        symbol = net(sym.var("data"))
+        parameters = {parameter.name: parameter for parameter in net.collect_params().values()}
+        values = values_by_name(parameters, symbol.list_auxiliary_states())
+        write_model("train", symbol, values, self._checkpoints.prefix, epoch, True)
+        self.learner.trainer.save_states(self._checkpoints.states_path(epoch))
+
+    def _draw(self) -> None:
+        if self._checkpoints is not None and self.record.history:
+            plot_history(self.record.history, self._checkpoints.path("-curves.png"))
+            self._drawn_s = perf_counter()
+
+
+def seed_all(seed: int) -> None:
+    """Restart the random numbers of this process: of Python, of NumPy and of all devices."""
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002  # samplers and transforms draw from it
+    nd.random.seed(seed)
+
+
+def make_schedule(arguments: argparse.Namespace, batches_per_epoch: int) -> LRScheduler | None:
+    """Return what sets the learning rate, or None where it does not change.
+
+    Args:
+        arguments: The options.
+        batches_per_epoch: Updates in an epoch.
+    """
+    warmup: dict[str, Any] = {
+        "base_lr": arguments.lr,
+        "warmup_steps": arguments.warmup_epochs * batches_per_epoch,
+        # A constant warm-up stays at its beginning, which for 0 would be no training.
+        "warmup_begin_lr": 0 if arguments.warmup_strategy == "linear" else arguments.lr / 10,
+        "warmup_mode": arguments.warmup_strategy,
+    }
+    if arguments.lr_step_epochs:
+        steps = [epoch * batches_per_epoch for epoch in arguments.lr_step_epochs]
+        return MultiFactorScheduler(steps, arguments.lr_factor, **warmup)
+    if arguments.warmup_epochs:
+        return FactorScheduler(warmup["warmup_steps"], 1, **warmup)
+    return None
