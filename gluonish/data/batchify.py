@@ -88,8 +88,9 @@ def on_host(batchify_fn: Callable[[Any], Any]) -> Callable[..., Any]:
     """
     if batchify_fn in (default_batchify_fn, default_mp_batchify_fn):
         return lambda data, empty: _as_ndarrays(stack_on_host(data, empty))
-    if isinstance(batchify_fn, Stack | Pad | Append | Group):
-        return batchify_fn.on_host
+    # A subclass may have another __call__.
+    if type(batchify_fn) in (Stack, Pad, Append, Group):
+        return batchify_fn.on_host  # type: ignore[attr-defined,no-any-return]  # of these classes
     return lambda data, empty: batchify_fn(data)
 
 

@@ -7,7 +7,7 @@ import pytest
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.data import DataLoader, SimpleDataset, batchify
-from gluonish.data.batchify import Append, AsList, Group, Pad, Stack
+from gluonish.data.batchify import Append, AsList, Group, Pad, Stack, on_host
 from tests.data.programs import run
 
 
@@ -114,6 +114,18 @@ def test_workers_give_the_same_batches(thread_pool: bool) -> None:
     expected = [shown(batch) for batch in DataLoader(dataset, 4, batchify_fn=FUNCTION)]
     for _ in range(2):
         assert [shown(batch) for batch in loader] == expected
+
+
+def test_what_a_subclass_makes_comes_from_workers() -> None:
+    class Doubled(Stack):
+        def __call__(self, data: Any) -> Any:
+            return 2 * super().__call__(data)
+
+    loader = DataLoader(
+        SimpleDataset([1, 2, 3]), 3, batchify_fn=Doubled(), num_workers=1, thread_pool=True
+    )
+    assert [batch.asnumpy().tolist() for batch in loader] == [[2, 4, 6]]
+    assert on_host(Group(Doubled()))([(1,), (2,)], np.empty)[0].asnumpy().tolist() == [2, 4]
 
 
 def test_long_texts_and_named_tuples_of_the_program_come_from_workers() -> None:

@@ -93,3 +93,16 @@ def test_short_draws_begin_like_long_ones(key: tuple[int, int]) -> None:
         short = philox.random_bits(np, key, count)
         assert short.dtype == long.dtype
         assert (short == long[:count]).all()
+
+
+@pytest.mark.parametrize("key", [(0, 0), (7, 3), (2**64 - 1, 2**63 + 5)])
+def test_a_single_number_is_that_of_an_array(key: tuple[int, int]) -> None:
+    assert philox.uniform_number(key) == philox.uniform(np, key, (100,), np.dtype("f8"))[0]
+
+
+@pytest.mark.parametrize("kind", ["normal", "uniform"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_few_numbers_are_the_first_of_many(kind: str, dtype: str) -> None:
+    draw = getattr(philox, kind)
+    few = draw(np, (5, 6), (3,), np.dtype(dtype))
+    np.testing.assert_array_equal(few, draw(np, (5, 6), (100,), np.dtype(dtype))[:3])

@@ -4,9 +4,10 @@ Brightness, contrast, saturation and light are affine maps of a pixel's three ch
 number of them in a row is one map. A turn of hues is none, so that a list of changes becomes: a
 map, a turn, another map. Contrast needs a mean first, which costs a pass of reading before.
 
-Everything is computed in float32, where the reference kernels take float64 for whole numbers.
-Before a byte is cut toward zero it gets `_SLACK`, so that what is a whole number but for rounding
-stays it: a gray pixel's saturation is no change.
+Any thread may call it, for it takes no team of threads, and releases the GIL: that is how loaders
+transform images. Everything is computed in float32, where the reference kernels take float64 for
+whole numbers. Before a byte is cut toward zero it gets `_SLACK`, so that what is a whole number but
+for rounding stays it: a gray pixel's saturation is no change.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,9 +32,9 @@ __all__ = ["changed_colors", "hang"]
 Array = np.ndarray[Any, Any]
 
 _VIEWS = {UINT8: "u8", FLOAT32: "f32"}
-_ALONE = 1 << 18  # pixels up to which one thread does all; else each gets half of them or more
 _Words = c_int64 * 5
 _SLACK = 2.0**-13  # several times the rounding of sums of 255
+_ANY_SIZE = 1 << 62
 
 # Words: what is filled, the image, numbers; columns, elements from a row to the next.
 _SOURCE = """
@@ -179,7 +180,8 @@ class _Map:
 
     def gray_of(self, pixel: Sequence[float]) -> float:
         """Return the gray of what it makes of a pixel."""
-        return sum(map(mul, self._gray(), (*pixel, 1.0)))
+        total: float = sum(map(mul, self._gray(), (*pixel, 1.0)))
+        return total
 
     def _gray(self) -> list[float]:
         return [sum(map(mul, GRAY, column)) for column in zip(*self.rows, strict=True)]
@@ -245,10 +247,7 @@ class _Passes:
         down, across = image.strides[0] // image.itemsize, image.strides[1] // image.itemsize
         kernel = _compiled(kind, image.dtype, across, self._turn is not None)
         words = _Words(address(out), address(image), address(numbers), width, down)
-        if height * width <= _ALONE:
-            kernel.run_alone(height, addressof(words))
-        else:
-            kernel.run_at(height, addressof(words), max(1, _ALONE // 2 // width))
+        kernel.run_alone(height, addressof(words))
 
 
 def changed_colors(out: Array, image: Array, steps: Iterable[Step]) -> None:
@@ -287,7 +286,7 @@ def hang() -> None:
     """Hang the kernel on the operators that change colours."""
     for name, drawn in COLOR_STEPS.items():
         kernel = partial(_kernel, drawn)
-        fast = FastKernel("numba.pixel_colors", _takes, kernel, available, alone=3 * _ALONE)
+        fast = FastKernel("numba.pixel_colors", _takes, kernel, available, alone=_ANY_SIZE)
         find_operator(name).hang(fast)
 
 

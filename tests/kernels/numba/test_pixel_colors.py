@@ -1,5 +1,6 @@
 """Generated kernels change colours as the reference kernels do, in any layout and number."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,6 @@ import pytest
 import gluonish as mx
 from gluonish import nd
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba import pixel_colors
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.pixel_colors import changed_colors
 from gluonish.ops.image.color import COLOR_STEPS
@@ -129,13 +129,21 @@ def test_rows_of_another_array_can_be_filled() -> None:
     assert not wide[:, 1::2].any()
 
 
-def test_several_threads_make_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_threads_may_call_it_at_once() -> None:
     steps = [("saturation", 0.4), ("hue", 0.3), ("contrast", 1.5)]
-    alone, together = np.empty((2, *IMAGE.shape), np.uint8)
-    changed_colors(alone, IMAGE, steps)
-    monkeypatch.setattr(pixel_colors, "_ALONE", 128)
-    changed_colors(together, IMAGE, steps)
-    np.testing.assert_array_equal(together, alone)
+    images = [np.roll(IMAGE, i, axis=1) for i in range(40)]
+    want = [np.empty_like(IMAGE) for _ in images]
+    for out, image in zip(want, images, strict=True):
+        changed_colors(out, image, steps)
+    got = [np.empty_like(IMAGE) for _ in images]
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [
+            pool.submit(changed_colors, out, image, steps)
+            for out, image in zip(got, images, strict=True)
+        ]
+        for job in jobs:
+            job.result(60)
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ class RandomColorJitter(HostTransform, HybridBlock):
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Do the same on a NumPy array."""
         names = ("brightness", "contrast", "saturation", "hue")
-        amounts = dict(zip(names, self._args, strict=True))
+        amounts: dict[str, Any] = dict(zip(names, self._args, strict=True))
         return run_operator(find_operator("_image_random_color_jitter"), values, **amounts)
 
 
