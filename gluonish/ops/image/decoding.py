@@ -93,7 +93,10 @@ def read_image(name: str, filename: str, flag: int, to_rgb: bool) -> np.ndarray[
         raise OperatorError(
             f"{name}: expected an image file, got {filename!r}: {error.strerror}"
         ) from error
-    return decode_image(name, np.frombuffer(stored, np.uint8), flag, to_rgb)
+    try:
+        return decode_image(name, np.frombuffer(stored, np.uint8), flag, to_rgb)
+    except OperatorError as error:
+        raise OperatorError(f"{error}, from {filename!r}") from None
 
 
 def _read_infer(*, filename: str, flag: int, to_rgb: bool) -> tuple[Spec]:

@@ -381,7 +381,7 @@ def test_a_list_that_is_none_is_refused(entries: Any) -> None:
 def test_a_file_that_is_no_image_is_told(folder: Path) -> None:
     (folder / "cat" / "2.png").write_bytes(b"nonsense")
     dataset = ImageListDataset(folder, [[1, "cat/2.png"]])
-    with pytest.raises(OperatorError, match="imread: expected the bytes of an image"):
+    with pytest.raises(OperatorError, match=r"imread: expected the bytes of an image.*2\.png'"):
         dataset[0]
 
 

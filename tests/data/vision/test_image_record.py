@@ -65,3 +65,22 @@ def test_a_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     Path(path).write_bytes(Path(path).read_bytes()[:-40])
     with pytest.raises(FileFormatError, match="at byte"):
         dataset[1]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (pack(IRHeader(0, 1.0, 0, 0), b"no image"), "expected the bytes of an image"),
+        (b"too short", "header"),
+    ],
+    ids=["image", "header"],
+)
+def test_a_broken_record_is_named(tmp_path: Path, record: bytes, message: str) -> None:
+    path = write(tmp_path, images_of_sizes(9), [record])
+    dataset = ImageRecordDataset(path)
+    dataset[0]
+    with pytest.raises(
+        ValueError, match=rf"{message}.*, in record 1 at byte \d\d+ of .*images\.rec"
+    ):
+        dataset[1]
+    dataset[0]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.errors import FileFormatError, OperatorError
 from gluonish.data.dataset import RecordFileDataset
 from gluonish.data.shared_batch import over
 from gluonish.data.vision.datasets.downloaded import Transform
@@ -28,7 +29,9 @@ class ImageRecordDataset(RecordFileDataset):
 
     Raises:
         MissingFileError: The file or its index does not exist.
-        FileFormatError: The index is damaged.
+        FileFormatError: The index is damaged; as an element is taken, its record is.
+
+    A record whose image is broken raises an `OperatorError` that names it as it is taken.
     """
 
     def __init__(
@@ -52,14 +55,22 @@ class ImageRecordDataset(RecordFileDataset):
         except IndexError:
             buffer = RecordBuffer()
         try:
-            header, stored = unpack(self._view(idx, buffer))
-            raw = np.frombuffer(stored, np.uint8)
-            image = over(decode_image("ImageRecordDataset", raw, self._flag, True))
+            image, label = self._decoded(self._view(idx, buffer), idx)
         finally:
             self._buffers.append(buffer)
-        if self._transform is None:
-            return image, header.label
-        return self._transform(image, header.label)
+        return (image, label) if self._transform is None else self._transform(image, label)
+
+    def _decoded(self, record: Any, idx: int) -> tuple[Any, Any]:
+        """Return the image and the label in a record's bytes; errors name the record."""
+        try:
+            header, stored = unpack(record)
+            raw = np.frombuffer(stored, np.uint8)
+            return over(decode_image("ImageRecordDataset", raw, self._flag, True)), header.label
+        except (FileFormatError, OperatorError) as error:
+            key = self._record.keys[idx]
+            raise type(error)(
+                f"{error}, in record {key} at byte {self._record.idx[key]} of {self.filename}"
+            ) from error
 
     def _view(self, idx: int, buffer: RecordBuffer) -> Any:
         """Return a record's bytes, which are valid until the buffer is used again."""
