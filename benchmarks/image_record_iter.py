@@ -2,8 +2,8 @@
 
     python benchmarks/image_record_iter.py --mxnet-python mxnet/bin/python [--images DIR]
 
-A record file of JPEG images whose shorter side has 256 pixels (quality 95) is decoded, cropped to
-224 x 224 at random, flipped at random and normalized to float32 planes, in batches of 64 and a
+A record file of JPEG images of quality 95, whose shorter side has 256 pixels (`--short-side`), is
+decoded, cropped to 224 x 224 at random, flipped at random and normalized to float32 planes, in batches of 64 and a
 random order. `decoding` is OpenCV alone, in threads on the same cores, of images in memory. The
 images are textures made here, or random regions of the photographs of a folder.
 """
@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("--mxnet-python", help="interpreter with mxnet==1.9.1")
     parser.add_argument("--images", type=Path, help="folder of photographs")
     parser.add_argument("--records", type=int, default=512, help="a multiple of the batch size")
+    parser.add_argument("--short-side", type=int, default=256, help="of the images, in pixels")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2, help="threads, and cores")
     parser.add_argument("--rounds", type=int, default=7, help="turns of each")

@@ -2,9 +2,9 @@
 
     python benchmarks/loader.py --mxnet-python mxnet/bin/python [--images DIR] [--crop resized]
 
-A record file of JPEG images whose shorter side has 256 pixels (quality 95) is read by worker
-processes: decoded, cropped to 224 x 224, flipped, made float32 planes and normalized, in batches
-of 64. `decoding` is OpenCV alone, on the same cores, of images in memory: by processes and by
+A record file of JPEG images of quality 95, whose shorter side has 256 pixels (`--short-side`), is
+read by worker processes: decoded, cropped to 224 x 224, flipped, made float32 planes and
+normalized, in batches of 64. `decoding` is OpenCV alone, on the same cores, of images in memory: by processes and by
 threads. The images are textures made here, or random regions of the photographs of a folder.
 MXNet runs with OMP_NUM_THREADS=1, which makes its loader 13 times faster. `--growth` instead takes
 20 passes and says how much memory gluonish's processes hold after each.
@@ -23,15 +23,16 @@ from interleaved.report import Report, table
 
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack_img
 
-SHORT_SIDE, QUALITY = 256, 95
+QUALITY = 95
 _ENDINGS = (".jpg", ".jpeg", ".png")
+_SMALLEST = 256  # pixels of a photograph's shorter side
 
 
-def textures(count: int) -> Iterator[Any]:
+def textures(count: int, side: int) -> Iterator[Any]:
     """Yield images (height, width, 3) whose spectra fall as those of photographs, with edges."""
     numbers = np.random.default_rng(0)
     for _ in range(count):
-        height, width = SHORT_SIDE, int(numbers.integers(SHORT_SIDE, 400))
+        height, width = side, int(numbers.integers(side, side * 3 // 2))
         down = np.fft.fftfreq(height)[:, None]
         across = np.fft.rfftfreq(width)
         falling = 1 / np.maximum(np.hypot(down, across), 1 / width) ** 1.25
@@ -45,8 +46,8 @@ def textures(count: int) -> Iterator[Any]:
         yield np.clip((colors * 45 + 128) * light[..., None], 0, 255).astype(np.uint8)
 
 
-def photographs(folder: Path, count: int) -> Iterator[Any]:
-    """Yield random regions of the images of a folder, the shorter side `SHORT_SIDE` long."""
+def photographs(folder: Path, count: int, side: int) -> Iterator[Any]:
+    """Yield random regions of the images of a folder, the shorter side ``side`` long."""
     import cv2
 
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in _ENDINGS)
@@ -54,10 +55,10 @@ def photographs(folder: Path, count: int) -> Iterator[Any]:
     images = [
         image
         for image in read
-        if image is not None and min(image.shape[:2]) >= SHORT_SIDE and np.ptp(image, axis=2).any()
+        if image is not None and min(image.shape[:2]) >= _SMALLEST and np.ptp(image, axis=2).any()
     ]
     if not images:
-        sys.exit(f"loader: expected images in colour of {SHORT_SIDE} pixels a side in {folder}")
+        sys.exit(f"loader: expected images in colour of {_SMALLEST} pixels a side in {folder}")
     numbers = np.random.default_rng(0)
     for i in range(count):
         image = images[i % len(images)]
@@ -67,16 +68,17 @@ def photographs(folder: Path, count: int) -> Iterator[Any]:
             int(numbers.integers(image.shape[0] - high + 1)),
             int(numbers.integers(image.shape[1] - wide + 1)),
         )
-        factor = SHORT_SIDE / min(high, wide)
-        size = (max(SHORT_SIDE, round(wide * factor)), max(SHORT_SIDE, round(high * factor)))
+        factor = side / min(high, wide)
+        size = (max(side, round(wide * factor)), max(side, round(high * factor)))
         method = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
         yield cv2.resize(image[y : y + high, x : x + wide], size, interpolation=method)
 
 
 def write_records(path: Path, arguments: argparse.Namespace) -> int:
     """Write the record file and its index; return the bytes of the images."""
-    count = arguments.records
-    images = photographs(arguments.images, count) if arguments.images else textures(count)
+    count, side = arguments.records, arguments.short_side
+    folder = arguments.images
+    images = photographs(folder, count, side) if folder else textures(count, side)
     nbytes = 0
     file = MXIndexedRecordIO(str(path.with_suffix(".idx")), str(path), "w")
     for i, image in enumerate(images):
@@ -165,6 +167,7 @@ def main() -> None:
     parser.add_argument("--mxnet-python", help="interpreter with mxnet==1.9.1")
     parser.add_argument("--images", type=Path, help="folder of photographs")
     parser.add_argument("--records", type=int, default=2048)
+    parser.add_argument("--short-side", type=int, default=256, help="of the images, in pixels")
     parser.add_argument("--crop", choices=("random", "resized"), default="random")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2, help="worker processes, and cores")
@@ -182,7 +185,8 @@ def main() -> None:
         nbytes = write_records(record, arguments)
         kind = f"photographs of {arguments.images}" if arguments.images else "textures"
         report.say(
-            f"{arguments.records} {kind}, {nbytes / arguments.records / 1000:.1f} kB each, "
+            f"{arguments.records} {kind}, shorter side {arguments.short_side}, "
+            f"{nbytes / arguments.records / 1000:.1f} kB each, "
             f"{arguments.crop} crop, {arguments.threads} workers, batches of "
             f"{arguments.batch_size}"
         )
