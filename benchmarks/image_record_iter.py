@@ -3,9 +3,10 @@
     python benchmarks/image_record_iter.py --mxnet-python mxnet/bin/python [--images DIR]
 
 A record file of JPEG images of quality 95, whose shorter side has 256 pixels (`--short-side`), is
-decoded, cropped to 224 x 224 at random, flipped at random and normalized to float32 planes, in batches of 64 and a
-random order. `decoding` is OpenCV alone, in threads on the same cores, of images in memory. The
-images are textures made here, or random regions of the photographs of a folder.
+decoded, cropped to 224 x 224 at random, flipped at random and normalized to float32 planes, in
+batches of 64 and a random order. `decoding` is OpenCV alone, in threads on the same cores, of
+images in memory. The images are textures made here, or random regions of the photographs of a
+folder.
 """
 
 import argparse

@@ -4,10 +4,10 @@
 
 A record file of JPEG images of quality 95, whose shorter side has 256 pixels (`--short-side`), is
 read by worker processes: decoded, cropped to 224 x 224, flipped, made float32 planes and
-normalized, in batches of 64. `decoding` is OpenCV alone, on the same cores, of images in memory: by processes and by
-threads. The images are textures made here, or random regions of the photographs of a folder.
-MXNet runs with OMP_NUM_THREADS=1, which makes its loader 13 times faster. `--growth` instead takes
-20 passes and says how much memory gluonish's processes hold after each.
+normalized, in batches of 64. `decoding` is OpenCV alone, on the same cores, of images in memory: by
+processes and by threads. The images are textures made here, or random regions of the photographs of
+a folder. MXNet runs with OMP_NUM_THREADS=1, which makes its loader 13 times faster. `--growth`
+instead takes 20 passes and says how much memory gluonish's processes hold after each.
 """
 
 import argparse

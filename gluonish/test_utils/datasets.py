@@ -10,6 +10,7 @@ import gluonish.download as transfers
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import atomic_write
 from gluonish.data.idx import read_idx
+from gluonish.data.vision.datasets.mnist import MNIST
 from gluonish.io import MNISTIter
 from gluonish.test_utils.downloads import download, get_zip_data
 
@@ -18,12 +19,13 @@ __all__ = ["get_cifar10", "get_mnist", "get_mnist_iterator", "get_mnist_pkl", "g
 Array = np.ndarray[Any, Any]
 
 _FOLDER = "data"
-_MNIST_SHA1 = {
-    "train-images-idx3-ubyte": "6c95f4b05d2bf285e1bfb0e7960c31bd3b3f8a7d",
-    "train-labels-idx1-ubyte": "2a80914081dc54586dbdf242f9805a6b8d2a15fc",
-    "t10k-images-idx3-ubyte": "c3a25af1f52dad7f726cce8cacb138654b760d48",
-    "t10k-labels-idx1-ubyte": "763e7fa3757d93b0cdec073cef058b2004252c17",
-}
+_MNIST_FILES = (
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+)
+_MNIST_SHA1 = dict(zip(_MNIST_FILES, MNIST._hashes, strict=True))
 _MNIST_PICKLE = "http://deeplearning.net/data/mnist/mnist.pkl.gz"
 _CIFAR10 = "http://data.mxnet.io/mxnet/data/cifar10.zip"
 
