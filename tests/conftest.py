@@ -6,6 +6,7 @@ out unless ``-m`` names them.
 
 import os
 import random
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,14 @@ import numpy as np
 import pytest
 
 from tests.gluon_repository import repository, zip_of_fixture  # noqa: F401  # fixtures
+
+# Many tests start programs. Their modules are compiled once and kept until the tests end, whatever
+# the caller's setting: a program that compiles all of them itself takes seconds more.
+if "PYTHONPYCACHEPREFIX" not in os.environ:
+    _BYTECODE = tempfile.TemporaryDirectory(prefix="gluonish-bytecode-")
+    os.environ["PYTHONPYCACHEPREFIX"] = _BYTECODE.name
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.pycache_prefix, sys.dont_write_bytecode = os.environ["PYTHONPYCACHEPREFIX"], False
 
 hypothesis.settings.register_profile(
     "quick", derandomize=True, deadline=None, max_examples=25, database=None
