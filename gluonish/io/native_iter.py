@@ -15,6 +15,7 @@ of the data, and the next pass begins behind these. The iterator remembers ``pad
 not matter, so that passes do not depend on timing. A reset in mid-pass starts at 0.
 """
 
+import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -87,7 +88,7 @@ class MXDataIter(DataIter):
     """Iterator over the batches of a source, which a thread makes ahead.
 
     The thread starts with the first batch that is asked for. It ends with the pass, at `reset`, or
-    when the iterator is dropped.
+    when the iterator is dropped. Several threads may ask for batches; each is given once.
 
     Args:
         handle: Makes the batches.
@@ -119,6 +120,7 @@ class MXDataIter(DataIter):
         # Whether `_batch` was only looked at, and is still the next one.
         self._peeked = False
         self._skip_load = False
+        self._lock = threading.Lock()  # guards all of that where a batch is asked for
 
     @property
     def first_batch(self) -> DataBatch | None:
@@ -153,13 +155,14 @@ class MXDataIter(DataIter):
             StopIteration: There is none before the next `reset`.
             GluonishError: It could not be made; the pass is over.
         """
-        if not self._skip_load or self._batch is None:
-            if self._peeked:
-                self._peeked = False
-            else:
-                self._batch = self._load()
-        assert self._batch is not None
-        return self._batch
+        with self._lock:
+            if not self._skip_load or self._batch is None:
+                if self._peeked:
+                    self._peeked = False
+                else:
+                    self._batch = self._load()
+            assert self._batch is not None
+            return self._batch
 
     def iter_next(self) -> bool:
         """Go on to the next batch; return whether there is one."""

@@ -184,3 +184,35 @@ def test_wrong_parameter_is_refused(given: dict[str, object], message: str) -> N
 def test_part_that_is_none_is_refused(num_parts: int, part_index: int) -> None:
     with pytest.raises(ArgumentError, match="Some: expected part_index in"):
         check_parts("Some", num_parts, part_index)
+
+
+class Forty(Numbers):
+    """Forty batches with their number as index."""
+
+    def batches(self, epoch: int, start: int) -> Iterator[DataBatch]:
+        for number in range(40):
+            yield DataBatch([nd.zeros((2, 1))], [nd.zeros(2)], 0, np.array([number, number]))
+
+
+class Lingering(MXDataIter):
+    """Lets other threads run whenever a batch has come."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name == "_batch":
+            time.sleep(0.002)
+
+
+def test_threads_that_share_an_iterator_get_each_batch_once() -> None:
+    data_iter = Lingering(Forty())
+    found: list[int] = []
+
+    def take() -> None:
+        found.extend(int(batch.index[0]) for batch in data_iter)
+
+    takers = [threading.Thread(target=take) for _ in range(4)]
+    for taker in takers:
+        taker.start()
+    for taker in takers:
+        taker.join(30)
+    assert sorted(found) == list(range(40))
