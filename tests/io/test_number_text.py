@@ -1,6 +1,6 @@
 """Files read by generated kernels give what the plain reader gives, and the same refusals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +49,13 @@ SVM = strategies.lists(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _compiled() -> None:
-    """Have the kernels, which short texts alone do not compile."""
+def _compiled() -> Iterator[None]:
+    """Have the kernels, which short texts alone do not compile, whatever is on disk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(number_lines, "_WORTH_NBYTES", 0)
         assert dense_lines(b"1\n", 1) is not None
         assert sparse_lines(b"1\n", 1) is not None
+        yield
 
 
 def outcome(make: Callable[[], Any]) -> list[Any] | str:

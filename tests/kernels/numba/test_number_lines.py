@@ -4,6 +4,7 @@ import math
 import random
 import struct
 from collections import Counter
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -20,12 +21,13 @@ pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _compiled() -> None:
-    """Have the kernels, which short texts alone do not compile."""
+def _compiled() -> Iterator[None]:
+    """Have the kernels, which short texts alone do not compile, whatever is on disk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(number_lines, "_WORTH_NBYTES", 0)
         assert dense_lines(b"1\n", 1) is not None
         assert sparse_lines(b"1\n", 1) is not None
+        yield
 
 
 def number(text: str) -> float | None:
