@@ -42,12 +42,17 @@ def test_forward_and_backward(
     op, plan = FORWARD[log]
     data = random(*shape, dtype=dtype) * 3
     attrs = parsed(op, axis=axis)
-    check(op, plan, [data], attrs, close, layout)
+    forward = check(op, plan, [data], attrs, close, layout)
     (result,) = reference(op, [data], attrs)
     inputs = [random(*shape, dtype=dtype, seed=1), result.astype(dtype)]
     back = parsed(SOFTMAX_BACKWARD, axis=axis, log=log, dtype="float32")
     back["dtype"] = np.dtype(dtype)
-    check(SOFTMAX_BACKWARD, softmax_backward, inputs, back, close, layout)
+    if "avx2" not in forward.implementations[0]:
+        check(SOFTMAX_BACKWARD, softmax_backward, inputs, back, close, layout)
+        return
+    # The library has an optimized gradient for AVX-512 alone; elsewhere ours stays in use.
+    with pytest.raises(RefusedError, match="expected an optimized implementation, got ref"):
+        check(SOFTMAX_BACKWARD, softmax_backward, inputs, back, close, layout)
 
 
 @pytest.mark.parametrize(("shape", "axis", "layout"), OTHERS)
