@@ -1,0 +1,58 @@
+"""Graphs: which passes they go through."""
+
+from gluonish.core.config.flag import Flag
+from gluonish.core.config.kind import boolean, choice, some_of
+
+__all__ = [
+    "MXNET_DISABLED_GRAPH_PASSES",
+    "MXNET_ELIMINATE_COMMON_EXPR",
+    "MXNET_FUSION_VERBOSE",
+    "MXNET_SUBGRAPH_BACKEND",
+    "MXNET_USE_FUSION",
+]
+
+MXNET_ELIMINATE_COMMON_EXPR = Flag(
+    "MXNET_ELIMINATE_COMMON_EXPR",
+    boolean(),
+    True,
+    "Compute equal operators on equal inputs of a graph once.",
+)
+MXNET_DISABLED_GRAPH_PASSES = Flag(
+    "MXNET_DISABLED_GRAPH_PASSES",
+    some_of(
+        "channels_last",
+        "drop_bias_gradient",
+        "drop_history",
+        "eliminate_common_subexpressions",
+        "eliminate_dead_code",
+        "fold_batch_norm",
+        "fuse_batch_norm_relu",
+        "fuse_log_softmax_pick",
+        "fuse_pointwise",
+        "fuse_primitives",
+        "fuse_rnn",
+        "simplify",
+        "split_batch_norm",
+        "use_classic_operators",
+    ),
+    (),
+    "Passes that graphs of hybridized blocks do not go through, by name: to see what one does.",
+)
+MXNET_USE_FUSION = Flag(
+    "MXNET_USE_FUSION",
+    boolean(),
+    True,
+    "Join elementwise operators of a graph into kernels that are generated and compiled for it.",
+)
+MXNET_FUSION_VERBOSE = Flag(
+    "MXNET_FUSION_VERBOSE",
+    boolean(),
+    False,
+    "Print the source of each kernel that is generated for joined operators.",
+)
+MXNET_SUBGRAPH_BACKEND = Flag(
+    "MXNET_SUBGRAPH_BACKEND",
+    choice("MKLDNN", "ONEDNN", "NONE"),
+    "ONEDNN",
+    "Fuse layers with what follows them into primitives of oneDNN, on the CPU; NONE does not.",
+)

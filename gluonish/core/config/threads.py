@@ -1,0 +1,82 @@
+"""Engine and threads: which engine runs operators, and on how many threads."""
+
+from gluonish.core.config.flag import Flag
+from gluonish.core.config.kind import boolean, choice, integer
+
+__all__ = [
+    "DMLC_LOG_STACK_TRACE_DEPTH",
+    "MXNET_CPU_PRIORITY_NTHREADS",
+    "MXNET_CPU_WORKER_NTHREADS",
+    "MXNET_ENGINE_TYPE",
+    "MXNET_EXEC_BULK_EXEC_INFERENCE",
+    "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN",
+    "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD",
+    "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD",
+    "MXNET_EXEC_BULK_EXEC_TRAIN",
+    "MXNET_MP_OPENCV_NUM_THREADS",
+    "MXNET_MP_WORKER_NTHREADS",
+]
+
+MXNET_ENGINE_TYPE = Flag(
+    "MXNET_ENGINE_TYPE",
+    choice("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"),
+    "ThreadedEnginePerDevice",
+    "Engine that runs operators: in the caller, on one pool of threads, or on lanes per device.",
+)
+MXNET_CPU_WORKER_NTHREADS = Flag(
+    "MXNET_CPU_WORKER_NTHREADS", integer(1), 1, "Engine threads per CPU device, for compute."
+)
+MXNET_CPU_PRIORITY_NTHREADS = Flag(
+    "MXNET_CPU_PRIORITY_NTHREADS",
+    integer(1),
+    4,
+    "Engine threads for CPU operations of high priority, such as communication.",
+)
+MXNET_MP_WORKER_NTHREADS = Flag(
+    "MXNET_MP_WORKER_NTHREADS",
+    integer(1),
+    1,
+    "Compute threads of each worker process of a DataLoader.",
+)
+MXNET_MP_OPENCV_NUM_THREADS = Flag(
+    "MXNET_MP_OPENCV_NUM_THREADS",
+    integer(0),
+    0,
+    "OpenCV's own threads in each worker process of a DataLoader; 0 has it use none.",
+)
+MXNET_EXEC_BULK_EXEC_INFERENCE = Flag(
+    "MXNET_EXEC_BULK_EXEC_INFERENCE",
+    boolean(),
+    True,
+    "Push a graph to the engine in bulk segments outside training.",
+)
+MXNET_EXEC_BULK_EXEC_TRAIN = Flag(
+    "MXNET_EXEC_BULK_EXEC_TRAIN",
+    boolean(),
+    True,
+    "Push a graph to the engine in bulk segments while training.",
+)
+MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN = Flag(
+    "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN",
+    integer(0),
+    15,
+    "Largest number of operators in one bulk segment while training.",
+)
+MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD = Flag(
+    "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD",
+    integer(0),
+    MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN,
+    "Largest number of operators in one bulk segment of the forward pass in training.",
+)
+MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD = Flag(
+    "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD",
+    integer(0),
+    MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN,
+    "Largest number of operators in one bulk segment of the backward pass.",
+)
+DMLC_LOG_STACK_TRACE_DEPTH = Flag(
+    "DMLC_LOG_STACK_TRACE_DEPTH",
+    integer(0),
+    0,
+    "How many calls up an operator's error tells where it was pushed from.",
+)
