@@ -205,10 +205,10 @@ reader = MXIndexedRecordIO(path + ".idx", path + ".rec", "r")
 child = os.fork()
 if not child:
     same = [reader.read_idx(2) for _ in range(500)] == [b"two"] * 500
-    os.write(1, b"%r\n" % same)  # at once: what `print` writes, the other may write between
+    os.write(1, b"%r\\n" % same)  # at once: what `print` writes, the other may write between
     os._exit(0)
 same = [reader.read_idx(0) for _ in range(500)] == [b"zero"] * 500
-os.write(1, b"%r\n" % same)
+os.write(1, b"%r\\n" % same)
 os.waitpid(child, 0)
 """
 
