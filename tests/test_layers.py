@@ -6,6 +6,7 @@ The layers are those of the style guide: a module imports from its own line and 
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -245,7 +246,13 @@ def more_than_reexports(module: str, tree: ast.Module) -> Iterator[str]:
 def problems_of(rule: object, source: str, module: str) -> list[str]:
     """What one rule finds in one source text."""
     assert callable(rule)
-    return list(rule(module, ast.parse(source)))
+    return list(rule(module, parsed(source)))
+
+
+@cache
+def parsed(source: str) -> ast.Module:
+    """The tree of a source text, which every rule reads."""
+    return ast.parse(source)
 
 
 @pytest.mark.parametrize(
