@@ -5,15 +5,46 @@ in the target's folder, reaches the disk, and only then takes the target's name.
 """
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from gluonish.core.errors import FolderPathError, GluonishError, MissingFileError
+from gluonish.core.errors import (
+    FolderPathError,
+    GluonishError,
+    MissingFileError,
+    NotSupportedError,
+)
 
-__all__ = ["atomic_write", "open_to_read"]
+__all__ = ["DEFLATE_RATIO", "atomic_write", "local_path", "open_to_read"]
+
+# The most bytes that deflate packs into one, 258 into two bits: a content that claims more is none.
+DEFLATE_RATIO = 1032
+
+_PROTOCOL = re.compile(r"(\w+)://")
+
+
+def local_path(path: str | os.PathLike[str], reader: str) -> str:
+    """Return a path without the ``file://`` that it may begin with.
+
+    Args:
+        path: Of a file or a folder.
+        reader: What wants to read or write there, to begin an error message with.
+
+    Raises:
+        NotSupportedError: It begins with another protocol.
+    """
+    found = os.fspath(path).removeprefix("file://")
+    protocol = _PROTOCOL.match(found)
+    if protocol:
+        raise NotSupportedError(
+            f"{reader}: expected a path of this computer, got {found!r}; copy what it names to a "
+            f"disk, or mount it as a folder: there is no client for {protocol[1]}"
+        )
+    return found
 
 
 def open_to_read(path: str | os.PathLike[str], reader: str) -> BinaryIO:

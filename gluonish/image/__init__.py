@@ -1,7 +1,9 @@
 """`mx.image`: images from files, in other sizes, cut out, turned, augmented, and in batches."""
 
+import gluonish.image as image
 import gluonish.image.detection as det
 from gluonish.image import detection
+from gluonish.image import names as _names  # noqa: F401  # it makes `image` importable
 from gluonish.image.augmenters import (
     Augmenter,
     BrightnessJitterAug,
@@ -34,8 +36,9 @@ from gluonish.image.detection import (
     DetRandomCropAug,
     DetRandomPadAug,
     DetRandomSelectAug,
+    ImageDetIter,
 )
-from gluonish.image.iteration import ImageDetIter, ImageIter
+from gluonish.image.iteration import ImageIter
 from gluonish.image.pixels import color_normalize, copyMakeBorder
 from gluonish.image.resize import imresize, resize_short
 from gluonish.image.rotate import imrotate, random_rotate
@@ -76,6 +79,7 @@ __all__ = [
     "det",
     "detection",
     "fixed_crop",
+    "image",
     "imdecode",
     "imread",
     "imresize",

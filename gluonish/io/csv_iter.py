@@ -1,5 +1,6 @@
 """CSVIter: batches of numbers from comma-separated files."""
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from gluonish.io.native_iter import PREFETCH_PARAMETERS, MXDataIter, parse_param
 from gluonish.io.number_text import converted_numbers, parse_numbers
 from gluonish.io.row_source import RowSource
 from gluonish.io.rows import Columns, DenseRows
-from gluonish.io.text_lines import parsed_blocks, text_part
+from gluonish.io.text_lines import TextPart, parsed_blocks, text_parts
 from gluonish.kernels.numba.number_lines import dense_lines
 
 __all__ = ["CSVIter"]
@@ -30,7 +31,7 @@ _PARAMETERS = Schema(
 
 
 class CSVIter(MXDataIter):
-    """Iterator over the lines of a file of numbers between commas, in their order.
+    """Iterator over the lines of files of numbers between commas, in their order.
 
     Blank lines do not count, nor does a comma at the end of a line. All numbers of a line, in the
     order of their places, are one sample.
@@ -39,15 +40,15 @@ class CSVIter(MXDataIter):
     next pass begins behind these. A reset in mid-pass begins at the first line.
 
     Args:
-        data_csv: File of the data.
+        data_csv: File of the data, or several, or a folder: see `input_files`.
         data_shape: Shape of a sample.
         batch_size: Samples in a batch.
-        label_csv: File of the labels, with as many lines; without one labels are zeros, one for
+        label_csv: The same of the labels, with as many lines; without one labels are zeros, one for
             each sample.
         label_shape: Shape of a label; ``(1,)`` gives arrays of shape (batch_size,).
         round_batch: False fills the last batch with zeros, and every pass begins at the first line.
         prefetch_buffer: How many batches are made ahead.
-        ctx: Accepted; batches are in CPU memory.
+        ctx: Has no effect: batches are in ordinary CPU memory.
         dtype: Element type of data and labels, float32 by default. Whole numbers are required for
             an integer one.
         data_name: Name of the data, ``"data"`` by default.
@@ -71,11 +72,9 @@ class CSVIter(MXDataIter):
         one = not labelled or given["label_shape"] == (1,)
         label_shape = () if one else given["label_shape"]
         label = checked_spec("CSVIter", (given["batch_size"], *label_shape), dtype)
-        files = [partial(_columns, given["data_csv"], data)]
-        text_part(given["data_csv"], "CSVIter")
+        files = [partial(_columns, text_parts(given["data_csv"], "CSVIter"), data)]
         if labelled:
-            files.append(partial(_columns, given["label_csv"], label))
-            text_part(given["label_csv"], "CSVIter")
+            files.append(partial(_columns, text_parts(given["label_csv"], "CSVIter"), label))
         super().__init__(
             RowSource(
                 "CSVIter", data, label, given["prefetch_buffer"], files, given["round_batch"]
@@ -84,12 +83,11 @@ class CSVIter(MXDataIter):
         )
 
 
-def _columns(path: str, batch: Spec) -> Any:
-    """Return a generator of the samples of a file, block by block."""
+def _columns(parts: Sequence[TextPart], batch: Spec) -> Iterator[Columns]:
+    """Return a generator of the samples of files, block by block."""
     width = batch.size // batch.shape[0]
-    part = text_part(path, "CSVIter")
     kind = (width, batch.dtype)
-    return parsed_blocks(part, partial(_parse_ordinary, *kind), partial(_parse, *kind))
+    return parsed_blocks(parts, partial(_parse_ordinary, *kind), partial(_parse, *kind))
 
 
 def _parse_ordinary(width: int, dtype: np.dtype[Any], text: bytes) -> Columns | None:

@@ -20,7 +20,7 @@ from gluonish.io.native_iter import (
 from gluonish.io.number_text import parse_numbers
 from gluonish.io.row_source import RowSource
 from gluonish.io.rows import Columns, DenseRows, SparseRows
-from gluonish.io.text_lines import TextPart, filled_lines, parsed_blocks, text_part
+from gluonish.io.text_lines import TextPart, filled_lines, parsed_blocks, text_parts
 from gluonish.kernels.numba.number_lines import sparse_lines
 
 __all__ = ["LibSVMIter"]
@@ -44,7 +44,7 @@ _COLON, _SPACE = b": "
 
 
 class LibSVMIter(MXDataIter):
-    """Iterator over the lines of a file of sparse samples, in their order.
+    """Iterator over the lines of files of sparse samples, in their order.
 
     A line is ``label column:value column:value ...``, with columns from 0. A comment begins with
     ``#``; a weight behind the label (``label:weight``) and ``qid:number`` do not count.
@@ -53,17 +53,18 @@ class LibSVMIter(MXDataIter):
     next pass begins behind these. A reset in mid-pass begins at the first line.
 
     Args:
-        data_libsvm: File of the data, and of the labels unless they have a file of their own.
+        data_libsvm: File of the data, and of the labels unless they have a file of their own; or
+            several, or a folder: see `input_files`.
         data_shape: Shape of a sample, ``(columns,)``.
         batch_size: Samples in a batch.
-        label_libsvm: File whose columns and values are the labels, with as many lines.
+        label_libsvm: The same of files whose columns and values are the labels, with as many lines.
         label_shape: Shape of a label of that file, ``(columns,)``.
         num_parts: How many workers share the data.
         part_index: Which of them this is; each gets about as many bytes of whole lines.
         round_batch: False fills the last batch with empty rows, and every pass begins at the first
             line; MXNet refuses it.
         prefetch_buffer: How many batches are made ahead.
-        ctx: Accepted; batches are in CPU memory.
+        ctx: Has no effect: batches are in ordinary CPU memory.
         dtype: Element type, float32 by default.
         data_name: Name of the data, ``"data"`` by default.
         label_name: Name of the labels, ``"softmax_label"`` by default.
@@ -94,11 +95,13 @@ class LibSVMIter(MXDataIter):
         rows = given["batch_size"]
         data = checked_spec(_NAME, (rows, width), dtype)
         label = checked_spec(_NAME, (rows, label_width) if labelled else (rows,), dtype)
-        part = text_part(given["data_libsvm"], _NAME, given["num_parts"], given["part_index"])
+        part_of = partial(text_parts, given["data_libsvm"], _NAME, given["num_parts"])
+        part = part_of(given["part_index"])
         files = [partial(_samples, part, width, dtype, (0,) if labelled else (0, 1))]
         if labelled:
-            labels = text_part(given["label_libsvm"], _NAME)
-            files.append(partial(_labels, labels, label_width, dtype, part))
+            labels = text_parts(given["label_libsvm"], _NAME)
+            before = [part_of(i) for i in range(given["part_index"])]
+            files.append(partial(_labels, labels, label_width, dtype, before, part))
         super().__init__(
             RowSource(_NAME, data, label, given["prefetch_buffer"], files, given["round_batch"]),
             **names,
@@ -112,19 +115,25 @@ def _columns_of(name: str, extents: Sequence[int]) -> int:
 
 
 def _samples(
-    part: TextPart, width: int, dtype: np.dtype[Any], places: Sequence[int]
+    parts: Sequence[TextPart], width: int, dtype: np.dtype[Any], places: Sequence[int]
 ) -> Iterator[Columns]:
-    """Yield the samples of a file, block by block: features and labels, or one of them."""
+    """Yield the samples of files, block by block: features and labels, or one of them."""
     ordinary = partial(_parse_ordinary, width, dtype)
-    for columns in parsed_blocks(part, ordinary, partial(_parse, width, dtype)):
+    for columns in parsed_blocks(parts, ordinary, partial(_parse, width, dtype)):
         yield tuple(columns[place] for place in places)
 
 
-def _labels(part: TextPart, width: int, dtype: np.dtype[Any], data: TextPart) -> Iterator[Columns]:
-    """Yield the labels of a part of the data, whose first line has a place in the label file."""
-    skipped = filled_lines(data._replace(begin=0, end=data.begin - 1)) if data.begin else 0
+def _labels(
+    parts: Sequence[TextPart],
+    width: int,
+    dtype: np.dtype[Any],
+    before: Sequence[Sequence[TextPart]],
+    data: Sequence[TextPart],
+) -> Iterator[Columns]:
+    """Yield the labels of a part of the data; those of the parts before it are skipped."""
+    skipped = sum(map(filled_lines, before))
     left = filled_lines(data)
-    for block in _samples(part, width, dtype, (0,)):
+    for block in _samples(parts, width, dtype, (0,)):
         rows = block[0]
         begin, end = min(skipped, len(rows)), min(skipped + left, len(rows))
         skipped -= begin

@@ -13,7 +13,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.core.errors import ArgumentError, FileFormatError
-from gluonish.core.files import open_to_read
+from gluonish.core.files import DEFLATE_RATIO, local_path, open_to_read
 from gluonish.core.schema import Schema, boolean, integer, text
 from gluonish.core.spec import Spec
 from gluonish.data.idx import read_idx
@@ -47,8 +47,6 @@ _PARAMETERS = Schema(
 Array = np.ndarray[Any, Any]
 
 _GZIP = b"\x1f\x8b"
-# No deflate stream is packed tighter: a header that asks for more lies.
-_MOST_UNPACKED = 1032
 # MXNet's divisor: the brightest pixel is 0.99609375.
 _SCALE = 1 / 256
 
@@ -70,7 +68,7 @@ class MNISTIter(MXDataIter):
         num_parts: How many workers share the data.
         part_index: Which of them this is, from 0.
         prefetch_buffer: How many batches are made ahead.
-        ctx: Accepted; batches are in CPU memory.
+        ctx: Has no effect: batches are in ordinary CPU memory.
         dtype: Element type of data and labels, a floating one; float32 by default.
         data_name: Name of the data, ``"data"`` by default.
         label_name: Name of the labels, ``"softmax_label"`` by default.
@@ -149,11 +147,11 @@ def _read(path: str, axes: int) -> Array:
     Raises:
         FileFormatError: It is in another format, or its size is not what its extents say.
     """
-    with open_to_read(path, _NAME) as file:
+    with open_to_read(local_path(path, _NAME), _NAME) as file:
         nbytes = os.fstat(file.fileno()).st_size
         packed = file.read(len(_GZIP)) == _GZIP
         file.seek(0)
-        limit = _MOST_UNPACKED * nbytes if packed else nbytes
+        limit = DEFLATE_RATIO * nbytes if packed else nbytes
         stream: Any = gzip.GzipFile(fileobj=file) if packed else file
         try:
             head = stream.read(4 * (1 + axes))

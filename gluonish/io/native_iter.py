@@ -15,10 +15,12 @@ of the data, and the next pass begins behind these. The iterator remembers ``pad
 not matter, so that passes do not depend on timing. A reset in mid-pass starts at 0.
 """
 
+import logging
 import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, nearest
@@ -35,8 +37,9 @@ __all__ = [
     "parse_parameters",
 ]
 
-# The parameters that end the list of every native iterator. `ctx` is accepted: batches are made in
-# the memory of the CPU, and go to a GPU when a program copies them there.
+# The parameters that end the list of every native iterator. `ctx`, and the `device_id` of some,
+# change nothing: batches are made in the ordinary memory of the CPU, where MXNet makes them in
+# memory that is pinned for the copy to a GPU. Whoever passes them is told so.
 PREFETCH_PARAMETERS: Mapping[str, Attribute] = {
     "prefetch_buffer": integer(4, low=0),
     "ctx": choice("cpu", "gpu", default="gpu"),
@@ -210,7 +213,7 @@ def parse_parameters(
     """Return the parameters of a native iterator with defaults filled in, and its two names.
 
     As in MXNet, values may be strings, and unknown parameters do not count; here they are warned
-    of.
+    of. That a GPU as ``ctx`` or ``device_id`` changes nothing is logged, once for each iterator.
 
     Args:
         iterator: Its name, for messages.
@@ -233,7 +236,19 @@ def parse_parameters(
             UserWarning,
             stacklevel=3,
         )
-    return schema.parse(iterator, known), names
+    parsed = schema.parse(iterator, known)
+    if ("ctx" in given and parsed["ctx"] == "gpu") or parsed.get("device_id"):
+        _tell_where_batches_are(iterator)
+    return parsed, names
+
+
+@cache  # to tell it once
+def _tell_where_batches_are(iterator: str) -> None:
+    logging.getLogger("gluonish").warning(
+        "%s: batches are in ordinary memory of the CPU, whatever ctx and device_id say; "
+        "as_in_context copies them to a GPU",
+        iterator,
+    )
 
 
 def check_parts(iterator: str, num_parts: int, part_index: int) -> None:

@@ -1,14 +1,15 @@
-"""Rows of a text file, a line each: read in blocks, so that a file of any size can be read."""
+"""Rows of text files, a line each: read in blocks, so that files of any size can be read."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import open_to_read
+from gluonish.io.input_files import input_files
 from gluonish.io.rows import Columns
 
-__all__ = ["TextPart", "filled_lines", "parsed_blocks", "text_part"]
+__all__ = ["TextPart", "filled_lines", "parsed_blocks", "text_parts"]
 
 # Small enough that the main thread gets the interpreter back soon: `parse` holds it.
 _BLOCK_NBYTES = 1 << 17
@@ -32,25 +33,39 @@ class TextPart(NamedTuple):
     end: int
 
 
-def text_part(path: str, reader: str, num_parts: int = 1, part_index: int = 0) -> TextPart:
-    """Return one of several parts of a file, about equal in bytes; each line is in one of them.
+def text_parts(
+    path: str, reader: str, num_parts: int = 1, part_index: int = 0
+) -> Sequence[TextPart]:
+    """Return one of several parts of some files, about equal in bytes; each line is in one of them.
 
     Args:
-        path: The file.
-        reader: What reads it, to begin error messages with.
+        path: The files, as `input_files` reads it.
+        reader: What reads them, to begin error messages with.
         num_parts: How many parts.
         part_index: Which of them, from 0.
 
+    Returns:
+        What the part has of each file, in the order of the files.
+
     Raises:
         MissingFileError: There is no such file.
-        FolderPathError: It is a folder.
     """
+    paths = input_files(path, reader)
+    sizes = [os.path.getsize(file) for file in paths]
+    step = -(-sum(sizes) // num_parts)
+    begin, end = step * part_index, step * (part_index + 1)
+    found = []
+    for file, size in zip(paths, sizes, strict=True):
+        if begin < size and end > 0:
+            found.append(_text_part(file, reader, max(0, begin), min(end, size)))
+        begin -= size
+        end -= size
+    return found
+
+
+def _text_part(path: str, reader: str, begin: int, end: int) -> TextPart:
     with open_to_read(path, reader) as file:
-        size = os.fstat(file.fileno()).st_size
-        step = -(-size // num_parts)
-        begin = min(step * part_index, size)
-        end = min(step * (part_index + 1), size)
-        if part_index:
+        if begin:
             # The line that covers this offset, or begins at it, is the previous part's.
             file.seek(begin)
             file.readline()
@@ -78,9 +93,10 @@ def _lines(text: bytes) -> list[bytes]:
     return text.removesuffix(b"\n").split(b"\n")
 
 
-def filled_lines(part: TextPart) -> int:
-    """Return how many lines of a part are not blank."""
-    return sum(sum(map(_is_filled, _lines(text))) for text, _ in _text_blocks(part))
+def filled_lines(parts: Sequence[TextPart]) -> int:
+    """Return how many lines of some parts are not blank."""
+    texts = (text for part in parts for text, _ in _text_blocks(part))
+    return sum(sum(map(_is_filled, _lines(text))) for text in texts)
 
 
 def _is_filled(line: bytes) -> bool:
@@ -89,14 +105,14 @@ def _is_filled(line: bytes) -> bool:
 
 
 def parsed_blocks(
-    part: TextPart,
+    parts: Sequence[TextPart],
     parse_ordinary: Callable[[bytes], Columns | None],
     parse: Callable[[list[bytes]], Columns],
 ) -> Iterator[Columns]:
-    """Yield the rows of a part, block by block, none of them empty.
+    """Yield the rows of some parts, block by block, none of them empty.
 
     Args:
-        part: Lines of a file.
+        parts: Lines of files.
         parse_ordinary: Makes rows of a text, fast, or returns None: then the other one is asked.
             It raises ValueError where the other one would.
         parse: Makes rows of lines, none of them blank or a mere comment; raises ValueError, with
@@ -106,16 +122,17 @@ def parsed_blocks(
         FileFormatError: A line is wrong; names file, line and offset.
         OSError: The file can no longer be read.
     """
-    for text, offset in _text_blocks(part):
-        try:
-            columns = parse_ordinary(text)
-            if columns is None:
-                filled = [line for line in _lines(text) if _is_filled(line)]
-                columns = parse(filled) if filled else ()
-        except ValueError:
-            _refuse(part, _lines(text), offset, parse)
-        if columns and len(columns[0]):
-            yield columns
+    for part in parts:
+        for text, offset in _text_blocks(part):
+            try:
+                columns = parse_ordinary(text)
+                if columns is None:
+                    filled = [line for line in _lines(text) if _is_filled(line)]
+                    columns = parse(filled) if filled else ()
+            except ValueError:
+                _refuse(part, _lines(text), offset, parse)
+            if columns and len(columns[0]):
+                yield columns
 
 
 def _refuse(

@@ -16,6 +16,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, DTYPE_FLAGS
 from gluonish.core.errors import FileFormatError
+from gluonish.core.files import DEFLATE_RATIO
 from gluonish.ndarray.array_record import (
     MAX_RANK,
     ArrayRecord,
@@ -27,8 +28,7 @@ from gluonish.ndarray.array_record import (
 
 __all__ = ["read_npy", "read_npz"]
 
-# Deflate's best ratio is 1032 (258 bytes for two bits); the rest is for members of a few bytes.
-_MAX_RATIO = 1032
+# More than deflate's best ratio allows; for members of a few bytes.
 _SLACK_NBYTES = 1024
 _MAX_HEADER_NBYTES = 10_000
 _SUFFIX = ".npy"
@@ -135,7 +135,7 @@ def _check_sizes(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
                 f"{name}: expected stored or deflated members, got compression "
                 f"{info.compress_type} of {info.filename!r:.80} at byte {info.header_offset}"
             )
-        if info.file_size > info.compress_size * _MAX_RATIO + _SLACK_NBYTES:
+        if info.file_size > info.compress_size * DEFLATE_RATIO + _SLACK_NBYTES:
             raise FileFormatError(
                 f"{name}: expected {info.filename!r:.80} at byte {info.header_offset} to fit in "
                 f"{info.compress_size} compressed bytes, got {info.file_size} bytes"

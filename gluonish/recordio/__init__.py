@@ -1,6 +1,13 @@
 """Record files: many byte strings in one file, images with labels among them."""
 
-from gluonish.recordio.image_record import IRHeader, pack, pack_img, unpack, unpack_img
+from gluonish.recordio.image_record import (
+    IRHeader,
+    pack,
+    pack_img,
+    read_header,
+    unpack,
+    unpack_img,
+)
 from gluonish.recordio.indexed_file import MXIndexedRecordIO
 from gluonish.recordio.record_file import MXRecordIO
 from gluonish.recordio.record_table import RecordFile, RecordTable, scan
@@ -13,6 +20,7 @@ __all__ = [
     "RecordTable",
     "pack",
     "pack_img",
+    "read_header",
     "scan",
     "unpack",
     "unpack_img",

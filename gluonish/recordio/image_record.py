@@ -8,10 +8,13 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError
 from gluonish.ops.image.codec import decode, encode
+from gluonish.recordio.record_table import RecordFile
 
-__all__ = ["IRHeader", "pack", "pack_img", "unpack", "unpack_img"]
+__all__ = ["IRHeader", "pack", "pack_img", "read_header", "unpack", "unpack_img"]
 
 _FIELDS = struct.Struct("<IfQQ")
+# As much of a record as most often holds the header and all labels.
+_HEADER_NBYTES = 1 << 12
 
 Array = np.ndarray[Any, Any]
 
@@ -93,6 +96,25 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
         )
     labels = np.frombuffer(s, "<f4", header.flag, _FIELDS.size).copy()
     return header._replace(label=labels), s[end:]
+
+
+def read_header(file: RecordFile, offset: int) -> IRHeader:
+    """Return the header of a record in a file, without reading its image.
+
+    Args:
+        file: The records.
+        offset: The byte at which the record begins.
+
+    Returns:
+        As `unpack` has it.
+
+    Raises:
+        FileFormatError: No record begins there, or it is too short for its header and labels.
+    """
+    start = file.read_start(offset, _HEADER_NBYTES)
+    if 4 * int.from_bytes(start[:4], "little") > _HEADER_NBYTES - _FIELDS.size:
+        start = file.read(offset)
+    return unpack(start)[0]
 
 
 def pack_img(

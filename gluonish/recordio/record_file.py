@@ -9,7 +9,7 @@ from gluonish.core.errors import (
     GluonishError,
     MissingFileError,
 )
-from gluonish.core.files import open_to_read
+from gluonish.core.files import local_path, open_to_read
 from gluonish.recordio.framing import frame, read_record
 
 __all__ = ["MXRecordIO", "close_own", "open_to_write"]
@@ -22,7 +22,7 @@ class MXRecordIO:
     itself and begins with the first record. A writer belongs to the process that opened it.
 
     Args:
-        uri: Path of the file.
+        uri: Path of the file; ``file://`` before it does not count.
         flag: ``"r"`` to read it, ``"w"`` to write a new one.
 
     Attributes:
@@ -57,8 +57,8 @@ class MXRecordIO:
         Raises:
             MissingFileError: There is no such file, or no such folder.
         """
-        opened = open_to_write if self.writable else open_to_read
-        self.handle = opened(self.uri, type(self).__name__)
+        opened, name = open_to_write if self.writable else open_to_read, type(self).__name__
+        self.handle = opened(local_path(self.uri, name), name)
         self.pid = os.getpid()
         self.is_open = True
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.errors import FileFormatError, GluonishError
-from gluonish.core.files import open_to_read
+from gluonish.core.files import local_path, open_to_read
 from gluonish.recordio.framing import (
     HEAD_NBYTES,
     LAST,
@@ -80,7 +80,7 @@ class RecordFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path)
+        self.path = local_path(path, "RecordFile")
         self._lock = threading.Lock()  # where the system cannot read at a position
         self._file = open_to_read(self.path, "RecordFile")
 
@@ -116,6 +116,27 @@ class RecordFile:
                 "the file"
             )
         return record
+
+    def read_start(self, offset: int, nbytes: int) -> bytes:
+        """Return the first bytes of the record that begins at a byte, mostly without the rest.
+
+        Args:
+            offset: The byte, as `scan` or an index tells it.
+            nbytes: How many.
+
+        Returns:
+            So many bytes, fewer of a shorter record, and all of one that is stored in parts.
+
+        Raises:
+            FileFormatError: No record begins there, or it is cut off before so many bytes.
+            GluonishError: The file is closed.
+        """
+        found = self._read_at(HEAD_NBYTES + nbytes, offset)
+        kind, length = part_of(found[:HEAD_NBYTES], self.path, offset, offset)
+        start = found[HEAD_NBYTES : HEAD_NBYTES + length]
+        if kind != WHOLE or len(start) < min(nbytes, length):
+            return self.read(offset)
+        return start
 
     def read_into(self, buffer: RecordBuffer, offset: int) -> memoryview:
         """Do as `read`, faster where many records are read; see `RecordBuffer.read`."""

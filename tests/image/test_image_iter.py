@@ -9,7 +9,7 @@ import pytest
 import gluonish as mx
 from gluonish import image, nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError
-from gluonish.recordio import MXIndexedRecordIO, pack_img
+from gluonish.recordio import MXIndexedRecordIO, MXRecordIO, pack, pack_img
 
 SIZES = [(9, 12), (8, 8), (13, 10), (9, 9), (11, 8)]
 
@@ -202,6 +202,57 @@ def test_two_iterators_get_the_larger_shape_of_labels(
     assert "label_shape (2, 5) becomes (4, 5)" in capsys.readouterr().out
     assert small.next().label[0].shape == (2, 4, 5)
     assert large.sync_label_shape(boxes(folder, [1])).label_shape == (4, 5)
+
+
+def label_of(count: int) -> list[float]:
+    return [2, 5, *([1, 0.1, 0.1, 0.5, 0.9] * count)]
+
+
+def unread(*_: object) -> bytes:
+    raise AssertionError("a whole record was read")
+
+
+def test_the_widest_label_of_a_list_is_found_without_the_images(tmp_path: Path) -> None:
+    assert boxes(tmp_path, [1, 3]).label_shape == (3, 5)
+
+
+@pytest.mark.parametrize("indexed", [True, False], ids=["indexed", "in-order"])
+def test_the_widest_label_of_records_is_found_without_the_images(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indexed: bool
+) -> None:
+    paths = tmp_path / "a.idx", tmp_path / "a.rec"
+    records = MXIndexedRecordIO(*paths, "w")
+    for i, count in enumerate([1, 3, 2]):
+        records.write_idx(i, pack((0, label_of(count), i, 0), bytes(20000)))
+    records.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(MXRecordIO, "read", unread)
+        patch.setattr("gluonish.recordio.record_table.read_record", unread)
+        files = {"path_imgidx": paths[0]} if indexed else {}
+        iterator = image.ImageDetIter(1, (3, 8, 8), path_imgrec=paths[1], **files)
+    assert iterator.label_shape == (3, 5)
+    assert iterator.next_sample()[0].tolist() == np.float32(label_of(1)).tolist()
+
+
+def test_a_part_of_the_records_has_its_own_widest_label(tmp_path: Path) -> None:
+    paths = tmp_path / "a.idx", tmp_path / "a.rec"
+    records = MXIndexedRecordIO(*paths, "w")
+    for i, count in enumerate([1, 2, 5, 3]):
+        records.write_idx(i, pack((0, label_of(count), i, 0), stored(i)))
+    records.close()
+    files = {"path_imgidx": paths[0], "path_imgrec": paths[1], "num_parts": 2}
+    assert image.ImageDetIter(1, (3, 8, 8), **files).label_shape == (2, 5)
+    assert image.ImageDetIter(1, (3, 8, 8), part_index=1, **files).label_shape == (5, 5)
+
+
+def test_the_widest_label_is_that_of_a_subclasss_own_samples(folder: Path) -> None:
+    class Wide(image.ImageDetIter):
+        def next_sample(self) -> Any:
+            label, stored = super().next_sample()
+            return np.append(label.asnumpy(), label.asnumpy()[2:]), stored
+
+    names = [[label_of(2), "0.png"]]
+    assert Wide(1, (3, 8, 8), imglist=names, path_root=folder).label_shape == (4, 5)
 
 
 def test_what_rolls_over_gets_a_new_shape_of_labels(folder: Path) -> None:

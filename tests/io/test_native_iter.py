@@ -166,6 +166,21 @@ def test_unknown_parameter_is_warned_of() -> None:
         parse_parameters("Some", SCHEMA, {"path": "x", "data_shape": 2, "round_batsch": 1})
 
 
+@pytest.mark.parametrize("asked", [{"ctx": "gpu"}, {"device_id": 1}], ids=str)
+def test_that_a_gpu_changes_nothing_is_logged_once(
+    caplog: pytest.LogCaptureFixture, asked: dict[str, object]
+) -> None:
+    iterator = f"Some{asked}"  # none that was told already
+    schema = Schema(device_id=integer(0), **PREFETCH_PARAMETERS)
+    parse_parameters(iterator, schema, {"ctx": "cpu", "device_id": 0})
+    parse_parameters(iterator, schema, {})
+    assert not caplog.messages
+    for _ in range(2):
+        parse_parameters(iterator, schema, asked)
+    (message,) = caplog.messages
+    assert message.startswith(f"{iterator}: batches are in ordinary memory of the CPU")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -17,7 +17,17 @@ from gluonish.core.errors import (
     FileFormatError,
     OperatorError,
 )
-from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack, pack_img, unpack, unpack_img
+from gluonish.recordio import (
+    IRHeader,
+    MXIndexedRecordIO,
+    RecordFile,
+    pack,
+    pack_img,
+    read_header,
+    unpack,
+    unpack_img,
+)
+from gluonish.recordio.framing import frame
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text("utf-8"))["images.rec"]["records"]
@@ -179,3 +189,23 @@ def test_an_image_that_would_fill_the_memory_is_refused() -> None:
     content[29:33] = struct.pack(">I", zlib.crc32(content[12:29]))
     with pytest.raises(OperatorError, match="unpack_img: expected the bytes of an image"):
         unpack_img(pack((0, 1, 2, 3), bytes(content)))
+
+
+@pytest.mark.parametrize("labels", [None, 1, 3, 1018, 1019, 5000])
+def test_the_header_is_read_without_the_image(tmp_path: Path, labels: int | None) -> None:
+    label: Any = 7.0 if labels is None else np.arange(labels, dtype=np.float32)
+    records = [pack((0, label, number, 9), bytes(nbytes)) for number, nbytes in [(4, 0), (5, 9000)]]
+    (tmp_path / "a.rec").write_bytes(b"".join(map(frame, records)))
+    with RecordFile(tmp_path / "a.rec") as file:
+        for offset, record in zip(file.scan().offsets.tolist(), records, strict=True):
+            found, wanted = read_header(file, offset), unpack(record)[0]
+            assert found._replace(label=0) == wanted._replace(label=0)
+            np.testing.assert_array_equal(found.label, wanted.label)
+
+
+def test_a_record_too_short_for_its_labels_has_no_header(tmp_path: Path) -> None:
+    for name, labels in ("few", 2), ("many", 5000):
+        record = pack((0, np.zeros(labels), 0, 0), b"")[:-1]
+        (tmp_path / name).write_bytes(frame(record))
+        with RecordFile(tmp_path / name) as file, pytest.raises(FileFormatError, match=str(labels)):
+            read_header(file, 0)

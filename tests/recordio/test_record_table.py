@@ -41,6 +41,26 @@ def test_records_are_read_by_offset(path: Path) -> None:
         assert [file.read(offset) for offset in table.offsets.tolist()] == RECORDS
 
 
+@pytest.mark.parametrize("nbytes", [0, 1, 4, 6, 5000, 9000])
+def test_only_the_start_of_a_record_is_read(path: Path, nbytes: int) -> None:
+    with RecordFile(path) as file:
+        for offset, record in zip(file.scan().offsets.tolist(), RECORDS, strict=True):
+            # What holds a mark is stored in parts, and read whole.
+            wanted = record if MARK in record else record[:nbytes]
+            assert file.read_start(offset, nbytes) == wanted
+
+
+def test_the_start_of_a_record_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.rec"
+    path.write_bytes(frame(bytes(100))[:50])
+    with RecordFile(path) as file:
+        assert file.read_start(0, 42) == bytes(42)
+        with pytest.raises(FileFormatError, match=r"expected a part of 100 bytes at byte 0 of"):
+            file.read_start(0, 43)
+        with pytest.raises(FileFormatError, match=r"8 bytes of a record's head at byte 50"):
+            file.read_start(50, 10)
+
+
 def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
     (tmp_path / "a.rec").write_bytes(b"")
     assert [column.shape for column in scan(tmp_path / "a.rec")] == [(0,), (0,)]

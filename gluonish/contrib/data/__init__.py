@@ -1,6 +1,16 @@
-"""Datasets and samplers of `gluon.contrib.data`."""
+"""Datasets, samplers and transforms of `gluon.contrib.data`."""
+
+from typing import TYPE_CHECKING
 
 from gluonish.contrib.data import sampler, text
 from gluonish.contrib.data.sampler import IntervalSampler
+from gluonish.core.module_names import lists as _lists
+from gluonish.core.module_names import loads as _loads
 
-__all__ = ["IntervalSampler", "sampler", "text"]
+if TYPE_CHECKING:
+    from gluonish.contrib.data import vision
+else:
+    __getattr__ = _loads(__name__, ("vision",))
+
+__all__ = ["IntervalSampler", "sampler", "text", "vision"]
+__dir__ = _lists(__all__)

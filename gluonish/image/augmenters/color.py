@@ -23,6 +23,7 @@ from gluonish.image.host_array import Array
 from gluonish.ndarray import NDArray, array
 from gluonish.ops.image.layout import store
 from gluonish.ops.image.pixel_math import (
+    GRAY,
     changed_brightness,
     changed_contrast,
     changed_saturation,
@@ -46,7 +47,7 @@ __all__ = [
 
 Numbers = Sequence[float] | Array | NDArray
 
-_TO_YIQ = ((0.299, 0.587, 0.114), (0.596, -0.274, -0.321), (0.211, -0.523, 0.311))
+_TO_YIQ = (GRAY, (0.596, -0.274, -0.321), (0.211, -0.523, 0.311))
 _FROM_YIQ = ((1.0, 0.956, 0.621), (1.0, -0.272, -0.647), (1.0, -1.107, 1.705))
 _GRAY = (0.21, 0.72, 0.07)  # of RandomGrayAug; contrast and saturation have others
 

@@ -23,6 +23,7 @@ from gluonish.image.augmenters.geometry import (
 )
 from gluonish.image.host_array import Array
 from gluonish.ndarray import NDArray
+from gluonish.ops.image.pixel_math import COLOR_COMPONENTS, COLOR_DEVIATIONS
 
 __all__ = [
     "CreateAugmenter",
@@ -34,13 +35,6 @@ __all__ = [
 
 # Of the pixels of ImageNet, red first.
 _USUAL = {"mean": (123.68, 116.28, 103.53), "std": (58.395, 57.12, 57.375)}
-# Principal components of their colours, in columns, and the roots of their variances.
-_STRENGTHS = (55.46, 4.794, 1.148)
-_COLORS = (
-    (-0.5675, 0.7192, 0.4009),
-    (-0.5808, -0.0045, -0.8140),
-    (-0.5836, -0.6948, 0.4203),
-)
 _LEAST_AREA, _RATIO = 0.08, (3.0 / 4.0, 4.0 / 3.0)
 
 
@@ -132,7 +126,8 @@ def color_augmenters(
     if hue:
         found.append(HueJitterAug(hue))
     if pca_noise > 0:
-        found.append(LightingAug(pca_noise, np.array(_STRENGTHS), np.array(_COLORS)))
+        deviations, components = np.array(COLOR_DEVIATIONS), np.array(COLOR_COMPONENTS)
+        found.append(LightingAug(pca_noise, deviations, components))
     if rand_gray > 0:
         found.append(RandomGrayAug(rand_gray))
     return found

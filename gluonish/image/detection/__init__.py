@@ -1,4 +1,4 @@
-"""Augmenters of images with boxes on them; ``mx.image.detection`` and ``mx.image.det``."""
+"""Images with boxes on them, augmented and in batches; also ``mx.image.det``."""
 
 from gluonish.image.detection.augmenter import (
     DetAugmenter,
@@ -7,6 +7,7 @@ from gluonish.image.detection.augmenter import (
     DetRandomSelectAug,
 )
 from gluonish.image.detection.create import CreateDetAugmenter, CreateMultiRandCropAugmenter
+from gluonish.image.detection.image_det_iter import ImageDetIter
 from gluonish.image.detection.random_crop import DetRandomCropAug
 from gluonish.image.detection.random_pad import DetRandomPadAug
 
@@ -19,4 +20,5 @@ __all__ = [
     "DetRandomCropAug",
     "DetRandomPadAug",
     "DetRandomSelectAug",
+    "ImageDetIter",
 ]

@@ -1,6 +1,5 @@
-"""Iterators over batches of images, with a label or with boxes."""
+"""Iterators over batches of images with labels; the one of boxes is in `image.detection`."""
 
-from gluonish.image.iteration.image_det_iter import ImageDetIter
 from gluonish.image.iteration.image_iter import ImageIter
 
-__all__ = ["ImageDetIter", "ImageIter"]
+__all__ = ["ImageIter"]

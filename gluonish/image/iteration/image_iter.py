@@ -208,11 +208,16 @@ class ImageIter(DataIter):
         header, stored = unpack(self.imgrec.read_idx(key))  # type: ignore[attr-defined]  # indexed
         if self.imglist is None:
             return header.label, stored
+        return as_ndarray(self._listed_labels(key).copy()), stored
+
+    def _listed_labels(self, key: Any) -> Array:
+        assert self.imglist is not None  # asked before
         if key not in self.imglist:
             raise ArgumentError(
                 f"{type(self).__name__}: expected a label for {self._where} on the list, got none"
             )
-        return as_ndarray(self.imglist[key][0].copy()), stored
+        labels: Array = self.imglist[key][0]
+        return labels
 
     def _next_record(self) -> tuple[Any, bytes]:
         assert self.imgrec is not None  # there are keys for everything else

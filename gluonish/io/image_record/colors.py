@@ -14,6 +14,7 @@ import numpy as np
 from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.io.image_record.resizing import Image
 from gluonish.ops.image.opencv import open_cv
+from gluonish.ops.image.pixel_math import COLOR_COMPONENTS, COLOR_DEVIATIONS, GRAY
 
 __all__ = ["ColorChange", "color_changes", "scaled", "shifted_hls"]
 
@@ -21,16 +22,8 @@ ColorChange = Callable[[Image, random.Random], Image]
 Array = np.ndarray[Any, Any]
 
 _LEVELS = np.arange(256, dtype=np.float32)
-_GRAY = np.array([0.114, 0.587, 0.299], np.float32)
-# Principal components of the colours of ImageNet's pixels, times the roots of their variances; a
-# row for each of blue, green and red.
-_COMPONENTS = np.array(
-    [
-        [55.46 * -0.5836, 4.794 * -0.6948, 1.148 * 0.4203],
-        [55.46 * -0.5808, 4.794 * -0.0045, 1.148 * -0.8140],
-        [55.46 * -0.5675, 4.794 * 0.7192, 1.148 * 0.4009],
-    ]
-)
+_GRAY = np.array(GRAY[::-1], np.float32)
+_COMPONENTS = np.array(COLOR_COMPONENTS[::-1]) * COLOR_DEVIATIONS
 # OpenCV counts hues by two degrees.
 _HUES = 180
 

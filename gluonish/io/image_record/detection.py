@@ -34,8 +34,8 @@ class ImageDetRecordIter(MXDataIter):
     deviation of 0 counts as 1; a part of the file that has no record gives no batches.
 
     Args:
-        path_imgrec: Path of the record file.
-        path_imglist: Path of a list whose labels count instead of those in the records.
+        path_imgrec: Path of the record file, or of several, or of a folder: see `input_files`.
+        path_imglist: Path of lists whose labels count instead of those in the records.
         data_shape: (channels, height, width) of a sample; 1, 3 or 4 channels, red first.
         batch_size: Samples in a batch.
         label_width: Numbers in each label; -1 for any.
@@ -77,6 +77,9 @@ class ImageDetRecordIter(MXDataIter):
         mean_r: Mean of red, or of gray; so ``mean_g``, ``mean_b``, ``mean_a``.
         std_r: Deviation of red, or of gray; so ``std_g``, ``std_b``, ``std_a``; 0 for none.
         scale: Factor of the result.
+        ctx: Has no effect: batches are in ordinary CPU memory, where MXNet's are in memory pinned
+            for the copy to a GPU.
+        aug_seq: Only ``"det_aug_default"``, the sequence above.
         dtype: Of the data; float32 by default.
         data_name: Name of the data.
         label_name: Name of the labels.

@@ -38,9 +38,10 @@ class ImageRecordIter(MXDataIter):
     saturation weigh red, green and blue as they are meant; batches may be larger than the data.
 
     Args:
-        path_imgrec: Path of the record file.
-        path_imgidx: Path of its index: then parts have equal numbers of records, else of bytes.
-        path_imglist: Path of a list whose labels count instead of those in the records.
+        path_imgrec: Path of the record file, or of several, or of a folder: see `input_files`.
+        path_imgidx: Path of its index, or of one for each file: then parts have equal numbers of
+            records, else of bytes.
+        path_imglist: Path of lists whose labels count instead of those in the records.
         data_shape: (channels, height, width) of a sample; 1, 3 or 4 channels, red first.
         batch_size: Samples in a batch.
         label_width: Labels of an image.
@@ -80,6 +81,9 @@ class ImageRecordIter(MXDataIter):
         scale: Factor of the result.
         max_random_contrast: Largest change of the factor of a normalized image.
         max_random_illumination: Largest number added to a normalized image.
+        ctx: Has no effect, nor has ``device_id``: batches are in ordinary CPU memory, where MXNet's
+            are in memory pinned for the copy to a GPU.
+        aug_seq: Only ``"aug_default"``, the sequence above.
         dtype: Of the data; float32 by default.
         data_name: Name of the data.
         label_name: Name of the labels.

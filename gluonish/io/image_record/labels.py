@@ -1,26 +1,21 @@
 """Labels of image records: from the header of each, or from a list of images."""
 
-import os
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import open_to_read
-from gluonish.recordio import IRHeader, unpack
-from gluonish.recordio.framing import HEAD_NBYTES, MARK_BYTES, PART_LIMIT
+from gluonish.io.input_files import input_files
+from gluonish.recordio import IRHeader, read_header
 from gluonish.recordio.record_table import RecordFile
 
 __all__ = ["LabelSource", "read_label_list", "widest_label"]
 
 Array = np.ndarray[Any, Any]
 
-# Bytes at the start of a record that most often hold its header and labels; the image is not read.
-_LABEL_NBYTES = 1 << 12
-_MOST_HEADER = 64
 
-
-def read_label_list(path: str | os.PathLike[str], name: str, width: int) -> dict[int, Array]:
+def read_label_list(path: str, name: str, width: int) -> dict[int, Array]:
     """Return the labels of each image of a list, by the image's number.
 
     Args:
@@ -47,7 +42,7 @@ def read_label_list(path: str | os.PathLike[str], name: str, width: int) -> dict
                 wanted = "labels" if width < 0 else f"{width} labels"
                 raise FileFormatError(
                     f"{name}: expected number, {wanted} and path between tabs on line {number} of "
-                    f"{os.fspath(path)}, got {line!r:.80}"
+                    f"{path}, got {line!r:.80}"
                 )
             found[key] = labels if width < 0 else labels[:width]
     return found
@@ -58,8 +53,8 @@ class LabelSource:
 
     Args:
         name: The iterator, for messages.
-        list_path: Path of a list of images, whose labels count instead of those of the records;
-            empty for none.
+        list_path: Path of lists of images, as `input_files` reads it, whose labels count instead of
+            those of the records; empty for none.
         width: How many labels an image has; -1 for any number.
 
     Raises:
@@ -71,7 +66,11 @@ class LabelSource:
         self._name = name
         self._path = list_path
         self._width = width
-        self._listed = read_label_list(list_path, name, width) if list_path else None
+        self._listed: dict[int, Array] | None = None
+        if list_path:
+            self._listed = {}
+            for file in input_files(list_path, name):
+                self._listed |= read_label_list(file, name, width)
 
     def of(self, header: IRHeader) -> Array:
         """Return the labels of a record, a float32 array.
@@ -105,34 +104,32 @@ class LabelSource:
 
 
 def widest_label(name: str, path: str, labels: LabelSource) -> int:
-    """Return the largest number of labels that an image of a file has.
+    """Return the largest number of labels that an image of some files has.
 
     Args:
         name: The iterator, for messages.
-        path: The record file.
-        labels: Where labels come from; with a list the file is not read.
+        path: The record files, as `input_files` reads it.
+        labels: Where labels come from; with a list the files are not read.
 
     Raises:
         MissingFileError: There is no such file.
-        FileFormatError: It is damaged, or a label has another width than it must.
+        FileFormatError: One is damaged, or a label has another width than it must.
     """
-    from tqdm import tqdm
-
     listed = labels.widest_listed()
     if listed is not None:
         return listed
+    return max(_widest_label_of(file, labels) for file in input_files(path, name))
+
+
+def _widest_label_of(path: str, labels: LabelSource) -> int:
+    from tqdm import tqdm
+
     widest = 0
-    with RecordFile(path) as file, open_to_read(path, name) as stored:
-        places = file.scan()
-        progress = tqdm(places.offsets.tolist(), desc="labels", unit="record", delay=2)
-        for offset, length in zip(progress, places.lengths.tolist(), strict=True):
-            stored.seek(offset)
-            head, start = stored.read(HEAD_NBYTES), stored.read(min(length, _LABEL_NBYTES))
-            is_cut = int.from_bytes(head[len(MARK_BYTES) :], "little") >= PART_LIMIT
-            if is_cut or 4 * int.from_bytes(start[:4], "little") > _LABEL_NBYTES - _MOST_HEADER:
-                start = file.read(offset)
+    with RecordFile(path) as file:
+        offsets = file.scan().offsets.tolist()
+        for offset in tqdm(offsets, desc="labels", unit="record", delay=2):
             try:
-                found = labels.of(unpack(start)[0])
+                found = labels.of(read_header(file, offset))
             except FileFormatError as error:
                 raise FileFormatError(
                     f"{error}, in the record at byte {offset} of {path}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import FileFormatError
+from gluonish.core.files import local_path
 from gluonish.io.image_record.source import ImageRecordSource
 from gluonish.ndarray import array, load, save
 
@@ -46,7 +47,7 @@ def mean_image_of(
         FileFormatError: The file holds something else, a record is damaged, or there is none.
         OSError: The file cannot be written.
     """
-    path = parameters["mean_img"]
+    path = local_path(parameters["mean_img"], name)
     if os.path.exists(path):
         return _load(name, path, parameters["data_shape"])
     plain = {key: value for key, value in _PLAIN.items() if key in parameters}

@@ -1,13 +1,13 @@
-"""Where the records of one part of a file begin, as far as anyone asked."""
+"""Where the records of one part of some files begin, as far as anyone asked."""
 
-import os
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from gluonish.core.errors import FileFormatError
+from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import open_to_read
+from gluonish.io.image_record.record_files import RecordFiles
 from gluonish.recordio.framing import FIRST, HEAD_NBYTES, MARK_BYTES, WHOLE
 from gluonish.recordio.index_file import read_index
 from gluonish.recordio.record_table import RecordFile
@@ -19,35 +19,34 @@ _CHUNK_NBYTES = 1 << 20  # a multiple of 4
 
 
 class RecordPlaces:
-    """The bytes at which the records of one part of a file begin, in order.
+    """The bytes at which the records of one part of some files begin, in order.
 
     Without an index they are found by going from head to head, no further than was asked: a pass in
-    the file's order begins at once, however large the file is. One thread at a time may ask.
+    the files' order begins at once, however large they are. One thread at a time may ask.
 
     Args:
-        file: The records.
+        files: The records.
         offsets: Where records begin that are known already.
         begin: The byte from which on to look for more.
         end: The byte before which the last of them begins; ``begin`` for no more.
     """
 
-    def __init__(self, file: RecordFile, offsets: Iterable[int], begin: int, end: int) -> None:
-        self.file = file
+    def __init__(self, files: RecordFiles, offsets: Iterable[int], begin: int, end: int) -> None:
+        self.files = files
         self._offsets = array("q", offsets)
         self._position = begin
         self._end = end
-        self._nbytes = file.nbytes
 
     def has(self, number: int) -> bool:
         """Whether there is a record of this number, from 0.
 
         Raises:
-            FileFormatError: The file is damaged before it.
+            FileFormatError: A file is damaged before it.
         """
         while len(self._offsets) <= number:
             if self._position >= self._end:
                 return False
-            _, following = self.file.extent(self._position, self._nbytes)
+            following = self.files.end_of(self._position)
             self._offsets.append(self._position)
             self._position = following
         return True
@@ -60,32 +59,39 @@ class RecordPlaces:
         """Return where every record begins.
 
         Raises:
-            FileFormatError: The file is damaged.
+            FileFormatError: A file is damaged.
         """
         while self.has(len(self._offsets)):
             pass
         return np.array(self._offsets, np.int64)
 
 
-def scanned_places(file: RecordFile, num_parts: int, part_index: int) -> RecordPlaces:
-    """Return the records that begin in one of equal parts of a file's bytes.
+def scanned_places(files: RecordFiles, num_parts: int, part_index: int) -> RecordPlaces:
+    """Return the records that begin in one of equal parts of the bytes of some files.
 
     Args:
-        file: The records.
+        files: The records.
         num_parts: How many parts.
         part_index: Which one, from 0.
     """
-    nbytes = file.nbytes
+    nbytes = files.nbytes
     step = -(-nbytes // num_parts)
     step += -step % 4
     begin, end = (min(nbytes, step * (part_index + i)) for i in (0, 1))
-    return RecordPlaces(file, (), _first_record(file, begin), end)
+    return RecordPlaces(files, (), _first_record(files, begin), end)
 
 
-def _first_record(file: RecordFile, begin: int) -> int:
+def _first_record(files: RecordFiles, begin: int) -> int:
     """Return where the first record at or behind a byte begins, which is no later part of one."""
+    file, start = files.at(begin)
+    return start + _first_record_of(file, begin - start)
+
+
+def _first_record_of(file: RecordFile, begin: int) -> int:
+    """Return the same of one file; its end, where the next one begins, if there is none."""
     if not begin:
         return 0
+    begin += -begin % 4
     with open_to_read(file.path, "RecordPlaces") as stored:
         # Heads lie at multiples of 4, so that only a head can be cut by the end of a chunk.
         while True:
@@ -105,28 +111,43 @@ def _first_record(file: RecordFile, begin: int) -> int:
 
 
 def indexed_places(
-    file: RecordFile, index: str | os.PathLike[str], name: str, num_parts: int, part_index: int
+    files: RecordFiles, indices: Sequence[str], name: str, num_parts: int, part_index: int
 ) -> RecordPlaces:
-    """Return the records of one of equal parts of an index.
+    """Return the records of one of equal parts of the indices of some files.
 
     Args:
-        file: The records.
-        index: Path of the index.
+        files: The records.
+        indices: Path of the index of each.
         name: What wants to read it, for messages.
         num_parts: How many parts.
         part_index: Which one, from 0.
 
     Raises:
         MissingFileError: There is no index.
-        FileFormatError: It holds a line that is none, or an offset behind the end of the file.
+        ArgumentError: There are more or fewer indices than files.
+        FileFormatError: One holds a line that is none, or an offset behind the end of the file.
     """
+    if len(indices) != len(files.files):
+        raise ArgumentError(
+            f"{name}: expected in path_imgidx an index of each of {len(files.files)} record files, "
+            f"got {len(indices)}"
+        )
+    offsets = [
+        start + offset
+        for file, start, index in zip(files.files, files.starts, indices, strict=True)
+        for offset in _offsets_in(index, file, name)
+    ]
+    step = -(-len(offsets) // num_parts)
+    return RecordPlaces(files, offsets[step * part_index : step * (part_index + 1)], 0, 0)
+
+
+def _offsets_in(index: str, file: RecordFile, name: str) -> list[int]:
     offsets = [offset for _, offset in read_index(index, name, key_type=str)]
     nbytes = file.nbytes
     beyond = next((offset for offset in offsets if offset >= nbytes), None)
     if beyond is not None:
         raise FileFormatError(
             f"{name}: expected offsets within the {nbytes} bytes of {file.path}, got {beyond} in "
-            f"{os.fspath(index)}, which is the index of another file"
+            f"{index}, which is the index of another file"
         )
-    step = -(-len(offsets) // num_parts)
-    return RecordPlaces(file, offsets[step * part_index : step * (part_index + 1)], 0, 0)
+    return offsets

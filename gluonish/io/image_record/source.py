@@ -24,18 +24,19 @@ from gluonish.io.data_iter import DataBatch
 from gluonish.io.image_record.batch_memory import BatchMemory
 from gluonish.io.image_record.labels import LabelSource
 from gluonish.io.image_record.pass_order import PassOrder, Sample
+from gluonish.io.image_record.record_files import RecordFiles
 from gluonish.io.image_record.record_places import (
     RecordPlaces,
     indexed_places,
     scanned_places,
 )
 from gluonish.io.image_record.samples import SampleWriter
+from gluonish.io.input_files import input_files
 from gluonish.io.native_iter import BatchSource
 from gluonish.ndarray import from_numpy
 from gluonish.ops.image.codec import AS_STORED, COLOR, GRAY, decode
 from gluonish.recordio import unpack
 from gluonish.recordio.record_buffer import RecordBuffer
-from gluonish.recordio.record_table import RecordFile
 
 __all__ = ["ImageRecordSource", "cores"]
 
@@ -66,14 +67,16 @@ def cores() -> int:
 
 
 def _open_places(name: str, parameters: Mapping[str, Any]) -> RecordPlaces:
-    """Return where the records of an iterator's part begin; their file is open."""
-    file = RecordFile(parameters["path_imgrec"])
+    """Return where the records of an iterator's part begin; their files are open."""
+    files = RecordFiles(input_files(parameters["path_imgrec"], name))
     part = parameters["num_parts"], parameters["part_index"]
     index = parameters.get("path_imgidx")
     try:
-        return indexed_places(file, index, name, *part) if index else scanned_places(file, *part)
+        if index:
+            return indexed_places(files, input_files(index, name), name, *part)
+        return scanned_places(files, *part)
     except BaseException:
-        file.close()
+        files.close()
         raise
 
 
@@ -114,7 +117,7 @@ class ImageRecordSource(BatchSource):
         self._channels = shape[0]
         self._flag = {1: GRAY, 3: COLOR, 4: AS_STORED}[self._channels]
         self._places = places = _open_places(name, parameters)
-        weakref.finalize(self, places.file.close)
+        weakref.finalize(self, places.files.close)
         self._labels = labels
         self._writer = writer
         self._order = PassOrder(
@@ -129,7 +132,7 @@ class ImageRecordSource(BatchSource):
         self._seed = (parameters["seed"] if seed is None else seed) & _MASK
         if parameters["verbose"]:
             text = "%s: %s, %d threads"
-            logging.getLogger("gluonish").info(text, name, places.file.path, self.threads)
+            logging.getLogger("gluonish").info(text, name, places.files, self.threads)
         self._memory = BatchMemory(self.data.shape, dtype, self.prefetch_buffer + _UNDER_WAY + 1)
 
     def batches(self, epoch: int, start: int) -> Iterator[DataBatch]:
@@ -190,10 +193,10 @@ class ImageRecordSource(BatchSource):
         self, rows: list[tuple[int, int, int, int]], data: Array, label: Array, index: Array
     ) -> None:
         """Fill some rows of a batch; runs in a thread of the pool."""
-        file = self._places.file
+        files = self._places.files
         buffer = RecordBuffer()
         for row, epoch, number, offset in rows:
-            record = file.read_into(buffer, offset)
+            record = files.read_into(buffer, offset)
             try:
                 # Of a view the image behind the header is a view, and no copy.
                 header, stored = unpack(record)  # type: ignore[arg-type]  # as good as bytes
@@ -203,9 +206,7 @@ class ImageRecordSource(BatchSource):
                 rng = random.Random(self._seed << 96 | epoch << 64 | number)
                 self._writer.write(data[row], label[row : row + 1].ravel(), image, labels, rng)
             except (FileFormatError, OperatorError) as error:
-                raise FileFormatError(
-                    f"{error}, in the record at byte {offset} of {file.path}"
-                ) from error
+                raise FileFormatError(f"{error}, in the record at {files.place(offset)}") from error
 
     def _image(self, stored: bytes) -> Array:
         """Return the image of a record, (height, width, channels) of bytes."""

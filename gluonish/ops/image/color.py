@@ -19,6 +19,8 @@ from gluonish.core.schema import Attribute, Schema, number, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.image.layout import check_image, store
 from gluonish.ops.image.pixel_math import (
+    COLOR_COMPONENTS,
+    COLOR_DEVIATIONS,
     changed_brightness,
     changed_contrast,
     changed_saturation,
@@ -34,12 +36,10 @@ __all__ = ["ADJUST_LIGHTING", "COLOR_STEPS", "RANDOM_COLORS", "Step"]
 Key = tuple[int, int]
 Step = tuple[str, Any]  # a change's word, and its amount: a number, or an offset for each channel
 
-# Principal components of the colours of ImageNet's pixels, times the roots of their variances.
-_COMPONENTS = (
-    (55.46 * -0.5675, 4.794 * 0.7192, 1.148 * 0.4009),
-    (55.46 * -0.5808, 4.794 * -0.0045, 1.148 * -0.8140),
-    (55.46 * -0.5836, 4.794 * -0.6948, 1.148 * 0.4203),
-)
+_COMPONENTS = [
+    [deviation * share for deviation, share in zip(COLOR_DEVIATIONS, row, strict=True)]
+    for row in COLOR_COMPONENTS
+]
 
 
 def _hue(xp: ModuleType, image: Any, amount: float) -> Any:

@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
+    "COLOR_COMPONENTS",
+    "COLOR_DEVIATIONS",
     "GRAY",
     "changed_brightness",
     "changed_contrast",
@@ -19,6 +21,14 @@ __all__ = [
 ]
 
 GRAY = (0.299, 0.587, 0.114)  # shares of red, green and blue in the brightness of a pixel
+# Principal components of the colours of ImageNet's pixels, in columns, red first, and the roots of
+# their variances.
+COLOR_COMPONENTS = (
+    (-0.5675, 0.7192, 0.4009),
+    (-0.5808, -0.0045, -0.8140),
+    (-0.5836, -0.6948, 0.4203),
+)
+COLOR_DEVIATIONS = (55.46, 4.794, 1.148)
 
 
 def gray(xp: ModuleType, image: Any, shares: tuple[float, ...] = GRAY) -> Any:

@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 
 from gluonish.core.errors import FileFormatError
-from gluonish.core.files import open_to_read
+from gluonish.core.files import DEFLATE_RATIO, open_to_read
 from gluonish.data.idx import read_idx
 from gluonish.data.vision.datasets.downloaded import DownloadedDataset, Transform, fetched
 from gluonish.download import check_sha1
@@ -34,9 +34,8 @@ _CONTENT_SHA1 = {
     "17f9ab60e7257a1620f4ad76bbbaf857c3920701": "958122e8b4b97fd4e71eca2d08ef754ed77c3ad9",
 }
 
-# That of the training images; and deflate's best ratio.
+# That of the training images.
 _MAX_CONTENT_NBYTES = 16 + 60_000 * 28 * 28
-_MAX_RATIO = 1032
 
 Hashes = tuple[str, str, str, str]
 
@@ -143,7 +142,7 @@ def _content_in_place(path: Path, sha1: str) -> bytes | None:
 def _unpacked(path: Path) -> bytes:
     with open_to_read(path, "MNIST") as file:
         packed_nbytes = os.fstat(file.fileno()).st_size
-        limit = min(_MAX_CONTENT_NBYTES, _MAX_RATIO * packed_nbytes)
+        limit = min(_MAX_CONTENT_NBYTES, DEFLATE_RATIO * packed_nbytes)
         try:
             content = gzip.GzipFile(fileobj=file).read(limit + 1)
         except (OSError, EOFError, zlib.error) as error:

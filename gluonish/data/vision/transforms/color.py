@@ -37,13 +37,32 @@ def _checked(name: str, **amounts: float) -> tuple[float, ...]:
     return tuple(amounts.values())
 
 
-def _factors(name: str, **amounts: float) -> tuple[float, float]:
-    """Return the least and the largest factor of a change by up to an amount."""
-    (amount,) = _checked(name, **amounts)
-    return max(0, 1 - amount), 1 + amount
+class _ByRandomFactor(HostTransform, HybridBlock):
+    """Change an image by a factor that is drawn from [max(0, 1 - amount), 1 + amount].
+
+    Args:
+        word: What is changed, as the operator's name has it.
+        amount: Largest change of the factor.
+    """
+
+    def __init__(self, word: str, amount: float) -> None:
+        super().__init__()
+        (amount,) = _checked(type(self).__name__, **{word: amount})
+        self._function = f"random_{word}"
+        self._operator = f"_image_random_{word}"
+        self._least, self._most = max(0, 1 - amount), 1 + amount
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Change the image."""
+        return getattr(F.image, self._function)(x, self._least, self._most)
+
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Do the same on a NumPy array."""
+        op = find_operator(self._operator)
+        return run_operator(op, values, min_factor=self._least, max_factor=self._most)
 
 
-class RandomBrightness(HostTransform, HybridBlock):
+class RandomBrightness(_ByRandomFactor):
     """Multiply an image by a random factor.
 
     Args:
@@ -60,21 +79,10 @@ class RandomBrightness(HostTransform, HybridBlock):
     """
 
     def __init__(self, brightness: float) -> None:
-        super().__init__()
-        self._args = _factors("RandomBrightness", brightness=brightness)
-
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Change the brightness."""
-        return F.image.random_brightness(x, *self._args)
-
-    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
-        least, most = self._args
-        op = find_operator("_image_random_brightness")
-        return run_operator(op, values, min_factor=least, max_factor=most)
+        super().__init__("brightness", brightness)
 
 
-class RandomContrast(HostTransform, HybridBlock):
+class RandomContrast(_ByRandomFactor):
     """Multiply an image's distance from its mean gray by a random factor.
 
     Args:
@@ -91,21 +99,10 @@ class RandomContrast(HostTransform, HybridBlock):
     """
 
     def __init__(self, contrast: float) -> None:
-        super().__init__()
-        self._args = _factors("RandomContrast", contrast=contrast)
-
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Change the contrast."""
-        return F.image.random_contrast(x, *self._args)
-
-    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
-        least, most = self._args
-        op = find_operator("_image_random_contrast")
-        return run_operator(op, values, min_factor=least, max_factor=most)
+        super().__init__("contrast", contrast)
 
 
-class RandomSaturation(HostTransform, HybridBlock):
+class RandomSaturation(_ByRandomFactor):
     """Multiply each pixel's distance from its gray by a random factor.
 
     Args:
@@ -122,21 +119,10 @@ class RandomSaturation(HostTransform, HybridBlock):
     """
 
     def __init__(self, saturation: float) -> None:
-        super().__init__()
-        self._args = _factors("RandomSaturation", saturation=saturation)
-
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Change the saturation."""
-        return F.image.random_saturation(x, *self._args)
-
-    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
-        least, most = self._args
-        op = find_operator("_image_random_saturation")
-        return run_operator(op, values, min_factor=least, max_factor=most)
+        super().__init__("saturation", saturation)
 
 
-class RandomHue(HostTransform, HybridBlock):
+class RandomHue(_ByRandomFactor):
     """Turn the hues of an image by a random share of the circle of hues.
 
     Args:
@@ -153,18 +139,7 @@ class RandomHue(HostTransform, HybridBlock):
     """
 
     def __init__(self, hue: float) -> None:
-        super().__init__()
-        self._args = _factors("RandomHue", hue=hue)
-
-    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Turn the hues."""
-        return F.image.random_hue(x, *self._args)
-
-    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
-        least, most = self._args
-        op = find_operator("_image_random_hue")
-        return run_operator(op, values, min_factor=least, max_factor=most)
+        super().__init__("hue", hue)
 
 
 class RandomColorJitter(HostTransform, HybridBlock):

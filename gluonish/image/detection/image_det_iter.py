@@ -16,6 +16,7 @@ from gluonish.image.host_array import Array, as_host, as_ndarray
 from gluonish.image.iteration.image_iter import ImageIter, is_ours
 from gluonish.io.data_iter import DataDesc
 from gluonish.ops.image.opencv import open_cv
+from gluonish.recordio import MXIndexedRecordIO, RecordFile, read_header
 
 __all__ = ["ImageDetIter"]
 
@@ -52,7 +53,8 @@ class ImageDetIter(ImageIter):
             that one has.
         provide_label: Description of the boxes, (batch_size, objects, values).
 
-    All labels are read once at the beginning.
+    All labels are read once at the beginning, without the images, which are read for that only
+    where a subclass overrides `next_sample`.
 
     Raises:
         ArgumentError: There is no source, a number is out of range, or the index is missing.
@@ -111,15 +113,36 @@ class ImageDetIter(ImageIter):
         """Return the most objects, and the most values of one, that a label has."""
         self.reset()
         most, widest = 0, 0
-        while True:
-            try:
-                label, _ = self.next_sample()
-            except StopIteration:
-                break
+        for label in self._all_labels() if is_ours(self.next_sample) else self._sampled_labels():
             objects, width = self._parsed(label).shape
             most, widest = max(most, objects), max(widest, width)
         self.reset()
         return most, widest
+
+    def _sampled_labels(self) -> Iterator[Any]:
+        while True:
+            try:
+                label, _ = self.next_sample()
+            except StopIteration:
+                return
+            yield label
+
+    def _all_labels(self) -> Iterator[Any]:
+        """Give the labels of all samples; reads no images."""
+        if self.imgrec is None or (self.imglist is not None and self.seq is not None):
+            assert self.seq is not None  # there are keys for everything but records without index
+            for key in self.seq:
+                self._where = f"image {key}"
+                yield self._listed_labels(key)
+            return
+        with RecordFile(self.imgrec.uri) as file:
+            if isinstance(self.imgrec, MXIndexedRecordIO) and self.seq is not None:
+                offsets = [self.imgrec.idx[key] for key in self.seq]
+            else:
+                offsets = file.scan().offsets.tolist()
+            for offset in offsets:
+                self._where = f"the record at byte {offset} of {file.path}"
+                yield read_header(file, offset).label
 
     def _parsed(self, label: Any) -> Array:
         return parsed_boxes(type(self).__name__, label, self._where)

@@ -1,0 +1,7 @@
+"""Makes `mx.image.image` a second name of `mx.image`: in MXNet it holds all but the detection."""
+
+from gluonish.core.module_names import alias_modules
+
+__all__: list[str] = []
+
+alias_modules({"gluonish.image.image": "gluonish.image"})
