@@ -1,9 +1,17 @@
 """Communication and updates: the kvstore and the optimizer."""
 
 from gluonish.core.config.flag import Flag
-from gluonish.core.config.kind import boolean, integer
+from gluonish.core.config.kind import boolean, integer, real
 
 __all__ = [
+    "MXNET_ENABLE_GPU_P2P",
+    "MXNET_KVSTORE_BIGARRAY_BOUND",
+    "MXNET_KVSTORE_LOGTREE",
+    "MXNET_KVSTORE_REDUCTION_NTHREADS",
+    "MXNET_KVSTORE_TREE_ARRAY_BOUND",
+    "MXNET_KVSTORE_TREE_BACKTRACK",
+    "MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY",
+    "MXNET_KVSTORE_USETREE",
     "MXNET_OPTIMIZER_AGGREGATION_SIZE",
     "MXNET_UPDATE_ON_KVSTORE",
 ]
@@ -19,4 +27,52 @@ MXNET_UPDATE_ON_KVSTORE = Flag(
     boolean(),
     True,
     "Let the Trainer update weights in the kvstore where its caller leaves that open.",
+)
+MXNET_KVSTORE_REDUCTION_NTHREADS = Flag(
+    "MXNET_KVSTORE_REDUCTION_NTHREADS",
+    integer(1),
+    4,
+    "Into how many parts a store cuts the sum of big arrays on the CPU; they run in parallel.",
+)
+MXNET_KVSTORE_BIGARRAY_BOUND = Flag(
+    "MXNET_KVSTORE_BIGARRAY_BOUND",
+    integer(0),
+    1_000_000,
+    "Number of elements above which a store adds arrays up in parts.",
+)
+MXNET_ENABLE_GPU_P2P = Flag(
+    "MXNET_ENABLE_GPU_P2P",
+    boolean(),
+    True,
+    "Copy between GPUs directly where they can; without, by way of the host.",
+)
+MXNET_KVSTORE_USETREE = Flag(
+    "MXNET_KVSTORE_USETREE",
+    boolean(),
+    False,
+    "Add gradients up along trees of links between the devices of a device store.",
+)
+MXNET_KVSTORE_LOGTREE = Flag(
+    "MXNET_KVSTORE_LOGTREE",
+    boolean(),
+    False,
+    "Log the links and the trees of a store that adds up along trees.",
+)
+MXNET_KVSTORE_TREE_ARRAY_BOUND = Flag(
+    "MXNET_KVSTORE_TREE_ARRAY_BOUND",
+    integer(0),
+    10_000_000,
+    "Number of elements above which an array is cut in parts, a tree for each.",
+)
+MXNET_KVSTORE_TREE_BACKTRACK = Flag(
+    "MXNET_KVSTORE_TREE_BACKTRACK",
+    boolean(),
+    False,
+    "Find the best trees by trying all halvings of the devices, not by Kernighan and Lin's method.",
+)
+MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY = Flag(
+    "MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY",
+    real(0.0, 1.0),
+    0.7,
+    "What a link's weight is multiplied by for the later trees when a tree uses it.",
 )

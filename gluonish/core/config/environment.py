@@ -5,7 +5,7 @@ from types import TracebackType
 
 from gluonish.core.errors import ArgumentTypeError
 
-__all__ = ["LoadEnvironment", "get_variable", "is_set", "set_variable"]
+__all__ = ["LoadEnvironment", "get_variable", "is_set", "set_variable", "variables_with"]
 
 
 class LoadEnvironment:
@@ -36,6 +36,11 @@ class LoadEnvironment:
 def is_set(*names: str) -> bool:
     """Whether the environment has one of some variables that are another library's."""
     return any(name in os.environ for name in names)
+
+
+def variables_with(*prefixes: str) -> dict[str, str]:
+    """Return the variables whose names begin with one of some prefixes, by name."""
+    return {name: text for name, text in sorted(os.environ.items()) if name.startswith(prefixes)}
 
 
 def get_variable(name: str) -> str | None:

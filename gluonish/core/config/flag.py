@@ -23,13 +23,18 @@ class Flag(Generic[T]):
         default: The value when the variable is unset or empty; another flag lends its value, and
             a path is expanded at each reading.
         doc: One line saying what the variable does.
+        acts: Whether it does anything here; a variable of MXNet's that does not is accepted, and
+            its line says why.
     """
 
-    __slots__ = ("_default", "_kind", "_overrides", "doc", "name")
+    __slots__ = ("_default", "_kind", "_overrides", "acts", "doc", "name")
 
-    def __init__(self, name: str, kind: Kind[T], default: "T | Flag[T]", doc: str) -> None:
+    def __init__(
+        self, name: str, kind: Kind[T], default: "T | Flag[T]", doc: str, *, acts: bool = True
+    ) -> None:
         self.name = name
         self.doc = doc
+        self.acts = acts
         self._kind = kind
         self._default = default
         self._overrides: list[T] = []

@@ -1,7 +1,7 @@
 """Graphs: which passes they go through."""
 
 from gluonish.core.config.flag import Flag
-from gluonish.core.config.kind import boolean, choice, some_of
+from gluonish.core.config.kind import NAME, boolean, some_of
 
 __all__ = [
     "MXNET_DISABLED_GRAPH_PASSES",
@@ -52,7 +52,7 @@ MXNET_FUSION_VERBOSE = Flag(
 )
 MXNET_SUBGRAPH_BACKEND = Flag(
     "MXNET_SUBGRAPH_BACKEND",
-    choice("MKLDNN", "ONEDNN", "NONE"),
+    NAME,
     "ONEDNN",
-    "Fuse layers with what follows them into primitives of oneDNN, on the CPU; NONE does not.",
+    "ONEDNN (or MKLDNN) fuses layers into its primitives, NONE does not; or a registered backend.",
 )

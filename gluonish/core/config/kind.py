@@ -6,7 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = ["PATH", "TEXT", "Kind", "boolean", "choice", "integer", "some_of"]
+__all__ = [
+    "NAME",
+    "PATH",
+    "TEXT",
+    "Kind",
+    "all_or_some",
+    "boolean",
+    "choice",
+    "integer",
+    "real",
+    "some_of",
+]
 
 T = TypeVar("T")
 
@@ -56,6 +67,18 @@ def integer(low: int, high: int | None = None) -> Kind[int]:
     return Kind("int", limits, parse, str)
 
 
+def real(low: float, high: float) -> Kind[float]:
+    """Return the kind of numbers from ``low`` to ``high``, which belong to it."""
+
+    def parse(text: str) -> float:
+        number = float(text)
+        if not low <= number <= high:
+            raise ValueError(text)
+        return number
+
+    return Kind("float", f"a number in {low:g}..{high:g}", parse, lambda value: f"{value:g}")
+
+
 def choice(*names: str) -> Kind[str]:
     """Return the kind of one word among some."""
 
@@ -79,9 +102,31 @@ def some_of(*names: str) -> Kind[tuple[str, ...]]:
     return Kind("list", f"some of {', '.join(names)}, with commas between", parse, ",".join)
 
 
+def all_or_some(*names: str) -> Kind[tuple[str, ...]]:
+    """Return the kind of 1 for all of some words, 0 for none, or some of them."""
+    some = some_of(*names)
+
+    def parse(text: str) -> tuple[str, ...]:
+        if text in ("0", "1"):
+            return names if text == "1" else ()
+        return some.parse(text)
+
+    def show(words: tuple[str, ...]) -> str:
+        return "1" if set(words) == set(names) else ",".join(words) or "0"
+
+    return Kind("list", f"0, 1, or {some.expected}", parse, show)
+
+
 def _expand(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))
 
 
+def _word(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][\w.-]{0,99}", text):
+        raise ValueError(text)
+    return text
+
+
+NAME: Kind[str] = Kind("name", "a name of letters, digits, _, . and -", _word, str)
 TEXT: Kind[str] = Kind("text", "any text", str, str)
 PATH: Kind[str] = Kind("path", "a path", _expand, str)

@@ -4,10 +4,16 @@ from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import TEXT, boolean, integer
 
 __all__ = [
+    "MXNET_CUDA_ALLOW_TENSOR_CORE",
+    "MXNET_CUDA_LIB_CHECKING",
+    "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION",
+    "MXNET_ENFORCE_DETERMINISM",
     "MXNET_LIBRARY_PATH",
     "MXNET_MKLDNN_CACHE_NUM",
     "MXNET_MKLDNN_ENABLED",
+    "MXNET_SAFE_ACCUMULATION",
     "MXNET_STORAGE_FALLBACK_LOG_VERBOSE",
+    "MXNET_USE_MKLDNN_RNN",
     "MXNET_WINOGRAD_CONVOLUTION",
 ]
 
@@ -37,4 +43,40 @@ MXNET_LIBRARY_PATH = Flag(
     TEXT,
     "",
     "Path of the oneDNN shared library to load; empty looks for the installed wheel.",
+)
+MXNET_USE_MKLDNN_RNN = Flag(
+    "MXNET_USE_MKLDNN_RNN",
+    boolean(),
+    True,
+    "Compute recurrent layers on the CPU by oneDNN's products and generated steps; else NumPy's.",
+)
+MXNET_SAFE_ACCUMULATION = Flag(
+    "MXNET_SAFE_ACCUMULATION",
+    boolean(),
+    True,
+    "Sum 16-bit floats in float32; 0 in their own type: softmax and norm on the CPU, as in MXNet.",
+)
+MXNET_ENFORCE_DETERMINISM = Flag(
+    "MXNET_ENFORCE_DETERMINISM",
+    boolean(),
+    False,
+    "Choose kernels by no measured time, and add in a fixed order: equal runs give equal bits.",
+)
+MXNET_CUDA_ALLOW_TENSOR_CORE = Flag(
+    "MXNET_CUDA_ALLOW_TENSOR_CORE",
+    boolean(),
+    True,
+    "Let products of 16-bit matrices use tensor cores, on GPUs.",
+)
+MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION = Flag(
+    "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION",
+    boolean(),
+    False,
+    "Let products of float32 matrices use tensor cores, rounding to TensorFloat-32, on GPUs.",
+)
+MXNET_CUDA_LIB_CHECKING = Flag(
+    "MXNET_CUDA_LIB_CHECKING",
+    boolean(),
+    True,
+    "Warn, when a GPU is first used, of a driver that is older than the CUDA libraries.",
 )

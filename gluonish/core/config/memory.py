@@ -1,12 +1,19 @@
 """Memory: how graphs share it, and what is kept."""
 
 from gluonish.core.config.flag import Flag
-from gluonish.core.config.kind import boolean, integer
+from gluonish.core.config.kind import boolean, choice, integer
 
 __all__ = [
     "MXNET_BACKWARD_DO_MIRROR",
+    "MXNET_CPU_TEMP_COPY",
     "MXNET_EXEC_ENABLE_INPLACE",
+    "MXNET_EXEC_MATCH_RANGE",
     "MXNET_EXEC_NUM_TEMP",
+    "MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE",
+    "MXNET_GPU_MEM_POOL_PAGE_SIZE",
+    "MXNET_GPU_MEM_POOL_RESERVE",
+    "MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF",
+    "MXNET_GPU_MEM_POOL_TYPE",
     "MXNET_MEMORY_OPT",
     "NNVM_EXEC_MATCH_RANGE",
 ]
@@ -17,10 +24,16 @@ MXNET_EXEC_ENABLE_INPLACE = Flag(
     True,
     "Let a graph's memory plan write an output over an input that is not needed any more.",
 )
+MXNET_EXEC_MATCH_RANGE = Flag(
+    "MXNET_EXEC_MATCH_RANGE",
+    integer(0),
+    16,
+    "The older name of NNVM_EXEC_MATCH_RANGE, which wins where both are set.",
+)
 NNVM_EXEC_MATCH_RANGE = Flag(
     "NNVM_EXEC_MATCH_RANGE",
     integer(0),
-    16,
+    MXNET_EXEC_MATCH_RANGE,
     "Share blocks up to so many times larger or smaller; 0 shares none. "
     "What is kept for backward is one block.",
 )
@@ -28,8 +41,43 @@ MXNET_EXEC_NUM_TEMP = Flag(
     "MXNET_EXEC_NUM_TEMP",
     integer(1),
     1,
-    "Large scratch buffers kept for each CPU device, and for each graph; what comes beyond them "
-    "allocates its own.",
+    "Large arenas that a hybridized block keeps; calls at one time beyond them make their own.",
+)
+MXNET_CPU_TEMP_COPY = Flag(
+    "MXNET_CPU_TEMP_COPY",
+    integer(1),
+    4,
+    "Large scratch buffers of operators that are kept for each CPU device, for those at one time.",
+)
+MXNET_GPU_MEM_POOL_TYPE = Flag(
+    "MXNET_GPU_MEM_POOL_TYPE",
+    choice("Naive", "Round", "Unpooled"),
+    "Naive",
+    "Keep a GPU's freed blocks: by exact size, by rounded size, or not at all.",
+)
+MXNET_GPU_MEM_POOL_RESERVE = Flag(
+    "MXNET_GPU_MEM_POOL_RESERVE",
+    integer(0, 100),
+    5,
+    "Percent of a GPU's memory for others: kept blocks go back before less is free.",
+)
+MXNET_GPU_MEM_POOL_PAGE_SIZE = Flag(
+    "MXNET_GPU_MEM_POOL_PAGE_SIZE",
+    integer(32),
+    4096,
+    "Blocks of a GPU's pools are so many bytes or a multiple; the Round pool takes a power of two.",
+)
+MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE = Flag(
+    "MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE",
+    integer(1),
+    2 << 20,
+    "Larger blocks of a GPU's Naive pool are multiples of so many bytes.",
+)
+MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF = Flag(
+    "MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF",
+    integer(20, 34),
+    24,
+    "Sizes of a GPU's Round pool are powers of two up to 2 to this, then multiples of that.",
 )
 MXNET_BACKWARD_DO_MIRROR = Flag(
     "MXNET_BACKWARD_DO_MIRROR",

@@ -6,14 +6,25 @@ from typing import Any
 
 from gluonish.core.config.flag import changes
 from gluonish.core.config.graph import MXNET_USE_FUSION
-from gluonish.core.config.libraries import MXNET_MKLDNN_ENABLED, MXNET_WINOGRAD_CONVOLUTION
+from gluonish.core.config.libraries import (
+    MXNET_MKLDNN_ENABLED,
+    MXNET_SAFE_ACCUMULATION,
+    MXNET_USE_MKLDNN_RNN,
+    MXNET_WINOGRAD_CONVOLUTION,
+)
 
 __all__ = ["kernel_switches"]
 
 # What `os.environ` keeps its texts in, under encoded names: reading it takes a tenth of the time.
 _environment: Mapping[Any, object] = getattr(os.environ, "_data", {})
 _encoded: Callable[[str], Any] = getattr(os.environ, "encodekey", str)
-_SWITCHES = (MXNET_MKLDNN_ENABLED, MXNET_USE_FUSION, MXNET_WINOGRAD_CONVOLUTION)
+_SWITCHES = (
+    MXNET_MKLDNN_ENABLED,
+    MXNET_USE_FUSION,
+    MXNET_WINOGRAD_CONVOLUTION,
+    MXNET_SAFE_ACCUMULATION,
+    MXNET_USE_MKLDNN_RNN,
+)
 _SWITCH_KEYS = tuple(_encoded(flag.name) for flag in _SWITCHES)
 
 
@@ -23,5 +34,5 @@ def kernel_switches() -> tuple[object, ...]:
     It costs less than reading the flags, so that choices can be kept from call to call.
     """
     get = _environment.get
-    first, second, third = _SWITCH_KEYS
-    return (get(first), get(second), get(third), changes[0])
+    first, second, third, fourth, fifth = _SWITCH_KEYS
+    return (get(first), get(second), get(third), get(fourth), get(fifth), changes[0])

@@ -1,10 +1,11 @@
 """Engine and threads: which engine runs operators, and on how many threads."""
 
 from gluonish.core.config.flag import Flag
-from gluonish.core.config.kind import boolean, choice, integer
+from gluonish.core.config.kind import TEXT, all_or_some, boolean, choice, integer
 
 __all__ = [
     "DMLC_LOG_STACK_TRACE_DEPTH",
+    "MXNET_CPU_PARALLEL_SIZE",
     "MXNET_CPU_PRIORITY_NTHREADS",
     "MXNET_CPU_WORKER_NTHREADS",
     "MXNET_ENGINE_TYPE",
@@ -13,8 +14,14 @@ __all__ = [
     "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD",
     "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD",
     "MXNET_EXEC_BULK_EXEC_TRAIN",
+    "MXNET_GPU_COPY_NTHREADS",
+    "MXNET_GPU_WORKER_NSTREAMS",
+    "MXNET_GPU_WORKER_NTHREADS",
     "MXNET_MP_OPENCV_NUM_THREADS",
     "MXNET_MP_WORKER_NTHREADS",
+    "MXNET_USE_NUM_CORES_OPERATOR_TUNING",
+    "MXNET_USE_OPERATOR_TUNING",
+    "OMP_NUM_THREADS",
 ]
 
 MXNET_ENGINE_TYPE = Flag(
@@ -31,6 +38,48 @@ MXNET_CPU_PRIORITY_NTHREADS = Flag(
     integer(1),
     4,
     "Engine threads for CPU operations of high priority, such as communication.",
+)
+MXNET_GPU_WORKER_NTHREADS = Flag(
+    "MXNET_GPU_WORKER_NTHREADS",
+    integer(1),
+    2,
+    "Threads per GPU that launch kernels where the caller cannot wait for what they depend on.",
+)
+MXNET_GPU_COPY_NTHREADS = Flag(
+    "MXNET_GPU_COPY_NTHREADS",
+    integer(1),
+    2,
+    "Threads per GPU that launch copies where the caller cannot wait for what they depend on.",
+)
+MXNET_GPU_WORKER_NSTREAMS = Flag(
+    "MXNET_GPU_WORKER_NSTREAMS",
+    integer(1),
+    1,
+    "Compute streams per GPU: operators that do not depend on each other run at the same time.",
+)
+OMP_NUM_THREADS = Flag(
+    "OMP_NUM_THREADS",
+    TEXT,
+    "",
+    "Threads of one operator's kernel, of the libraries too; unset: one for each core.",
+)
+MXNET_CPU_PARALLEL_SIZE = Flag(
+    "MXNET_CPU_PARALLEL_SIZE",
+    integer(1),
+    200_000,
+    "Elements from which on a generated kernel that is not tuned uses several threads.",
+)
+MXNET_USE_OPERATOR_TUNING = Flag(
+    "MXNET_USE_OPERATOR_TUNING",
+    all_or_some("float16", "float32", "float64", "int8", "uint8", "int32", "int64"),
+    ("float16", "float32", "float64", "int8", "uint8", "int32", "int64"),
+    "Choose one thread or several by measuring generated kernels: 1, 0, or for which types.",
+)
+MXNET_USE_NUM_CORES_OPERATOR_TUNING = Flag(
+    "MXNET_USE_NUM_CORES_OPERATOR_TUNING",
+    integer(0),
+    0,
+    "Threads that the choice by measuring counts on; 0: as many as a kernel may use.",
 )
 MXNET_MP_WORKER_NTHREADS = Flag(
     "MXNET_MP_WORKER_NTHREADS",

@@ -1,0 +1,19 @@
+"""The profiler: whether it runs from the beginning, and what it records then."""
+
+from gluonish.core.config.flag import Flag
+from gluonish.core.config.kind import boolean, integer
+
+__all__ = ["MXNET_PROFILER_AUTOSTART", "MXNET_PROFILER_MODE"]
+
+MXNET_PROFILER_AUTOSTART = Flag(
+    "MXNET_PROFILER_AUTOSTART",
+    boolean(),
+    False,
+    "Profile the program from its first operator to its exit, and write profile.json then.",
+)
+MXNET_PROFILER_MODE = Flag(
+    "MXNET_PROFILER_MODE",
+    integer(0, 1),
+    0,
+    "What a profiler that starts by itself records: 0, operators of graphs; 1, everything.",
+)
