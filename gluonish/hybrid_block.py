@@ -128,7 +128,8 @@ class HybridBlock(Block):
         Args:
             active: Whether to.
             backend: None, ``"MKLDNN"`` or ``"ONEDNN"``: oneDNN's kernels are used wherever they fit
-                in any case.
+                in any case. Or a back end of yours, registered with `mx.sym.register_backend`,
+                which gets the graph behind those that were named before, unless ``clear``.
             clear: Whether to forget graphs that were traced.
             static_alloc: Keep memory between calls.
             static_shape: Promise that shapes stay; needs ``static_alloc``. It changes nothing, as
@@ -137,13 +138,16 @@ class HybridBlock(Block):
             forward_bulk_size: Most operators in one engine job of the forward pass; None or 0 as
                 the environment says (``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``).
             backward_bulk_size: The same of the backward pass.
-            **kwargs: Options of the back end, which has none; refused where none is named.
+            **kwargs: Options of the back end; refused where none is named. The back end does not
+                get ``partition_if_dynamic``: False keeps it from graphs whose shapes depend on
+                values.
 
         Raises:
             ArgumentError: for ``static_shape`` without ``static_alloc``, a negative number, or an
                 unknown option.
             ArgumentTypeError: for a flag or a number of another type.
             NotSupportedError: for another back end.
+            GraphError: at the next call, if a back end of yours fails or gives what does not fit.
 
         Warns:
             UserWarning: if forward hooks are registered, as a block around this one would run it
@@ -160,9 +164,10 @@ class HybridBlock(Block):
         options = checked_options(f"{self.name}.hybridize", flags, backend, kwargs)
         if active and self._hooks:
             warn_of_hooks(self.name)
+        earlier = () if clear else self._options.backends
         self._active = bool(active)
-        self._options = options
-        if clear:
+        self._options = options._replace(backends=(*earlier, *options.backends))
+        if clear or options.backends:
             self._clear_cached_op()
         super().hybridize(clear=clear, **flags)
 
@@ -182,7 +187,8 @@ class HybridBlock(Block):
         """Hybridize, and trace and plan for these inputs by running once.
 
         ``x`` and ``*args`` are the arrays of a call. The options are those of `hybridize`, but
-        graphs that were traced are kept unless ``clear``.
+        graphs that were traced are kept unless ``clear``, and so are the back ends of earlier
+        calls: the next one gets what they made of the graph.
         """
         flags = (static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size)
         self.hybridize(True, backend, clear, *flags, **kwargs)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gluonish.block.arguments import WithKeywords, call
 from gluonish.block.options import HybridOptions
+from gluonish.block.partitioning import partitioned_outputs
 from gluonish.block.tracing import Traced, settle, trace_block
 from gluonish.block.watching import Watched
 from gluonish.core.device import Device
@@ -97,9 +98,16 @@ class HybridGraph:
         # Outside training, and in it.
         self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
         _finish_deferred(block, self._parameters, regroup(arrays, structure))
+        if options.partition_if_dynamic or not any(self._dynamic):
+            partitioned = partitioned_outputs(block, traced, arrays, options.backends)
+            if partitioned is not None:
+                self._outputs = partitioned
+                variables = traced._replace(outputs=partitioned).variables()
+                self._parameters = _parameters_of(block, variables)
+                self._dynamic = [is_dynamic(partitioned, train=train) for train in (False, True)]
         self._cached = CachedGraph(
             [*traced.data, *variables],
-            traced.outputs,
+            self._outputs,
             static_alloc=options.static_alloc,
             forward_bulk_size=options.forward_bulk_size,
             backward_bulk_size=options.backward_bulk_size,

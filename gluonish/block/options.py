@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.symbol.subgraph import find_backend
 
 __all__ = ["HybridOptions", "checked_options"]
 
@@ -15,11 +16,22 @@ _FLAGS = "static_alloc, static_shape, inline_limit, forward_bulk_size and backwa
 
 
 class HybridOptions(NamedTuple):
-    """The options of a graph that have an effect."""
+    """The options of a graph that have an effect.
+
+    Attributes:
+        static_alloc: Whether memory is kept between calls.
+        forward_bulk_size: Most operators in one engine job of the forward pass; None as the
+            environment says.
+        backward_bulk_size: The same of the backward pass.
+        backends: Back ends of the user's that the graph goes through, in order, with options.
+        partition_if_dynamic: Whether those get a graph whose shapes depend on values, too.
+    """
 
     static_alloc: bool = False
     forward_bulk_size: int | None = None
     backward_bulk_size: int | None = None
+    backends: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    partition_if_dynamic: bool = True
 
 
 def checked_options(
@@ -30,7 +42,7 @@ def checked_options(
     Args:
         what: Who was called, for messages.
         flags: ``active``, and those that the message about an unknown one lists.
-        backend: None, ``"MKLDNN"`` or ``"ONEDNN"``.
+        backend: None, ``"MKLDNN"``, ``"ONEDNN"``, or a registered back end of the user's.
         backend_options: Options that only a back end could take.
 
     Raises:
@@ -39,17 +51,22 @@ def checked_options(
         ArgumentTypeError: for a flag that is no bool, or a size that is no whole number.
         NotSupportedError: for another back end.
     """
-    if backend not in _KNOWN_BACKENDS:
+    is_own = find_backend(backend) is not None
+    own_options = dict(backend_options)
+    if_dynamic = own_options.pop("partition_if_dynamic", True)
+    if backend not in _KNOWN_BACKENDS and not is_own:
         raise NotSupportedError(
-            f"{what}: expected backend None, 'MKLDNN' or 'ONEDNN', got {backend!r}; leave it out"
+            f"{what}: expected backend None, 'MKLDNN' or 'ONEDNN', got {backend!r}; leave it out, "
+            "or register it with mx.sym.register_backend"
         )
-    if backend_options and backend is None:
+    if own_options and backend is None:
         raise ArgumentError(
-            f"{what}: expected flags {_FLAGS}, got {', '.join(sorted(backend_options))}"
+            f"{what}: expected flags {_FLAGS}, got {', '.join(sorted(own_options))}"
         )
-    for name in ("static_alloc", "static_shape"):
-        if flags[name] not in (True, False):
-            raise ArgumentTypeError(f"{what}: expected {name} True or False, got {flags[name]!r}")
+    switches = {name: flags[name] for name in ("static_alloc", "static_shape")}
+    for name, value in {**switches, "partition_if_dynamic": if_dynamic}.items():
+        if value not in (True, False):
+            raise ArgumentTypeError(f"{what}: expected {name} True or False, got {value!r}")
     for name in ("inline_limit", "forward_bulk_size", "backward_bulk_size"):
         _check_size(what, name, flags[name])
     if flags["active"] and flags["static_shape"] and not flags["static_alloc"]:
@@ -57,7 +74,11 @@ def checked_options(
             f"{what}: expected static_alloc=True with static_shape=True, got static_alloc=False"
         )
     return HybridOptions(
-        bool(flags["static_alloc"]), flags["forward_bulk_size"], flags["backward_bulk_size"]
+        bool(flags["static_alloc"]),
+        flags["forward_bulk_size"],
+        flags["backward_bulk_size"],
+        ((backend, own_options),) if backend is not None and is_own else (),
+        bool(if_dynamic),
     )
 
 

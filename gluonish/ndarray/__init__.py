@@ -25,6 +25,7 @@ from gluonish.kernels.numba import vocabulary as _vocabulary  # noqa: F401  # th
 from gluonish.kernels.numba import winograd as _winograd  # noqa: F401  # the same
 from gluonish.kernels.numpy import dense as _dense  # noqa: F401  # the same
 from gluonish.kernels.numpy import dot as _dot  # noqa: F401  # the same
+from gluonish.kernels.numpy import narrow_sums as _narrow_sums  # noqa: F401  # the same
 from gluonish.kernels.onednn import register as _register  # noqa: F401  # the same
 from gluonish.ndarray import _internal as _internal
 from gluonish.ndarray import contrib, image, linalg, op, random, sparse

@@ -2,7 +2,7 @@
 
 CuPy adds with atomic instructions, which CUDA has for floats and for integers of 32 and of unsigned
 64 bits. On a GPU the order of the additions, and so the last bits of a float sum, differ from run
-to run.
+to run, unless ``MXNET_ENFORCE_DETERMINISM`` is set: sums of floats are then made on the host.
 """
 
 from types import ModuleType
@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import INT32, INT64
+from gluonish.core.config import MXNET_ENFORCE_DETERMINISM
+from gluonish.core.dtype import INT32, INT64, is_floating
+from gluonish.ops.host import to_host
 from gluonish.ops.precision import accumulator
 
 __all__ = ["add_at", "scatter_accumulator"]
@@ -33,4 +35,16 @@ def add_at(xp: ModuleType, total: Any, index: Any, values: Any) -> None:
     """
     if total.dtype == INT64:  # the sum has the same bits
         total, values = total.view(xp.uint64), values.view(xp.uint64)
+    if xp is not np and is_floating(total.dtype) and MXNET_ENFORCE_DETERMINISM.value:
+        _add_in_order(xp, total, index, values)
+        return
     xp.add.at(total, index, values)
+
+
+def _add_in_order(xp: ModuleType, total: Any, index: Any, values: Any) -> None:
+    """Add as `add_at` does, in the order of the index, on the host."""
+    sums = to_host(xp, total)
+    parts = index if isinstance(index, tuple) else (index,)
+    there = tuple(to_host(xp, part) if hasattr(part, "shape") else part for part in parts)
+    np.add.at(sums, there, to_host(xp, values))
+    total[...] = xp.asarray(sums)

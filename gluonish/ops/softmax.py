@@ -18,7 +18,14 @@ from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, apply, register
 from gluonish.ops.unary import EXP
 
-__all__ = ["LOG_SOFTMAX", "SOFTMAX", "SOFTMIN", "log_softmax", "softmax"]
+__all__ = [
+    "LOG_SOFTMAX",
+    "SOFTMAX",
+    "SOFTMAX_BACKWARD",
+    "SOFTMIN",
+    "log_softmax",
+    "softmax",
+]
 
 
 def _result_dtype() -> Attribute:

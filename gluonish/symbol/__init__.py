@@ -26,6 +26,7 @@ from gluonish.symbol.namespace import Variable, var
 from gluonish.symbol.namespace import names as __dir__  # noqa: F401  # PEP 562
 from gluonish.symbol.namespace import operator_function as __getattr__  # noqa: F401
 from gluonish.symbol.numpy_symbol import NumpySymbol
+from gluonish.symbol.subgraph import OperatorNode, Subgraph, SubgraphBackend, register_backend
 from gluonish.symbol.symbol import Symbol
 
 __all__ = [
@@ -33,7 +34,10 @@ __all__ = [
     "Group",
     "NameManager",
     "NumpySymbol",
+    "OperatorNode",
     "Prefix",
+    "Subgraph",
+    "SubgraphBackend",
     "Symbol",
     "Variable",
     "arange",
@@ -54,6 +58,7 @@ __all__ = [
     "pow",
     "power",
     "random",
+    "register_backend",
     "sparse",
     "split_v2",
     "var",

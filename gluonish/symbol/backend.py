@@ -1,24 +1,30 @@
-"""Symbol.optimize_for and get_backend_symbol.
+"""Symbol.optimize_for and get_backend_symbol: a graph as a back end takes it.
 
-A graph is partitioned for oneDNN when a plan is made, whoever asks: what these return computes
-with the same kernels as the Symbol itself.
+For oneDNN a graph is partitioned when a plan is made, whoever asks, so that its names change
+nothing here. A back end of the user's, a `SubgraphBackend`, gets its subgraphs now.
 """
 
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.spec import PartialSpec
+from gluonish.graph.ir import Value
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.symbol.partition import AddParameter, partition
+from gluonish.symbol.shapes import from_public, known_specs
+from gluonish.symbol.subgraph import BUILT_IN, backend_of_environment, find_backend, known_names
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["get_backend_symbol", "optimize_for"]
-
-_BACKENDS = ("MKLDNN", "MKLDNN_QUANTIZE", "ONEDNN", "ONEDNN_QUANTIZE", "default")
+__all__ = ["as_environment_says", "get_backend_symbol", "optimize_for"]
 
 _LOG = logging.getLogger("gluonish")
 
 
 def get_backend_symbol(self: Symbol, backend: str) -> Symbol:
-    """Return the graph as a back end takes it.
+    """Return the graph as a back end takes it; nothing is known of arrays.
 
     Args:
         self: The graph.
@@ -26,12 +32,13 @@ def get_backend_symbol(self: Symbol, backend: str) -> Symbol:
 
     Raises:
         ArgumentError: if there is no such back end.
+        GraphError: if a back end of the user's fails.
     """
-    if backend not in _BACKENDS:
+    if backend not in BUILT_IN and find_backend(backend) is None:
         raise ArgumentError(
-            f"get_backend_symbol: expected a backend among {_BACKENDS}, got {backend!r}"
+            f"get_backend_symbol: expected a backend among {known_names()}, got {backend!r}"
         )
-    return type(self)(self._values)
+    return optimize_for(self, backend, skip_infer=True)
 
 
 def optimize_for(
@@ -50,19 +57,88 @@ def optimize_for(
 
     Args:
         self: The graph.
-        backend: Name of the back end.
-        args: Arrays by name; accepted.
-        aux: Auxiliary states by name; accepted.
+        backend: Name of the back end: one of gluonish's, which change nothing, or of a
+            `SubgraphBackend` that was registered with `register_backend`.
+        args: Arrays by name, or in the order of `list_arguments`. They tell shapes and dtypes, are
+            given to the back end, and the dict gets the parameters that it adds.
+        aux: The same of auxiliary states.
         ctx: Device; accepted.
-        shape_dict: Shapes by name; accepted.
-        type_dict: Dtypes by name; accepted.
+        shape_dict: Shapes by name.
+        type_dict: Dtypes by name.
         stype_dict: Storage types by name; accepted.
-        skip_infer: Accepted.
-        **kwargs: Options of the back end; accepted.
+        skip_infer: Whether to tell the back end no shapes.
+        **kwargs: Options of the back end.
+
+    Raises:
+        ArgumentError: if the back end does not take the options.
+        GraphError: if it fails, or gives what does not fit.
+        OperatorError: if shapes contradict each other.
     """
-    if backend not in _BACKENDS:
-        _LOG.warning(
-            "optimize_for: expected a backend among %s, got %r; the graph stays as it is",
-            *(_BACKENDS, backend),
-        )
-    return type(self)(self._values)
+    if find_backend(backend) is None:
+        if backend not in BUILT_IN:
+            _LOG.warning(
+                "optimize_for: expected a backend among %s, got %r; the graph stays as it is",
+                *(known_names(), backend),
+            )
+        return type(self)(self._values)
+    arrays = {
+        **_by_name("args", args, self.list_arguments()),
+        **_by_name("aux", aux, self.list_auxiliary_states()),
+    }
+    given = {name: PartialSpec(x._spec.shape, x._spec.dtype) for name, x in arrays.items()}
+    for name, shape in (shape_dict or {}).items():
+        given[name] = PartialSpec(from_public(shape), given.get(name, PartialSpec()).dtype)
+    for name, dtype in (type_dict or {}).items():
+        shape = given.get(name, PartialSpec()).shape
+        given[name] = PartialSpec(shape, normalize_dtype(dtype))
+    known = None if skip_infer else known_specs(self, given)
+    add = _adder("optimize_for", args)
+    values = partition("optimize_for", self._values, backend, kwargs, known, arrays, add)
+    return type(self)(values)
+
+
+def as_environment_says(symbol: Symbol, arrays: Mapping[str, NDArray]) -> Sequence[Value]:
+    """Return a graph's outputs as the user's back end that ``MXNET_SUBGRAPH_BACKEND`` names takes
+    them; its own if it names none.
+
+    Args:
+        symbol: The graph.
+        arrays: What its variables are bound to, by name.
+
+    Raises:
+        ConfigError: if it names one that is not registered.
+        GraphError: if it fails, or gives what does not fit.
+    """
+    backend = backend_of_environment()
+    if backend is None:
+        return symbol._values
+    known = {name: PartialSpec(x._spec.shape, x._spec.dtype) for name, x in arrays.items()}
+    return partition("bind", symbol._values, backend, {}, known, arrays, _adder("bind", None))
+
+
+def _by_name(what: str, given: Any, names: Sequence[str]) -> dict[str, NDArray]:
+    """Return arrays by name; None where the caller left one out."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        if len(given) != len(names):
+            raise ArgumentError(
+                f"optimize_for: expected {len(names)} arrays in {what}, got {len(given)}"
+            )
+        given = dict(zip(names, given, strict=True))
+    return {name: x for name, x in given.items() if isinstance(x, NDArray)}
+
+
+def _adder(what: str, args: Any) -> AddParameter:
+    """Return what puts new parameters into the caller's dict of arrays."""
+
+    def add(name: str, array: NDArray) -> str:
+        if not isinstance(args, dict):
+            raise NotSupportedError(
+                f"{what}: expected args as a dict, which gets the parameter {name!r} that the "
+                f"backend adds, got {type(args).__name__}"
+            )
+        args[name] = array
+        return name
+
+    return add

@@ -97,8 +97,8 @@ def simple_bind(
         stype_dict: Storage types by name of argument; ``"default"`` only.
         group2ctx: Devices of the nodes that an `AttrScope` gave a ``ctx_group``.
         shared_arg_names: Arguments that may use the arrays of ``shared_exec``.
-        shared_exec: An executor whose arrays of those arguments, and whose auxiliary states, are
-            used where their shapes are the same.
+        shared_exec: An executor whose arrays of those arguments, with their gradients, and whose
+            auxiliary states are used where their shapes are the same.
         shared_buffer: Arrays by name, whose memory is used for arguments of that name; those that
             are made new are put there.
         **kwargs: Shapes by name of argument.
@@ -124,11 +124,17 @@ def simple_bind(
     arguments = [argument(name) for name in names]
     own = {} if shared_exec is None else shared_exec.aux_dict
     states = [_allocated(name, specs[name], contexts[name], own, None) for name in auxiliary]
+    slopes = {} if shared_exec is None else shared_exec.grad_dict
     gradients = [
-        None if req == "null" else zeros(x.shape, x.context, x.dtype)
-        for x, req in zip(arguments, requests, strict=True)
+        None if req == "null" else _gradient(x, slopes.get(name) if x is lent.get(name) else None)
+        for name, x, req in zip(names, arguments, requests, strict=True)
     ]
     return Executor(self, ctx, arguments, gradients, requests, states, dict(group2ctx or {}))
+
+
+def _gradient(x: NDArray, lent: NDArray | None) -> NDArray:
+    """Return an array for a gradient: that of the executor whose argument it is, or a new one."""
+    return zeros(x.shape, x.context, x.dtype) if lent is None else lent
 
 
 def _check_context(ctx: object) -> None:

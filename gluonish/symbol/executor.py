@@ -20,6 +20,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.creation import array, zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
+from gluonish.symbol.backend import as_environment_says
 from gluonish.symbol.debug import debug_str
 from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
 from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
@@ -59,6 +60,7 @@ class Executor:
         requests: What a backward pass does with each: ``"write"``, ``"add"`` or ``"null"``.
         auxiliary: Arrays of `Symbol.list_auxiliary_states`.
         group2ctx: Device of each ``ctx_group``.
+        graph: What another executor of the Symbol on these devices runs, with all its plans.
 
     Attributes:
         arg_arrays: The arguments.
@@ -80,6 +82,7 @@ class Executor:
         requests: Sequence[str],
         auxiliary: Sequence[NDArray],
         group2ctx: Mapping[str, Context],
+        graph: PlacedGraph | None = None,
     ) -> None:
         self._symbol = symbol
         self._ctx = ctx
@@ -99,14 +102,15 @@ class Executor:
         }
         variables = symbol._variables()
         self._names = [node.name for node in variables]
-        self._graph = PlacedGraph(
+        self._values = as_environment_says(symbol, {**self.arg_dict, **self.aux_dict})
+        self._graph = graph or PlacedGraph(
             variables,
-            symbol._values,
+            self._values,
             lambda node: node_context(node, group2ctx, ctx),
             symbol.name or "executor",
         )
         # Outputs whose shapes depend on values have no memory before a call has made them.
-        self._dynamic = is_dynamic(symbol._values)
+        self._dynamic = is_dynamic(self._values)
         self.outputs = [] if self._dynamic else self._new_outputs()
         self._monitor: ExecutionReport | None = None
         self._recorded: Arrays | None = None
@@ -213,7 +217,7 @@ class Executor:
         try:
             if self._dynamic:
                 variables = self._symbol._variables()
-                handles = run_imperatively(variables, self._symbol._values, linked)
+                handles = run_imperatively(variables, self._values, linked)
             elif self._monitor is None:
                 handles, self._keys = self._graph.fill(linked, outputs, keys)
             else:
@@ -364,6 +368,7 @@ class Executor:
         made = Executor(
             *(self._symbol, self._ctx, arguments, gradients, self._requests, auxiliary),
             self._group2ctx,
+            self._graph,
         )
         made._monitor = self._monitor
         return made
@@ -390,5 +395,8 @@ class Executor:
         return f"{debug_str(self._symbol)}Total {nbytes >> 20} MB allocated\n"
 
     def get_optimized_symbol(self) -> Symbol:
-        """Return the graph that runs: passes are made when a plan is, so it is the Symbol."""
-        return Symbol(self._symbol._values)
+        """Return the graph that runs, as the back end of ``MXNET_SUBGRAPH_BACKEND`` takes it.
+
+        Passes are made when a plan is, so without one of the user's it is the Symbol.
+        """
+        return Symbol(self._values)

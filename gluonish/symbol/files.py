@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.core.argument_docs import document_arguments
-from gluonish.core.errors import ArgumentTypeError, FileFormatError, OperatorError
+from gluonish.core.errors import ArgumentTypeError, FileFormatError, GraphError, OperatorError
 from gluonish.core.files import atomic_write, open_to_read
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.graph.ir import Node, Value, topological_order
@@ -18,6 +18,7 @@ from gluonish.symbol.bodies import BODY_COUNTS, bodies_of
 from gluonish.symbol.casts import without_casts
 from gluonish.symbol.json_format import VARIABLE, GraphData, NodeData, dump, parse
 from gluonish.symbol.legacy_json import upgrade
+from gluonish.symbol.subgraph_call import SUBGRAPH_CALL
 from gluonish.symbol.symbol import Symbol, operator_attributes
 
 __all__ = ["load", "load_json", "save", "to_json"]
@@ -38,6 +39,7 @@ def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
 
     Raises:
         ArgumentTypeError: There is an array inside the graph, which a file cannot hold.
+        GraphError: There is a function in it that a back end of the user's put there.
     """
     outputs = without_casts(self._values) if remove_amp_cast else self._values
     attrs = {"mxnet_version": ("int", _VERSION)}
@@ -55,6 +57,13 @@ def _data(outputs: Sequence[Value], attrs: Mapping[str, tuple[str, Any]]) -> Gra
             raise ArgumentTypeError(
                 "save: expected a graph of operators and variables, got an array inside "
                 f"({node.name}); pass it as an input or make it a Parameter"
+            )
+        if node.op is SUBGRAPH_CALL:
+            backend = operator_attributes(node)["backend"]
+            raise GraphError(
+                "save: expected a graph of operators, got a Python function that backend "
+                f"{backend!r} put there ({node.name}); save the graph before optimize_for, and "
+                "call that again when it is loaded"
             )
         mutated = () if node.op is None else node.op.mutated_inputs(node.attrs)
         inputs = tuple(

@@ -53,6 +53,18 @@ def test_an_executor_shares_the_named_arguments() -> None:
     assert second.arg_dict["x"] is not first.arg_dict["x"]
 
 
+def test_gradients_are_shared_with_their_arguments() -> None:
+    first = _dense().simple_bind(mx.cpu(), x=(4, 5))
+    names = ["fc_weight", "fc_bias"]
+    second = _dense().simple_bind(mx.cpu(), shared_exec=first, shared_arg_names=names, x=(2, 5))
+    assert second.grad_dict["fc_weight"] is first.grad_dict["fc_weight"]
+    assert second.grad_dict["x"] is not first.grad_dict["x"]
+    wider = _dense().simple_bind(mx.cpu(), shared_exec=first, shared_arg_names=names, x=(2, 6))
+    assert wider.grad_dict["fc_weight"] is not first.grad_dict["fc_weight"]
+    silent = _dense().simple_bind(mx.cpu(), grad_req="null", shared_exec=first, x=(2, 5))
+    assert silent.grad_dict["fc_weight"] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,8 +1,10 @@
-"""Products of 16-bit matrices in tensor cores: sums in float32, nothing widened in memory.
+"""Products of matrices in tensor cores: sums in float32, nothing widened in memory.
 
 The reference kernels widen 16-bit floats, which is right anywhere. CuPy multiplies two matrices of
 them as they are, but widens stacks of float16 matrices and refuses those of bfloat16, so stacks go
-to cuBLAS directly.
+to cuBLAS directly. So do products without tensor cores, where ``MXNET_CUDA_ALLOW_TENSOR_CORE`` is
+off, and those of float32 matrices in TensorFloat-32 (19 bits), which
+``MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION`` allows.
 """
 
 import math
@@ -11,7 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT16
+from gluonish.core.config import (
+    MXNET_CUDA_ALLOW_TENSOR_CORE,
+    MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+)
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.ops.precision import is_narrow
 
@@ -19,14 +25,30 @@ __all__ = ["batch_dot", "dot", "takes_batch_dot", "takes_dot"]
 
 # cuBLAS and CUDA numbers (cublas_api.h, library_types.h).
 _KEEP, _TRANSPOSE = 0, 1
-_REAL_16F, _REAL_16BF = 2, 14
-_COMPUTE_32F = 68
+_KINDS = {FLOAT32: 0, FLOAT16: 2, BFLOAT16: 14}
+_COMPUTE_32F, _COMPUTE_32F_PEDANTIC, _COMPUTE_32F_FAST_TF32 = 68, 69, 77
 _DEFAULT_ALGORITHM = -1
 
 
 def takes_dot(lhs: Spec, rhs: Spec, **_: Any) -> bool:
     """Whether `dot` can run these inputs."""
-    return is_narrow(lhs.dtype) and bool(lhs.size and rhs.size)
+    return (is_narrow(lhs.dtype) or _converts(lhs.dtype)) and bool(lhs.size and rhs.size)
+
+
+def _converts(dtype: np.dtype[Any]) -> bool:
+    """Whether products of this type may round what they multiply."""
+    return (
+        dtype == FLOAT32
+        and MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION.value
+        and MXNET_CUDA_ALLOW_TENSOR_CORE.value
+    )
+
+
+def _compute_type(dtype: np.dtype[Any]) -> int:
+    """Return how cuBLAS is to compute; without tensor cores it does so pedantically."""
+    if dtype == FLOAT32:
+        return _COMPUTE_32F_FAST_TF32
+    return _COMPUTE_32F if MXNET_CUDA_ALLOW_TENSOR_CORE.value else _COMPUTE_32F_PEDANTIC
 
 
 def dot(
@@ -34,9 +56,13 @@ def dot(
 ) -> None:
     """Fill ``out`` with the product over lhs's last axis and rhs's first, or as transposed."""
     inner = lhs.shape[0 if transpose_a else -1]
-    a = lhs.reshape(inner, -1).T if transpose_a else lhs.reshape(-1, inner)
-    b = rhs.reshape(-1, inner).T if transpose_b else rhs.reshape(inner, -1)
-    xp.matmul(a, b, out=out.reshape(a.shape[0], b.shape[1]))
+    a = lhs.reshape(inner, -1) if transpose_a else lhs.reshape(-1, inner)
+    b = rhs.reshape(-1, inner) if transpose_b else rhs.reshape(inner, -1)
+    product = out.reshape(a.shape[transpose_a], b.shape[not transpose_b])
+    if is_narrow(out.dtype) and MXNET_CUDA_ALLOW_TENSOR_CORE.value:
+        xp.matmul(a.T if transpose_a else a, b.T if transpose_b else b, out=product)
+    else:
+        batch_dot(xp, product, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 def takes_batch_dot(lhs: Spec, rhs: Spec, **_: Any) -> bool:
@@ -55,7 +81,7 @@ def batch_dot(
     a, b = _stack(xp, lhs), _stack(xp, rhs)
     m, n = out.shape[-2:]
     k = lhs.shape[-2 if transpose_a else -1]
-    kind = _REAL_16F if out.dtype == FLOAT16 else _REAL_16BF
+    kind = _KINDS[out.dtype]
     one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
     cublas = xp.cuda.cublas
     cublas.gemmStridedBatchedEx(
@@ -69,7 +95,7 @@ def batch_dot(
         zero.ctypes.data,
         *(out.data.ptr, kind, n, m * n),
         math.prod(out.shape[:-2]),
-        _COMPUTE_32F,
+        _compute_type(out.dtype),
         _DEFAULT_ALGORITHM,
     )
 

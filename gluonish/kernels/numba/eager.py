@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.config import MXNET_USE_FUSION
+from gluonish.core.config import MXNET_ENFORCE_DETERMINISM, MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba import numpy_expressions as _numpy  # noqa: F401  # adds to RULES
@@ -58,7 +58,7 @@ def compiled_at_once() -> Iterator[None]:
 
     Elsewhere time decides when a generated kernel replaces a reference kernel, and what the disk
     has; they differ in the last bits, and so do two runs of a program. It costs the first of them
-    a few seconds.
+    a few seconds. ``MXNET_ENFORCE_DETERMINISM`` does so for a whole program.
     """
     global _at_once
     _at_once += 1
@@ -70,7 +70,9 @@ def compiled_at_once() -> Iterator[None]:
 
 def pays(spent_s: float) -> bool:
     """Whether an operator that has run for so many seconds is worth compiling."""
-    return _at_once > 0 or spent_s > (_COMPILING_S if "numba" in sys.modules else _FIRST_S)
+    if _at_once > 0 or spent_s > (_COMPILING_S if "numba" in sys.modules else _FIRST_S):
+        return True
+    return MXNET_ENFORCE_DETERMINISM.value
 
 
 class LargeKernel:

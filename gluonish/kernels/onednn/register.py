@@ -1,7 +1,7 @@
 """oneDNN's kernels on the operators that they serve: importing this module hangs them on.
 
 The library is loaded when a call or a plan first asks for a kernel, as ``MXNET_MKLDNN_ENABLED``,
-``MXNET_LIBRARY_PATH``, ``MXNET_MKLDNN_CACHE_NUM`` and ``MXNET_EXEC_NUM_TEMP`` then say. Predicates
+``MXNET_LIBRARY_PATH``, ``MXNET_MKLDNN_CACHE_NUM`` and ``MXNET_CPU_TEMP_COPY`` then say. Predicates
 see specs only; what the library refuses in spite of them, or arrays laid out in a way it does not
 know, go to the reference kernel, and `refusals` counts them.
 """
@@ -12,10 +12,11 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.config import (
-    MXNET_EXEC_NUM_TEMP,
+    MXNET_CPU_TEMP_COPY,
     MXNET_LIBRARY_PATH,
     MXNET_MKLDNN_CACHE_NUM,
     MXNET_MKLDNN_ENABLED,
+    MXNET_USE_MKLDNN_RNN,
     LoadEnvironment,
 )
 from gluonish.kernels import onednn
@@ -54,10 +55,14 @@ def enabled() -> bool:
                     found = onednn.load(
                         MXNET_LIBRARY_PATH.value or None,
                         cache_capacity=MXNET_MKLDNN_CACHE_NUM.value,
-                        workspaces=MXNET_EXEC_NUM_TEMP.value,
+                        workspaces=MXNET_CPU_TEMP_COPY.value,
                     )
                 _loaded.append(found.backend is not None)
     return _loaded[0]
+
+
+def _recurrent() -> bool:
+    return MXNET_USE_MKLDNN_RNN.value and enabled()
 
 
 def _with_fallback(op: Operator, name: str, kernel: Callable[..., None]) -> Callable[..., None]:
@@ -117,7 +122,8 @@ def hang() -> None:
     for row in PLANNED:
         serve(*row)
     for op, name, takes, kernel in register_direct.KERNELS:
-        fast = FastKernel(name, takes, _with_fallback(op, name, kernel), enabled)
+        is_on = _recurrent if op in register_direct.RECURRENT else enabled
+        fast = FastKernel(name, takes, _with_fallback(op, name, kernel), is_on)
         op.hang(fast)
 
 

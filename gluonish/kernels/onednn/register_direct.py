@@ -10,7 +10,10 @@ from gluonish.ops.matmul import DOT
 from gluonish.ops.registry import Kernel, Operator
 from gluonish.ops.rnn import RNN, RNN_BACKWARD
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "RECURRENT"]
+
+# Operators whose kernels have a switch of their own, ``MXNET_USE_MKLDNN_RNN``.
+RECURRENT = (FUSED_RNN, FUSED_RNN_BACKWARD, RNN, RNN_BACKWARD)
 
 # Operator, full name of the kernel, what it takes, and the kernel.
 KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Kernel], ...] = (

@@ -150,10 +150,8 @@ def _on_dense(op: Operator, inputs: Sequence[NDArray], attrs: Attrs, out: Any, k
 
 def _tell(op: Operator, kinds: str) -> None:
     """Say once of an operator and storage types that it runs on dense arrays."""
-    if (op.name, kinds) in _logged:
-        return
-    _logged.add((op.name, kinds))
-    if MXNET_STORAGE_FALLBACK_LOG_VERBOSE.value:
+    if (op.name, kinds) not in _logged and MXNET_STORAGE_FALLBACK_LOG_VERBOSE.value:
+        _logged.add((op.name, kinds))
         names = {letter: stype for stype, letter in _LETTERS.items()}
         _log.warning(
             "%s: no sparse implementation for %s: its inputs were made dense "

@@ -4,9 +4,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gluonish.core.config import MXNET_USE_FUSION
+from gluonish.core.config import MXNET_ENFORCE_DETERMINISM, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba import eager, register  # noqa: F401  # hangs the kernels on
+from gluonish.kernels.numba import eager, register  # hangs the kernels on
 from gluonish.kernels.numba.eager import (
     LARGE,
     SLOW,
@@ -210,3 +210,17 @@ def test_within_a_scope_every_kernel_pays_at_once() -> None:
             assert eager.pays(0.0)
         assert eager.pays(0.0)
     assert not eager.pays(0.0)
+
+
+def test_the_first_call_has_the_bits_of_all_others_where_time_must_not_decide() -> None:
+    if not register.enabled():
+        pytest.skip("Numba is not there")
+    op = find_operator("tanh")
+    first, later = np.empty_like(X), np.empty_like(X)
+    warm("tanh")(np, later, X)
+    with MXNET_ENFORCE_DETERMINISM.override(True):
+        LargeKernel(op)(np, first, X)
+    np.testing.assert_array_equal(first, later)
+    assert (LargeKernel(op).compiles, warm("tanh").compiles) == (False, True)
+    with MXNET_ENFORCE_DETERMINISM.override(True):
+        assert LargeKernel(op).compiles

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.config import (
-    MXNET_EXEC_NUM_TEMP,
+    MXNET_CPU_TEMP_COPY,
     MXNET_MKLDNN_CACHE_NUM,
     MXNET_MKLDNN_ENABLED,
 )
@@ -321,7 +321,7 @@ def test_the_environment_switches_the_library_off() -> None:
 
 def test_the_environment_bounds_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(register, "_loaded", [])
-    with MXNET_MKLDNN_CACHE_NUM.override(5), MXNET_EXEC_NUM_TEMP.override(3):
+    with MXNET_MKLDNN_CACHE_NUM.override(5), MXNET_CPU_TEMP_COPY.override(3):
         assert register.enabled()
     backend = onednn.current()
     assert backend.engine.workspaces.per_device == 3

@@ -5,13 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish import autograd, nd
+from gluonish.core.config import MXNET_USE_MKLDNN_RNN
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import available
-from gluonish.kernels.onednn import rnn
+from gluonish.kernels.onednn import register, rnn
 from gluonish.ops.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD, part_shapes
-from gluonish.ops.registry import Operator
+from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.rnn import RNN, RNN_BACKWARD
 from gluonish.ops.rnn_layout import dims_of, parameter_count, segments
+from gluonish.rnn import LSTM
 from gluonish.testing.values import run_kernel, spec_of
 
 RUNTIME = {"train": True, "key": (3, 7)}
@@ -161,3 +164,41 @@ def test_other_dtypes_and_small_arrays_are_left_to_the_reference() -> None:
     for steps in (0, 3):
         assert not rnn.takes(Spec((steps, 20, 4), specs[0].dtype), *specs[1:], **attrs)
     assert rnn.takes_backward(specs[0], *specs, heads=(0,), **attrs)
+
+
+@pytest.mark.parametrize("switch", [True, False])
+def test_recurrent_kernels_have_a_switch_of_their_own(switch: bool) -> None:
+    if not register.enabled():
+        pytest.skip("oneDNN is not there")
+    arrays, attrs = call("lstm", (30, 20, 4), 10, 1, False)
+    specs = list(map(spec_of, arrays))
+    with MXNET_USE_MKLDNN_RNN.override(switch):
+        found = RNN.select_fast("numpy", specs, attrs)
+        dense = [Spec(shape, specs[0].dtype) for shape in ((256, 512), (512, 512))]
+        other = find_operator("FullyConnected").select_fast(
+            "numpy", dense, {"num_hidden": 512, "no_bias": True, "flatten": True}
+        )
+    assert (found is not None) is switch
+    assert other is not None
+    assert other.name.startswith("onednn.")
+
+
+def test_a_recurrent_layer_trains_alike_without_its_kernels() -> None:
+    results = []
+    for switch in (True, False):
+        layer = LSTM(16, num_layers=2, input_size=5, prefix="lstm_")
+        layer.initialize()
+        for i, parameter in enumerate(layer.collect_params().values()):
+            values = np.random.default_rng(i).uniform(-0.3, 0.3, parameter.shape or (0,))
+            if 0 not in values.shape:
+                parameter.set_data(nd.array(values))
+        layer.hybridize()
+        x: Any = nd.array(np.random.default_rng(9).standard_normal((20, 8, 5)))
+        x.attach_grad()
+        with MXNET_USE_MKLDNN_RNN.override(switch):
+            with autograd.record():
+                y = layer(x)
+            y.backward()
+            results.append((y.asnumpy(), x.grad.asnumpy()))
+    for got, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,67 @@
+"""The graph of a HybridBlock as back ends of the user's take it, one after another."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gluonish.block.tracing import Traced
+from gluonish.core.spec import PartialSpec
+from gluonish.graph.ir import Value
+from gluonish.ndarray import NDArray
+from gluonish.symbol import Symbol
+from gluonish.symbol.partition import partition
+from gluonish.symbol.subgraph import backend_of_environment
+
+if TYPE_CHECKING:
+    from gluonish.hybrid_block import HybridBlock
+
+__all__ = ["partitioned_outputs"]
+
+
+def partitioned_outputs(
+    block: "HybridBlock",
+    traced: Traced,
+    arrays: Sequence[NDArray],
+    backends: Sequence[tuple[str, Mapping[str, Any]]],
+) -> Sequence[Value] | None:
+    """Return the outputs of a traced call after all back ends; None if there are none.
+
+    Args:
+        block: The block; parameters that back ends add become its own, and can be trained. They
+            get the back end's values at every trace.
+        traced: The call.
+        arrays: Its arrays; parameters have values where they do.
+        backends: Registered names and options. Without any, ``MXNET_SUBGRAPH_BACKEND`` may name
+            one.
+
+    Raises:
+        ConfigError: if it names one that is not registered.
+        GraphError: if a back end fails, or gives what does not fit.
+    """
+    if not backends:
+        name = backend_of_environment()
+        if name is None:
+            return None
+        backends = ((name, {}),)
+    what, context = f"{block.name}.optimize_for", arrays[0].context
+    contexts = block.collect_params().list_ctx() or [context]
+    outputs = traced.outputs
+    data = {node.name: x for node, x in zip(traced.data, arrays, strict=True)}
+
+    def add(name: str, array: NDArray) -> str:
+        parameter = block.params.get(
+            name, shape=array.shape, dtype=array.dtype, init="zeros", differentiable=True
+        )
+        if parameter._data is None:
+            parameter.initialize(ctx=contexts)
+        parameter.set_data(array)
+        return parameter.name
+
+    for name, options in backends:
+        parameters = {p.name: p for p in block.collect_params().values()}
+        wanted = [node.name for node in Symbol(outputs)._variables() if node.name in parameters]
+        values = {key: parameters[key].data(context) for key in wanted}
+        known = {
+            key: PartialSpec(x._spec.shape, x._spec.dtype) for key, x in {**values, **data}.items()
+        }
+        outputs = partition(what, outputs, name, options, known, values, add)
+    return outputs

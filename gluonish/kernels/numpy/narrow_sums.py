@@ -1,0 +1,93 @@
+"""Softmax and Euclidean norm of 16-bit floats with sums in their own type.
+
+``MXNET_SAFE_ACCUMULATION=0`` asks for them; it is MXNet's default. Such a sum stands still where a
+term is less than half of its last place: that of float16 at 2048 for terms below 1. Other sums are
+in float32 in any case.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.config import MXNET_SAFE_ACCUMULATION
+from gluonish.core.spec import Spec
+from gluonish.kernels.numba import rows as _rows  # noqa: F401  # hangs its kernels on first
+from gluonish.kernels.onednn import register as _onednn  # noqa: F401  # the same
+from gluonish.ops.precision import in_dtype, is_narrow
+from gluonish.ops.reduction import NORM, reduced_axes
+from gluonish.ops.registry import FastKernel
+from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
+
+__all__ = ["hang"]
+
+
+def _enabled() -> bool:
+    return not MXNET_SAFE_ACCUMULATION.value
+
+
+def _takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:
+    """Whether all is of one 16-bit type, and no axis is empty."""
+    result = attrs.get("dtype") or attrs.get("out_dtype") or data.dtype
+    return (
+        is_narrow(data.dtype)
+        and np.dtype(result) == data.dtype
+        and all(spec.dtype == data.dtype for spec in rest)
+        and attrs.get("ord", 2) == 2
+        and 0 not in data.shape
+        and bool(data.shape)
+    )
+
+
+def _total(x: Any, axis: int) -> Any:
+    """Return sums along an axis, kept, each rounded after every term."""
+    sums = np.add.accumulate(x, axis=axis, dtype=x.dtype)
+    return np.take(sums, [-1], axis=axis)
+
+
+def _softmax(xp: Any, out: Any, data: Any, *, sign: float, log: bool, **attrs: Any) -> None:
+    axis, factor = attrs["axis"], sign / (attrs["temperature"] or 1)
+    x = data if factor == 1 else data * in_dtype(data.dtype, factor)
+    x = x - x.max(axis=axis, keepdims=True)
+    exponents = np.exp(x)
+    total = _total(exponents, axis)
+    out[...] = x - np.log(total) if log else exponents / total
+
+
+def _backward(xp: Any, result: Any, grad: Any, out: Any, **attrs: Any) -> None:
+    axis = attrs["axis"]
+    if attrs["log"]:
+        x = grad - np.exp(out) * _total(grad, axis)
+    else:
+        x = out * (grad - _total(grad * out, axis))
+    result[...] = x * in_dtype(x.dtype, attrs["factor"])
+
+
+def _norm(xp: Any, out: Any, data: Any, **attrs: Any) -> None:
+    axes = reduced_axes("norm", data.ndim, attrs["axis"])
+    rest = [i for i in range(data.ndim) if i not in axes]
+    rows = data.transpose([*rest, *axes]).reshape(*(data.shape[i] for i in rest), -1)
+    largest = np.abs(rows).max(axis=-1, keepdims=True)
+    largest[~(np.isfinite(largest) & (largest > 0))] = 1
+    parts = rows / largest  # so that no square overflows
+    out[...] = (largest * np.sqrt(_total(parts * parts, -1))).reshape(out.shape)
+
+
+def _hang(op: Any, kernel: Any) -> None:
+    op.hang(FastKernel(f"numpy.narrow_{op.name.strip('_')}", _takes, kernel, _enabled))
+
+
+def hang() -> None:
+    """Hang the kernels on their operators, in front of those that are there."""
+    for op, sign, log in ((SOFTMAX, 1.0, False), (LOG_SOFTMAX, 1.0, True), (SOFTMIN, -1.0, False)):
+
+        def kernel(
+            xp: Any, out: Any, data: Any, *, sign: float = sign, log: bool = log, **attrs: Any
+        ) -> None:
+            _softmax(xp, out, data, sign=sign, log=log, **attrs)
+
+        _hang(op, kernel)
+    _hang(SOFTMAX_BACKWARD, _backward)
+    _hang(NORM, _norm)
+
+
+hang()

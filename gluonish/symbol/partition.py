@@ -1,0 +1,243 @@
+"""Partitioning a graph for a user's back end: finding subgraphs, and putting in what it returns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from gluonish.core.errors import GluonishError, GraphError
+from gluonish.core.spec import UNKNOWN, PartialSpec
+from gluonish.graph.clusters import Cluster, find_clusters, replace_clusters
+from gluonish.graph.dynamic import is_dynamic
+from gluonish.graph.inference import Inference, infer
+from gluonish.graph.ir import Node, Value, topological_order, variable
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.symbol.composition import compose
+from gluonish.symbol.subgraph import OperatorNode, Subgraph, SubgraphBackend, make_backend
+from gluonish.symbol.subgraph_call import function_node
+from gluonish.symbol.symbol import Symbol, output_names
+
+__all__ = ["AddParameter", "partition"]
+
+# Takes a new parameter's name and value, and returns its name in the graph.
+AddParameter = Callable[[str, NDArray], str]
+
+
+def partition(
+    what: str,
+    values: Sequence[Value],
+    name: str,
+    options: Mapping[str, Any],
+    known: Mapping[str, PartialSpec] | None,
+    arrays: Mapping[str, NDArray],
+    add: AddParameter,
+) -> list[Value]:
+    """Return a graph's outputs with what a back end puts in the place of subgraphs.
+
+    Args:
+        what: Who asks, for messages.
+        values: The outputs.
+        name: The back end's registered name.
+        options: What it is made with.
+        known: What is known of variables, by name; None to infer nothing.
+        arrays: Values of parameters, by name.
+        add: Takes new parameters.
+
+    Raises:
+        ArgumentError: if there is no such back end, or it does not take the options.
+        GraphError: if it fails, or gives what does not fit; the message names it and the nodes.
+    """
+    backend = make_backend(what, name, options)
+    values = _hooked(what, name, backend, "begin", values)
+    work = _Partition(what, name, backend, values, known, arrays, add)
+    return _hooked(what, name, backend, "end", work.run())
+
+
+def _hooked(
+    what: str, name: str, backend: SubgraphBackend, hook: str, values: Sequence[Value]
+) -> list[Value]:
+    """Return a graph's outputs after a hook of the back end has seen it."""
+    given = Symbol(values)
+    made = _asked(what, name, hook, "the graph", lambda: getattr(backend, hook)(given))
+    if made is None:
+        return list(values)
+    if not isinstance(made, Symbol) or len(made) != len(given):
+        raise GraphError(
+            f"{what}: expected {hook} of backend {name!r} to return None or a Symbol of "
+            f"{len(given)} outputs, got {made!r}"
+        )
+    return list(made._values)
+
+
+def _asked(what: str, name: str, method: str, where: str, ask: Callable[[], Any]) -> Any:
+    """Return what the user's code gives, with its failures named."""
+    try:
+        return ask()
+    except GluonishError as error:
+        raise GraphError(f"{what}: {method} of backend {name!r} at {where}: {error}") from error
+    except Exception as error:
+        raise GraphError(
+            f"{what}: {method} of backend {name!r} failed at {where}: {error!r}"
+        ) from error
+
+
+class _Partition:
+    """One graph and one back end; arguments of `partition`."""
+
+    def __init__(
+        self,
+        what: str,
+        name: str,
+        backend: SubgraphBackend,
+        values: Sequence[Value],
+        known: Mapping[str, PartialSpec] | None,
+        arrays: Mapping[str, NDArray],
+        add: AddParameter,
+    ) -> None:
+        self._what = what
+        self._name = name
+        self._backend = backend
+        self._values = values
+        self._arrays = arrays
+        self._add = add
+        self._nodes = topological_order(values)
+        self._inference = Inference(self._nodes, {}) if known is None else infer(values, known)
+        self._seen = {id(node): self._view(node) for node in self._nodes if node.op is not None}
+        self._count = 0
+
+    def run(self) -> list[Value]:
+        """Return the outputs of the graph after all replacements."""
+        clusters = find_clusters(
+            self._nodes,
+            lambda node: self._select("select", node),
+            lambda node, other: self._select("select_input", node, other),
+            lambda node, other: self._select("select_output", node, other),
+        )
+        return replace_clusters(self._values, clusters, self._replace)
+
+    def _select(self, method: str, *nodes: Node) -> bool:
+        seen = [self._seen[id(node)] for node in nodes]
+        where = ", ".join(node.name for node in nodes)
+        return bool(self._ask(method, where, lambda: getattr(self._backend, method)(*seen)))
+
+    def _ask(self, method: str, where: str, ask: Callable[[], Any]) -> Any:
+        return _asked(self._what, self._name, method, where, ask)
+
+    def _view(self, node: Node) -> OperatorNode:
+        assert node.op is not None
+        found = [self._inference.spec(Value(node, i)) for i in range(node.num_visible)]
+        return OperatorNode(
+            node.name,
+            node.op.name,
+            node.attrs,
+            node.extra,
+            tuple(output_names(node.inputs)),
+            tuple(self._shape(value) for value in node.inputs),
+            tuple(_complete(spec) for spec in found),
+            tuple(None if spec.dtype is None else spec.dtype.type for spec in found),
+        )
+
+    def _shape(self, value: Value) -> tuple[int, ...] | None:
+        return _complete(self._inference.spec(value))
+
+    def _replace(
+        self, cluster: Cluster, reads: Sequence[Value], gives: Sequence[Value]
+    ) -> Callable[[Sequence[Value]], Sequence[Value]] | None:
+        names = _unique(output_names(reads))
+        subgraph = self._subgraph(cluster, dict(zip(names, reads, strict=True)), gives)
+        where = f"{subgraph.name} ({', '.join(node.name for node in cluster.nodes)})"
+        made = self._ask("replace", where, lambda: self._backend.replace(subgraph))
+        if made is None:
+            return None
+        if isinstance(made, Symbol):
+            self._check(made, subgraph, where)
+            return lambda inputs: _inlined(made, dict(zip(names, inputs, strict=True)))
+        self._check_function(made, subgraph, where)
+
+        def call(inputs: Sequence[Value]) -> Sequence[Value]:
+            by_name = dict(zip(names, inputs, strict=True))
+            listed = [by_name[name] for name in subgraph.inputs]
+            node = function_node(subgraph, self._name, made, listed)
+            return [Value(node, i) for i in range(len(gives))]
+
+        return call
+
+    def _check_function(self, made: Any, subgraph: Subgraph, where: str) -> None:
+        what = f"{self._what}: expected replace of backend {self._name!r} to return"
+        if not callable(made):
+            raise GraphError(f"{what} a Symbol, a function or None for {where}, got {made!r}")
+        if is_dynamic(subgraph.symbol._values):
+            raise GraphError(
+                f"{what} a Symbol or None for {where}, whose shapes depend on values, got a "
+                "function; leave such operators out in select"
+            )
+
+    def _subgraph(
+        self, cluster: Cluster, reads: Mapping[str, Value], gives: Sequence[Value]
+    ) -> Subgraph:
+        stands_for = {value.key: variable(name) for name, value in reads.items()}
+        for value in reads.values():
+            if value.node.op is None:
+                stands_for[value.key].node.extra = value.node.extra
+        for node in cluster.nodes:
+            inputs = [stands_for[value.key] for value in node.inputs]
+            copy = Node(node.op, node.name, inputs, node.attrs, extra=node.extra, given=node.given)
+            stands_for |= {(id(node), i): Value(copy, i) for i in range(node.num_outputs)}
+        name = f"{self._name}{self._count}"
+        self._count += 1
+        constants = {
+            key: value.node.array for key, value in reads.items() if value.node.array is not None
+        }
+        named = {key: value for key, value in reads.items() if value.node.op is None}
+        given = {key: self._arrays[key] for key in named if key in self._arrays}
+        return Subgraph(
+            name,
+            Symbol([stands_for[value.key] for value in gives]),
+            [self._seen[id(node)] for node in cluster.nodes],
+            {**given, **constants},
+            {key: self._shape(value) for key, value in reads.items()},
+            self._add,
+        )
+
+    def _check(self, made: Symbol, subgraph: Subgraph, where: str) -> None:
+        """Check that a replacement has as many outputs, and their shapes where these are known."""
+        what = f"{self._what}: expected the Symbol of backend {self._name!r} for {where}"
+        if len(made) != len(subgraph.symbol):
+            raise GraphError(f"{what} to have {len(subgraph.symbol)} outputs, got {len(made)}")
+        known = {n: PartialSpec(shape) for n, shape in subgraph.shapes.items() if shape is not None}
+        shapes = []
+        for symbol in (subgraph.symbol, made):
+            found = self._ask("replace", where, partial(infer, symbol._values, known))
+            shapes.append([_complete(found.spec(value)) for value in symbol._values])
+        expected, got = shapes
+        pairs = zip(expected, got, strict=True)
+        if any(a is not None and b is not None and a != b for a, b in pairs):
+            raise GraphError(f"{what} to have outputs of shapes {expected}, got {got}")
+
+
+def _inlined(made: Symbol, given: Mapping[str, Value]) -> Sequence[Value]:
+    """Return a replacement's outputs on the values that it reads; other variables are new."""
+    # By position, as an input may be called like an argument of `compose`.
+    arguments: list[Any] = [
+        Symbol([given[name]]) if name in given else None for name in made.list_arguments()
+    ]
+    states: dict[str, Any] = {
+        name: Symbol([given[name]]) for name in made.list_auxiliary_states() if name in given
+    }
+    return compose(made, *arguments, **states)._values
+
+
+def _complete(spec: PartialSpec) -> tuple[int, ...] | None:
+    """Return a shape if all of it is known."""
+    return None if spec.shape is None or UNKNOWN in spec.shape else spec.shape
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Return names with numbers behind those that were there before."""
+    made: dict[str, None] = {}
+    for name in names:
+        free, number = name, 0
+        while free in made:
+            number += 1
+            free = f"{name}_{number}"
+        made[free] = None
+    return list(made)

@@ -1,0 +1,145 @@
+"""A user's function as an operator: what a back end may put in the place of a subgraph.
+
+Its outputs have the shapes and dtypes of the subgraph's, whose graph says what they are. The
+gradient runs the function once more, on copies of the inputs, while autograd records.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gluonish.autograd import backward, is_training, record
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.custom_call import attach_runner
+from gluonish.graph.inference import Inference, specialize
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ops.custom import CUSTOM, CustomState
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.symbol.subgraph import Subgraph
+
+__all__ = ["SUBGRAPH_CALL", "function_node"]
+
+
+class _Prop:
+    """Describes a function that stands for a subgraph, as a `CustomOpProp` does an operator.
+
+    Args:
+        subgraph: The subgraph.
+        function: What computes in its place.
+    """
+
+    need_top_grad_ = True
+
+    def __init__(self, subgraph: Subgraph, function: Callable[..., Any]) -> None:
+        self._subgraph = subgraph
+        self._function = function
+        by_name = {node.name: node for node in subgraph.symbol._variables()}
+        self.variables = [by_name[name] for name in subgraph.inputs]
+        self.values = subgraph.symbol._values
+
+    def list_arguments(self) -> list[str]:
+        names = self._subgraph.inputs
+        return names[: len(names) - len(self._subgraph.auxiliary)]
+
+    def list_auxiliary_states(self) -> list[str]:
+        return self._subgraph.auxiliary
+
+    def list_outputs(self) -> list[str]:
+        return [f"output{i}" for i in range(len(self.values))]
+
+    def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> "_Call":
+        return _Call(self._function)
+
+
+class _Call:
+    """Calls a function, as a `CustomOp`.
+
+    Args:
+        function: Takes arrays, and returns one or a list.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def forward(
+        self, is_train: bool, req: list[str], in_data: Any, out_data: Any, aux: Any
+    ) -> None:
+        for out, result in zip(out_data, self._results(in_data, aux, out_data), strict=True):
+            out[:] = result
+
+    def backward(
+        self, req: list[str], out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any
+    ) -> None:
+        inputs = [x.copy() for x in in_data]
+        for x in inputs:
+            x.attach_grad()
+        train = is_training()
+        with record(train_mode=train):
+            results = self._results(inputs, [x.copy() for x in aux], out_data)
+        backward(results, list(out_grad), train_mode=train)
+        for gradient, x in zip(in_grad, inputs, strict=True):
+            gradient[:] = x.grad
+
+    def _results(self, inputs: Any, aux: Any, expected: Sequence[NDArray]) -> list[NDArray]:
+        made = self._function(*inputs, *aux)
+        results = list(made) if isinstance(made, list | tuple) else [made]
+        shapes = [getattr(x, "shape", type(x).__name__) for x in results]
+        if shapes != [x.shape for x in expected]:
+            raise OperatorError(
+                f"subgraph: expected arrays of shapes {[x.shape for x in expected]}, got {shapes}"
+            )
+        return results
+
+
+def _infer(*specs: Spec, state: CustomState, **attrs: Any) -> tuple[Spec, ...]:
+    prop: _Prop = state.prop
+    graph = specialize(prop.variables, prop.values, specs, train=False)
+    return tuple(value.spec for value in graph.outputs)
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    prop: _Prop = attrs["state"].prop
+    known = {node.name: spec for node, spec in zip(prop.variables, inputs, strict=True)}
+    found = Inference(topological_order(prop.values), known)
+    for value, spec in zip(prop.values, outputs, strict=True):
+        found.give(value, spec)
+    found.run()
+    inputs[:] = [found.spec(Value(node)) for node in prop.variables]
+    outputs[:] = [found.spec(value) for value in prop.values]
+
+
+# Not registered: only this process knows the function, so that no file can hold it.
+SUBGRAPH_CALL = Operator(
+    "_subgraph_call",
+    _infer,
+    CUSTOM.kernel,
+    CUSTOM.gradient,
+    doc="A function that a user's back end put in the place of a subgraph.",
+    active_inputs=CUSTOM.active_inputs,
+    outputs=CUSTOM.outputs,
+    mutates=CUSTOM.mutates,
+    complete=_complete,
+    gradient_uses_output=True,
+    train_dependent=True,
+    heavy=True,
+)
+
+
+def function_node(
+    subgraph: Subgraph, backend: str, function: Callable[..., Any], inputs: Sequence[Value]
+) -> Node:
+    """Return a node that calls a function in the place of a subgraph.
+
+    Args:
+        subgraph: The subgraph.
+        backend: Name of the back end, for messages.
+        function: Takes an NDArray for each of `Subgraph.inputs`.
+        inputs: Values for them, in order.
+    """
+    state = CustomState(f"{subgraph.name} of {backend}", {}, _Prop(subgraph, function))
+    given = {"backend": backend}
+    return Node(SUBGRAPH_CALL, subgraph.name, inputs, {"state": state}, given=given)
+
+
+attach_runner()
