@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from gluonish.core.errors import ArgumentError
-from gluonish.model import BatchEndParams, save_checkpoint
+from gluonish.module.batch_end import BatchEndParams
+from gluonish.module.checkpoint import save_checkpoint
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 

@@ -1,4 +1,4 @@
-"""Makes `mx.img`, `mx.mon` and `mx.viz` short names of modules, which load at their first use."""
+"""Makes `mx.img`, `mx.mod`, `mx.mon` and `mx.viz` short names of modules that load when used."""
 
 from gluonish.core.module_names import alias_modules
 
@@ -7,6 +7,7 @@ __all__: list[str] = []
 alias_modules(
     {
         "gluonish.img": "gluonish.image",
+        "gluonish.mod": "gluonish.module",
         "gluonish.mon": "gluonish.monitor",
         "gluonish.viz": "gluonish.visualization",
     }

@@ -1,11 +1,26 @@
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.core.errors import FileFormatError, MissingFileError
-from gluonish.model import BatchEndParam, load_checkpoint, load_params, save_checkpoint
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileFormatError,
+    MissingFileError,
+)
+from gluonish.io import DataBatch, NDArrayIter
+from gluonish.model import (
+    BatchEndParam,
+    FeedForward,
+    load_checkpoint,
+    load_params,
+    save_checkpoint,
+)
+from gluonish.module import Module
+from tests.module.networks import mlp, weights
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -73,3 +88,90 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_what_callbacks_get_has_the_names_of_mxnet() -> None:
     assert BatchEndParam._fields == ("epoch", "nbatch", "eval_metric", "locals")
     assert BatchEndParam.__name__ == "BatchEndParams"
+
+
+# -- FeedForward; whole programs are in tests/module/test_golden.py --------------------------------
+
+
+def feed_forward(**settings: Any) -> FeedForward:
+    with pytest.warns(DeprecationWarning, match="use gluonish.module.Module"):
+        return FeedForward(mlp(), ctx=mx.cpu(), **settings)
+
+
+ROWS, LABELS = np.random.default_rng(0).normal(size=(9, 5)), np.arange(9) % 3
+
+
+def test_a_network_is_fitted_to_arrays_and_scored() -> None:
+    model = feed_forward(num_epoch=2, numpy_batch_size=4, learning_rate=0.1, arg_params=weights())
+    seen: list[tuple[int, int]] = []
+    model.fit(
+        ROWS,
+        LABELS.reshape(-1, 1),
+        eval_data=(ROWS[:3], LABELS[:3]),
+        batch_end_callback=lambda param: seen.append((param.epoch, param.nbatch)),
+    )
+    # What fills no batch is kept for the next epoch: 9 = 4 + 4 + 1, and 1 + 9 = 4 + 4 + 2.
+    assert seen == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    assert model.predict(ROWS).shape == (9, 3)
+    assert model.predict(mx.nd.array(ROWS), num_batch=1).shape == (4, 3)
+    assert 0 <= model.score(ROWS) <= 1
+
+
+def test_predictions_are_those_of_the_weights_of_now() -> None:
+    model = feed_forward(arg_params=weights(), aux_params={})
+    first = model.predict(ROWS)
+    module = Module(mlp())
+    module.bind([("data", (9, 5))], for_training=False)
+    module.init_params(None, weights(), {})
+    np.testing.assert_array_equal(first, module.predict(ROWS).asnumpy())
+    model.arg_params["fc2_bias"] = mx.nd.array([9, 0, 0])
+    assert (model.predict(ROWS).argmax(axis=1) == 0).all()
+    model.symbol = mx.sym.BlockGrad(mlp() * 2)
+    np.testing.assert_allclose(model.predict(ROWS).sum(axis=1), 2, atol=1e-5)
+
+
+def test_a_function_makes_the_network_of_each_bucket() -> None:
+    class Buckets(NDArrayIter):
+        default_bucket_key = 6
+
+        def next(self) -> DataBatch:
+            made = super().next()
+            made.bucket_key = 6 if self.cursor % 8 else 60
+            return made
+
+    made: list[int] = []
+
+    def generated(key: int) -> mx.sym.Symbol:
+        made.append(key)
+        return mlp()
+
+    with pytest.warns(DeprecationWarning, match="FeedForward"):
+        model = FeedForward(generated, ctx=mx.cpu(), num_epoch=1)
+    model.fit(Buckets(ROWS, LABELS, batch_size=4))
+    assert model.symbol.list_outputs() == ["softmax_output"]
+    assert set(made) == {6, 60}
+    assert sorted(model.arg_params) == sorted(weights())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((ROWS,), ArgumentError, "expected y with an array X, got None"),
+        ((ROWS, LABELS[:3]), ArgumentError, r"expected y of shape \(9,\) for X of shape"),
+        (("a",), ArgumentTypeError, "expected X to be a DataIter, an NDArray"),
+        ((ROWS, LABELS, (ROWS,)), ArgumentTypeError, "expected eval_data to be a DataIter or a"),
+    ],
+)
+def test_wrong_data_are_refused(arguments: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        feed_forward(num_epoch=1).fit(*arguments)
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    model = feed_forward()
+    with pytest.raises(ArgumentError, match="expected num_epoch, got None"):
+        model.fit(ROWS, LABELS)
+    with pytest.raises(ArgumentError, match=r"FeedForward.predict: expected weights, got none"):
+        model.predict(ROWS)
+    with pytest.raises(ArgumentError, match="expected an epoch and weights, got epoch=None"):
+        model.save(str(tmp_path / "net"))

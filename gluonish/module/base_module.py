@@ -1,0 +1,530 @@
+"""BaseModule: what every module can do, and the training loop over it.
+
+A module is bound to shapes, gets weights and an optimizer, and then computes: forward, backward,
+update. `fit`, `score` and `predict` do that over an iterator.
+"""
+
+import logging
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileFormatError,
+    NotSupportedError,
+)
+from gluonish.initializer import Initializer, Uniform
+from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
+from gluonish.io.ndarray_iter import NDArrayIter
+from gluonish.metric import EvalMetric
+from gluonish.metric import create as create_metric
+from gluonish.module.batch_end import BatchEndParam, call_back
+from gluonish.module.checkpoint import split_params
+from gluonish.module.descriptions import expect
+from gluonish.module.requests import Requests
+from gluonish.monitor import Monitor
+from gluonish.ndarray import NDArray, concat
+from gluonish.ndarray import load as load_arrays
+from gluonish.ndarray import save as save_arrays
+from gluonish.symbol import Symbol
+
+__all__ = ["BaseModule"]
+
+Params = Mapping[str, NDArray] | None
+OptimizerParams = Mapping[str, Any] | Sequence[tuple[str, Any]]
+RATE: OptimizerParams = (("learning_rate", 0.01),)
+
+
+class BaseModule:
+    """Base of modules: a subclass defines what a step is, and has the loops from here.
+
+    It defines ``data_names``, ``output_names``, ``data_shapes``, ``label_shapes``,
+    ``output_shapes``, `get_params`, `init_params`, `bind`, `init_optimizer`, `forward`, `backward`,
+    `update`, `get_outputs`, `get_input_grads`, `update_metric` and `install_monitor`, and sets the
+    attributes below.
+
+    Args:
+        logger: Where to log: the module `logging`, or a logger.
+
+    Attributes:
+        binded: Whether there are arrays.
+        for_training: Whether they have gradients.
+        inputs_need_grad: Whether the inputs' have too.
+        params_initialized: Whether there are weights.
+        optimizer_initialized: Whether there is an optimizer.
+    """
+
+    def __init__(self, logger: Any = logging) -> None:
+        self.logger = logger
+        self.binded = False
+        self.for_training = False
+        self.inputs_need_grad = False
+        self.params_initialized = False
+        self.optimizer_initialized = False
+        self._symbol: Symbol | None = None
+
+    # -- loops -----------------------------------------------------------------------------------
+
+    def forward_backward(self, data_batch: Any) -> None:
+        """Compute outputs and gradients of a batch, as in training."""
+        self.forward(data_batch, is_train=True)
+        self.backward()
+
+    def score(
+        self,
+        eval_data: DataIter,
+        eval_metric: Any,
+        num_batch: int | None = None,
+        batch_end_callback: Any = None,
+        score_end_callback: Any = None,
+        reset: bool = True,
+        epoch: int = 0,
+        sparse_row_id_fn: Any = None,
+    ) -> list[tuple[str, float]]:
+        """Evaluate the predictions for what an iterator gives; padding counts, as in MXNet.
+
+        Args:
+            eval_data: The iterator.
+            eval_metric: A metric, or what `metric.create` takes.
+            num_batch: At most how many batches; None for all.
+            batch_end_callback: Called after each batch with a `BatchEndParam`; or a list.
+            score_end_callback: Called at the end; or a list.
+            reset: Whether the iterator is reset first.
+            epoch: The epoch that callbacks are told.
+            sparse_row_id_fn: As of `prepare`.
+
+        Returns:
+            Names and values.
+
+        Raises:
+            ModuleStateError: The module has no weights.
+        """
+        self._expect_weights("score")
+        if reset:
+            eval_data.reset()
+        eval_metric = _metric(eval_metric)
+        eval_metric.reset()
+        seen = 0
+        for nbatch, eval_batch in enumerate(eval_data):
+            if nbatch == num_batch:
+                break
+            self.prepare(eval_batch, sparse_row_id_fn=sparse_row_id_fn)
+            self.forward(eval_batch, is_train=False)
+            self._show(eval_metric, eval_batch)
+            call_back(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+            seen = nbatch + 1
+        call_back(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
+        found: list[tuple[str, float]] = eval_metric.get_global_name_value()
+        return found
+
+    def _show(self, eval_metric: EvalMetric, batch: Any) -> None:
+        """Show the last outputs to a metric; a list has a batch for each device."""
+        if isinstance(batch, list):
+            self.update_metric(eval_metric, [one.label for one in batch], pre_sliced=True)
+        else:
+            self.update_metric(eval_metric, batch.label)
+
+    def iter_predict(
+        self,
+        eval_data: DataIter,
+        num_batch: int | None = None,
+        reset: bool = True,
+        sparse_row_id_fn: Any = None,
+    ) -> Iterator[tuple[list[NDArray], int, DataBatch]]:
+        """Yield predictions without padding, the number of the batch, and the batch.
+
+        Args:
+            eval_data: The iterator.
+            num_batch: At most how many batches; None for all.
+            reset: Whether the iterator is reset first.
+            sparse_row_id_fn: As of `prepare`.
+
+        Raises:
+            ModuleStateError: The module has no weights.
+        """
+        self._expect_weights("iter_predict")
+        if reset:
+            eval_data.reset()
+        for nbatch, eval_batch in enumerate(eval_data):
+            if nbatch == num_batch:
+                break
+            self.prepare(eval_batch, sparse_row_id_fn=sparse_row_id_fn)
+            self.forward(eval_batch, is_train=False)
+            pad = eval_batch.pad or 0
+            yield [y[: y.shape[0] - pad] for y in self.get_outputs()], nbatch, eval_batch
+
+    def predict(
+        self,
+        eval_data: Any,
+        num_batch: int | None = None,
+        merge_batches: bool = True,
+        reset: bool = True,
+        always_output_list: bool = False,
+        sparse_row_id_fn: Any = None,
+    ) -> Any:
+        """Return predictions for what an iterator gives, without padding.
+
+        Args:
+            eval_data: The iterator; or an array, which is one batch.
+            num_batch: At most how many batches; None for all.
+            merge_batches: Whether batches are put together; else there is a list of outputs for
+                each.
+            reset: Whether the iterator is reset first.
+            always_output_list: Whether one output is a list, too.
+            sparse_row_id_fn: As of `prepare`.
+
+        Returns:
+            An array, or a list with one for each output; or a list of such lists.
+
+        Raises:
+            ModuleStateError: The module has no weights.
+            ArgumentTypeError: ``eval_data`` is something else.
+            ArgumentError: Batches have different numbers of outputs and cannot be merged.
+        """
+        self._expect_weights("predict")
+        if isinstance(eval_data, NDArray | np.ndarray):
+            eval_data = NDArrayIter(eval_data, batch_size=eval_data.shape[0])
+        if not isinstance(eval_data, DataIter):
+            raise _NoDataError(
+                f"predict: expected a DataIter, an NDArray or a NumPy array, got "
+                f"{type(eval_data).__name__}"
+            )
+        found = [
+            [y.copy() for y in outputs]
+            for outputs, _, _ in self.iter_predict(eval_data, num_batch, reset, sparse_row_id_fn)
+        ]
+        if not merge_batches or not found:
+            return found
+        if len({len(outputs) for outputs in found}) > 1:
+            raise ArgumentError(
+                "predict: expected as many outputs in each batch, got "
+                f"{[len(outputs) for outputs in found]}; pass merge_batches=False"
+            )
+        whole = [
+            parts[0] if len(parts) == 1 else concat(*parts, dim=0)
+            for parts in zip(*found, strict=True)
+        ]
+        return whole[0] if len(whole) == 1 and not always_output_list else whole
+
+    def fit(
+        self,
+        train_data: Any,
+        eval_data: DataIter | None = None,
+        eval_metric: Any = "acc",
+        epoch_end_callback: Any = None,
+        batch_end_callback: Any = None,
+        kvstore: Any = "local",
+        optimizer: Any = "sgd",
+        optimizer_params: OptimizerParams = RATE,
+        eval_end_callback: Any = None,
+        eval_batch_end_callback: Any = None,
+        initializer: Initializer | None = Uniform(0.01),  # noqa: B008  # holds no state
+        arg_params: Params = None,
+        aux_params: Params = None,
+        allow_missing: bool = False,
+        force_rebind: bool = False,
+        force_init: bool = False,
+        begin_epoch: int = 0,
+        num_epoch: int | None = None,
+        validation_metric: Any = None,
+        monitor: Monitor | None = None,
+        sparse_row_id_fn: Any = None,
+    ) -> None:
+        """Train: bind, initialize, and for each epoch forward, backward, update over all batches.
+
+        Args:
+            train_data: The iterator of training data.
+            eval_data: Another, to evaluate after each epoch; None for none.
+            eval_metric: A metric of the training data, or what `metric.create` takes.
+            epoch_end_callback: Called after each epoch with its number, the network, weights and
+                auxiliary states; or a list.
+            batch_end_callback: Called after each batch with a `BatchEndParam`; or a list.
+            kvstore: As of `init_optimizer`.
+            optimizer: As of `init_optimizer`.
+            optimizer_params: As of `init_optimizer`.
+            eval_end_callback: Called after each evaluation with a `BatchEndParam`; or a list.
+            eval_batch_end_callback: Called after each of its batches; or a list.
+            initializer: As of `init_params`.
+            arg_params: First weights by name. An initialized module has its own, and warns.
+            aux_params: First auxiliary states by name.
+            allow_missing: Whether ``initializer`` makes those that are missing.
+            force_rebind: Whether to bind a module that is bound.
+            force_init: Whether to initialize weights and optimizer where they are.
+            begin_epoch: Number of the first epoch.
+            num_epoch: Number behind the last one.
+            validation_metric: The metric of ``eval_data``; None for ``eval_metric``.
+            monitor: Watches the executors.
+            sparse_row_id_fn: As of `prepare`.
+
+        Raises:
+            ArgumentError: ``num_epoch`` is None.
+        """
+        if num_epoch is None:
+            raise ArgumentError("fit: expected num_epoch, got None; how many epochs?")
+        self.bind(
+            data_shapes=train_data.provide_data,
+            label_shapes=train_data.provide_label,
+            for_training=True,
+            force_rebind=force_rebind,
+        )
+        if monitor is not None:
+            self.install_monitor(monitor)
+        if not self.params_initialized or force_init or arg_params or aux_params:
+            self.init_params(initializer, arg_params, aux_params, allow_missing, force_init)
+        self.init_optimizer(kvstore, optimizer, optimizer_params)
+        if validation_metric is None:
+            validation_metric = eval_metric
+        eval_metric = _metric(eval_metric)
+        for epoch in range(begin_epoch, num_epoch):
+            tic = time.time()
+            eval_metric.reset()
+            data_iter = iter(train_data)
+            next_data_batch = next(data_iter, None)
+            nbatch = 0
+            totals: list[tuple[str, float]] = []
+            while next_data_batch is not None:
+                data_batch = next_data_batch
+                if monitor is not None:
+                    monitor.tic()
+                self.forward_backward(data_batch)
+                self.update()
+                self._show(eval_metric, data_batch)
+                # The next batch is fetched while the devices work at this one.
+                next_data_batch = next(data_iter, None)
+                if next_data_batch is not None:
+                    self.prepare(next_data_batch, sparse_row_id_fn=sparse_row_id_fn)
+                else:
+                    # Callbacks may reset the metric.
+                    totals = eval_metric.get_global_name_value()
+                if monitor is not None:
+                    monitor.toc_print()
+                call_back(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+                nbatch += 1
+            self._log(epoch, "Train", totals)
+            self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - tic)
+            # Auxiliary states differ between devices: all go on with their mean.
+            weights, states = self.get_params()
+            self.set_params(weights, states)
+            call_back(epoch_end_callback, epoch, self.symbol, weights, states)
+            if eval_data is not None:
+                found = self.score(
+                    eval_data,
+                    validation_metric,
+                    score_end_callback=eval_end_callback,
+                    batch_end_callback=eval_batch_end_callback,
+                    epoch=epoch,
+                )
+                self._log(epoch, "Validation", found)
+            train_data.reset()
+
+    def _log(self, epoch: int, kind: str, found: Sequence[tuple[str, float]]) -> None:
+        for name, value in found:
+            self.logger.info("Epoch[%d] %s-%s=%f", epoch, kind, name, value)
+
+    def _expect_bound(self, what: str) -> None:
+        expect(self.binded, f"{type(self).__name__}.{what}", "a bound module", "call bind first")
+
+    def _expect_weights(self, what: str) -> None:
+        self._expect_bound(what)
+        expect(
+            self.params_initialized,
+            f"{type(self).__name__}.{what}",
+            "a module with weights",
+            "call init_params or set_params first",
+        )
+
+    def _expect_optimizer(self, what: str) -> None:
+        self._expect_weights(what)
+        expect(
+            self.optimizer_initialized,
+            f"{type(self).__name__}.{what}",
+            "a module with an optimizer",
+            "call init_optimizer first",
+        )
+
+    def _kept_weights(self, what: str) -> None:
+        warnings.warn(
+            f"{type(self).__name__}.{what}: expected force_init=True for a module that has weights "
+            "already, got False; they stay as they are",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    # -- weights ---------------------------------------------------------------------------------
+
+    def set_params(
+        self,
+        arg_params: Params,
+        aux_params: Params,
+        allow_missing: bool = False,
+        force_init: bool = True,
+        allow_extra: bool = False,
+    ) -> None:
+        """Set weights and auxiliary states, as `init_params` without an initializer."""
+        self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
+
+    def save_params(self, fname: str) -> None:
+        """Write weights and auxiliary states to a ``.params`` file."""
+        arguments, auxiliary = self.get_params()
+        kinds = (("arg", arguments), ("aux", auxiliary))
+        save_arrays(
+            fname, {f"{kind}:{name}": x for kind, named in kinds for name, x in named.items()}
+        )
+
+    def load_params(self, fname: str) -> None:
+        """Set weights and auxiliary states from a ``.params`` file.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FileFormatError: Its arrays have no names that begin with ``arg:`` or ``aux:``.
+        """
+        arrays = load_arrays(fname)
+        if not isinstance(arrays, dict):
+            raise FileFormatError(
+                f"load_params: expected arrays with names in {fname!r}, got {len(arrays)} without"
+            )
+        self.set_params(*split_params(arrays, fname))
+
+    # -- what a subclass defines -----------------------------------------------------------------
+
+    def _undefined(self, name: str) -> NotSupportedError:
+        return NotSupportedError(
+            f"{type(self).__name__}: expected a subclass that defines {name}, got none"
+        )
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """The network; None for a module that has none."""
+        return self._symbol
+
+    @property
+    def data_names(self) -> Sequence[str]:
+        """Names of the data."""
+        raise self._undefined("data_names")
+
+    @property
+    def output_names(self) -> Sequence[str]:
+        """Names of the outputs."""
+        raise self._undefined("output_names")
+
+    @property
+    def data_shapes(self) -> Sequence[DataDesc]:
+        """Descriptions of the data of a batch."""
+        raise self._undefined("data_shapes")
+
+    @property
+    def label_shapes(self) -> Sequence[DataDesc] | None:
+        """Descriptions of the labels of a batch; None for none."""
+        raise self._undefined("label_shapes")
+
+    @property
+    def output_shapes(self) -> Sequence[tuple[str, tuple[int, ...]]]:
+        """Name and shape of each output of a batch."""
+        raise self._undefined("output_shapes")
+
+    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """Return weights and auxiliary states by name."""
+        raise self._undefined("get_params")
+
+    def init_params(
+        self,
+        initializer: Initializer | None = Uniform(0.01),  # noqa: B008  # holds no state
+        arg_params: Params = None,
+        aux_params: Params = None,
+        allow_missing: bool = False,
+        force_init: bool = False,
+        allow_extra: bool = False,
+    ) -> None:
+        """Set weights and auxiliary states for the first time; see `Module.init_params`."""
+        raise self._undefined("init_params")
+
+    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
+        """Return the states, of which a module has none but where it says so."""
+        self._expect_weights("get_states")
+        return []
+
+    def set_states(self, states: Any = None, value: float | None = None) -> None:
+        """Set the states.
+
+        Raises:
+            ArgumentError: The module has none.
+        """
+        self._expect_weights("set_states")
+        if states or value:
+            raise ArgumentError(
+                f"{type(self).__name__}.set_states: expected nothing for a module without states, "
+                f"got states={states!r:.40}, value={value}"
+            )
+
+    def install_monitor(self, mon: Monitor) -> None:
+        """Have a monitor watch the executors."""
+        raise self._undefined("install_monitor")
+
+    def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
+        """Get ready for a batch that comes next.
+
+        Args:
+            data_batch: The batch.
+            sparse_row_id_fn: Gives the rows of row-sparse weights that it needs; weights are dense
+                on every device here, so that nothing has to be fetched.
+        """
+
+    def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
+        """Compute the outputs of a batch."""
+        raise self._undefined("forward")
+
+    def backward(self, out_grads: Any = None) -> None:
+        """Compute the gradients."""
+        raise self._undefined("backward")
+
+    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
+        """Return the outputs of the last pass."""
+        raise self._undefined("get_outputs")
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
+        """Return the gradients of the data of the last pass."""
+        raise self._undefined("get_input_grads")
+
+    def update(self) -> None:
+        """Update the weights by the gradients."""
+        raise self._undefined("update")
+
+    def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
+        """Show the outputs of the last pass to a metric."""
+        raise self._undefined("update_metric")
+
+    def bind(
+        self,
+        data_shapes: Sequence[Any],
+        label_shapes: Sequence[Any] | None = None,
+        for_training: bool = True,
+        inputs_need_grad: bool = False,
+        force_rebind: bool = False,
+        shared_module: "BaseModule | None" = None,
+        grad_req: Requests = "write",
+    ) -> None:
+        """Make arrays for batches of some shapes; see `Module.bind`."""
+        raise self._undefined("bind")
+
+    def init_optimizer(
+        self,
+        kvstore: Any = "local",
+        optimizer: Any = "sgd",
+        optimizer_params: OptimizerParams = RATE,
+        force_init: bool = False,
+    ) -> None:
+        """Make the optimizer; see `Module.init_optimizer`."""
+        raise self._undefined("init_optimizer")
+
+
+class _NoDataError(ArgumentTypeError, ValueError):
+    """What is to be predicted is no data; MXNet raises a ValueError."""
+
+
+def _metric(given: Any) -> EvalMetric:
+    return given if isinstance(given, EvalMetric) else create_metric(given)

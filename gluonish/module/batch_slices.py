@@ -1,0 +1,37 @@
+"""How a batch is cut over devices: in proportion to their loads."""
+
+import itertools
+from collections.abc import Sequence
+
+from gluonish.core.errors import ArgumentError
+
+__all__ = ["split_by_load"]
+
+
+def split_by_load(extent: int, loads: Sequence[float]) -> list[slice]:
+    """Return the part of a batch for each device.
+
+    Each has its share rounded to whole examples (half to even, as MXNet does), and the last device
+    what is left.
+
+    Args:
+        extent: Examples in the batch.
+        loads: The work of each device, in any unit: ``[3, 1]`` gives the first three quarters.
+
+    Raises:
+        ArgumentError: A load is not positive, or a device is left without an example.
+    """
+    total = sum(loads)
+    if not loads or min(loads) <= 0:
+        raise ArgumentError(
+            f"work_load_list: expected a positive load for each device, got {loads}"
+        )
+    counts = [round(extent * load / total) for load in loads[:-1]]
+    bounds = [0, *itertools.accumulate(counts), extent]
+    parts = [slice(*pair) for pair in itertools.pairwise(bounds)]
+    if any(part.start >= part.stop for part in parts):
+        raise ArgumentError(
+            f"work_load_list: expected a batch with an example for each of {len(loads)} devices "
+            f"with loads {list(loads)}, got {extent} examples; use fewer devices or a larger batch"
+        )
+    return parts

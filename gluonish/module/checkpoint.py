@@ -1,0 +1,116 @@
+"""Checkpoints: a network in ``prefix-symbol.json``, its parameters in ``prefix-0001.params``."""
+
+import logging
+from collections.abc import Mapping
+
+from gluonish.core.errors import FileFormatError
+from gluonish.ndarray import NDArray
+from gluonish.ndarray import load as load_arrays
+from gluonish.ndarray import save as save_arrays
+from gluonish.symbol import Symbol
+from gluonish.symbol import load as load_symbol
+
+__all__ = ["load_checkpoint", "load_params", "save_checkpoint", "split_params"]
+
+Params = dict[str, NDArray]
+_KINDS = ("arg", "aux")
+
+
+def save_checkpoint(
+    prefix: str,
+    epoch: int,
+    symbol: Symbol | None,
+    arg_params: Mapping[str, NDArray],
+    aux_params: Mapping[str, NDArray],
+    remove_amp_cast: bool = True,
+) -> None:
+    """Write a network, and its parameters of one epoch, to files.
+
+    Args:
+        prefix: Files are ``prefix-symbol.json`` and ``prefix-0003.params`` for epoch 3.
+        epoch: Number of the epoch.
+        symbol: The network; None writes parameters only.
+        arg_params: Arguments by name, in the file ``arg:name``.
+        aux_params: Auxiliary states by name, in the file ``aux:name``.
+        remove_amp_cast: Whether casts that mixed precision put in are left out.
+    """
+    if symbol is not None:
+        symbol.save(f"{prefix}-symbol.json", remove_amp_cast)
+    arrays = {
+        f"{kind}:{name}": values
+        for kind, params in zip(_KINDS, (arg_params, aux_params), strict=True)
+        for name, values in params.items()
+    }
+    filename = _params_file(prefix, epoch)
+    save_arrays(filename, arrays)
+    logging.info('Saved checkpoint to "%s"', filename)
+
+
+def load_params(prefix: str, epoch: int) -> tuple[Params, Params]:
+    """Read the parameters of `save_checkpoint`.
+
+    Args:
+        prefix: As it was given there.
+        epoch: Likewise.
+
+    Returns:
+        Arguments and auxiliary states by name.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FileFormatError: Its arrays have no names that begin with ``arg:`` or ``aux:``.
+    """
+    filename = _params_file(prefix, epoch)
+    arrays = load_arrays(filename)
+    if not arrays:
+        logging.warning("Params file '%s' is empty", filename)
+        return {}, {}
+    if not isinstance(arrays, dict):
+        raise FileFormatError(
+            f"load_params: expected arrays with names in {filename!r}, got {len(arrays)} without"
+        )
+    return split_params(arrays, filename)
+
+
+def split_params(arrays: Mapping[str, NDArray], filename: str) -> tuple[Params, Params]:
+    """Return the arguments and the auxiliary states in what a file holds.
+
+    Args:
+        arrays: Arrays by name.
+        filename: For messages.
+
+    Raises:
+        FileFormatError: A name begins with neither ``arg:`` nor ``aux:``.
+    """
+    found: dict[str, Params] = {kind: {} for kind in _KINDS}
+    for key, values in arrays.items():
+        kind, _, name = key.partition(":")
+        if kind not in found or not name:
+            raise FileFormatError(
+                f"load_params: expected names arg:... and aux:... in {filename!r}, got {key!r}; "
+                "read it with nd.load"
+            )
+        found[kind][name] = values
+    return found["arg"], found["aux"]
+
+
+def load_checkpoint(prefix: str, epoch: int) -> tuple[Symbol, Params, Params]:
+    """Read what `save_checkpoint` wrote.
+
+    Args:
+        prefix: As it was given there.
+        epoch: Likewise.
+
+    Returns:
+        The network, and arguments and auxiliary states by name.
+
+    Raises:
+        MissingFileError: One of the files does not exist.
+        FileFormatError: One of them is something else.
+    """
+    symbol = load_symbol(f"{prefix}-symbol.json")
+    return (symbol, *load_params(prefix, epoch))
+
+
+def _params_file(prefix: str, epoch: int) -> str:
+    return f"{prefix}-{epoch:04d}.params"

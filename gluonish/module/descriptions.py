@@ -1,0 +1,116 @@
+"""What Modules are told of their inputs: descriptions of arrays, and names that must exist."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, GluonishError, nearest
+from gluonish.io.data_iter import DataBatch, DataDesc
+
+__all__ = [
+    "ModuleStateError",
+    "check_described",
+    "check_names",
+    "described",
+    "described_batch",
+    "expect",
+]
+
+
+class ModuleStateError(GluonishError, AssertionError):
+    """A module was used before a step that has to come first; in MXNet an assert fails there."""
+
+
+def expect(condition: object, what: str, state: str, remedy: str) -> None:
+    """Raise unless a module is in the state that a call needs.
+
+    Args:
+        condition: Whether it is.
+        what: Class and method.
+        state: What was expected.
+        remedy: What to do.
+
+    Raises:
+        ModuleStateError: It is not.
+    """
+    if not condition:
+        raise ModuleStateError(f"{what}: expected {state}, got one that is not; {remedy}")
+
+
+def described(shapes: Iterable[Any] | None) -> list[DataDesc]:
+    """Return descriptions of pairs (name, shape), and of descriptions themselves."""
+    return [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in shapes or ()]
+
+
+def described_batch(
+    batch: DataBatch, data: Sequence[DataDesc], label: Sequence[DataDesc]
+) -> tuple[list[DataDesc], list[DataDesc]]:
+    """Return descriptions of a batch: its own, or those of its arrays under the names so far.
+
+    Args:
+        batch: The batch.
+        data: What the data before it were.
+        label: What the labels before it were.
+    """
+    return (
+        described(batch.provide_data) or _resized(data, batch.data),
+        described(batch.provide_label) or _resized(label, batch.label),
+    )
+
+
+def _resized(before: Sequence[DataDesc], arrays: Sequence[Any] | None) -> list[DataDesc]:
+    return [
+        DataDesc(desc.name, tuple(array.shape), desc.dtype, desc.layout)
+        for desc, array in zip(before, arrays or (), strict=False)
+    ]
+
+
+def check_names(
+    arguments: Sequence[str], names: Sequence[str], what: str, *, strict: bool = True
+) -> None:
+    """Check that a network has arguments of these names.
+
+    Args:
+        arguments: Its arguments.
+        names: The names.
+        what: Which argument of Module gave them.
+        strict: Whether to raise rather than warn.
+
+    Raises:
+        ArgumentError: It has not.
+    """
+    missing = [name for name in names if name not in arguments]
+    if missing:
+        _complain(
+            f"Module: expected {what} among the network's arguments, got {missing[0]!r}"
+            f"{nearest(missing[0], arguments)}",
+            strict=strict,
+        )
+
+
+def check_described(
+    names: Sequence[str], shapes: Sequence[DataDesc], what: str, *, strict: bool = True
+) -> None:
+    """Check that shapes come for the names that a module has, in any order.
+
+    Args:
+        names: The module's names.
+        shapes: Descriptions.
+        what: ``"data"`` or ``"label"``.
+        strict: Whether to raise rather than warn.
+
+    Raises:
+        ArgumentError: They do not.
+    """
+    given = [desc.name for desc in shapes]
+    if sorted(given) != sorted(names):
+        _complain(
+            f"Module.bind: expected {what}_shapes for {list(names)}, got them for {given}",
+            strict=strict,
+        )
+
+
+def _complain(message: str, *, strict: bool) -> None:
+    if strict:
+        raise ArgumentError(message)
+    warnings.warn(message, UserWarning, stacklevel=5)

@@ -1,0 +1,89 @@
+"""Parts of arrays on devices: a batch cut and copied there, results put together again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.context import cpu
+from gluonish.core.errors import ArgumentError
+from gluonish.io.data_iter import DataBatch
+from gluonish.ndarray import NDArray, array, concat
+
+__all__ = ["load", "merged", "on_host", "part_of"]
+
+
+def part_of(x: Any, part: slice, axis: int) -> Any:
+    """Return a part of an array along the axis of its batch; all of it where there is none."""
+    if axis < 0 or (part.start == 0 and part.stop >= x.shape[axis]):
+        return x
+    return x[(*(slice(None),) * axis, part)]
+
+
+def merged(arrays: Sequence[NDArray], axis: int) -> NDArray:
+    """Return parts of devices as one array; the first where they are no parts of a batch."""
+    first = arrays[0]
+    if len(arrays) == 1 or axis < 0 or not first.shape:
+        return first
+    together: NDArray = concat(*(x.as_in_context(first.context) for x in arrays), dim=axis)
+    return together
+
+
+def on_host(arrays: Sequence[NDArray]) -> NDArray:
+    """Return the mean of arrays of several devices, on the CPU."""
+    copies = [x.detach().copyto(cpu()) for x in arrays]
+    total: NDArray = copies[0]
+    for other in copies[1:]:
+        total += other
+    if len(copies) > 1:
+        total /= len(copies)
+    return total
+
+
+def load(
+    batch: DataBatch | Sequence[DataBatch],
+    field: str,
+    names: Sequence[str],
+    targets: Sequence[Sequence[tuple[slice, NDArray]]],
+    axes: Sequence[int],
+    *,
+    optional: bool = False,
+) -> None:
+    """Copy arrays of a batch to the devices, each its part.
+
+    Args:
+        batch: The batch; or a list with one for each device.
+        field: ``"data"`` or ``"label"``.
+        names: Names of the arrays, in the batch's order.
+        targets: For each array, for each device, the part and where it goes.
+        axes: The axis of the batch of each array.
+        optional: Whether the batch may have none.
+
+    Raises:
+        ArgumentError: It has another number of arrays.
+    """
+    batches = [batch] if isinstance(batch, DataBatch) else batch
+    apart = batches is batch
+    columns = [getattr(one, field) or () for one in batches]
+    for sources in columns:
+        if optional and not sources:
+            return
+        if len(sources) != len(names):
+            raise ArgumentError(
+                f"forward: expected a batch with {field} for {list(names)}, got {len(sources)} "
+                "arrays"
+            )
+    for i, (places, axis) in enumerate(zip(targets, axes, strict=False)):
+        for device, (part, target) in enumerate(places):
+            source = columns[device][i] if apart else columns[0][i]
+            if isinstance(source, list | tuple):
+                source = source[device]
+            elif not apart:
+                source = part_of(source, part, axis)
+            _copy(source, target)
+
+
+def _copy(source: Any, target: NDArray) -> None:
+    if not isinstance(source, NDArray):
+        source = array(source, cpu(), target.dtype)
+    if source.stype != "default":
+        source = source.tostype("default")
+    source.detach().copyto(target)

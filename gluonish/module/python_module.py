@@ -1,0 +1,257 @@
+"""PythonModule and PythonLossModule: modules whose computation is Python code."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import cpu
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.initializer import Initializer, Uniform
+from gluonish.metric import EvalMetric
+from gluonish.module.base_module import RATE, BaseModule, OptimizerParams, Params
+from gluonish.module.descriptions import check_described, described, expect
+from gluonish.module.requests import Requests
+from gluonish.monitor import Monitor
+from gluonish.ndarray import NDArray, array
+
+__all__ = ["PythonLossModule", "PythonModule"]
+
+
+class PythonModule(BaseModule):
+    """Base of modules without weights: a subclass defines `forward`, `backward` and what they give.
+
+    It defines ``_compute_output_shapes``, which returns name and shape of each output, `forward`,
+    `get_outputs`, and where gradients flow, `backward` and `get_input_grads`.
+
+    Args:
+        data_names: Names of the data.
+        label_names: Names of the labels; None for none.
+        output_names: Names of the outputs.
+        logger: Where to log.
+    """
+
+    def __init__(
+        self,
+        data_names: Sequence[str],
+        label_names: Sequence[str] | None,
+        output_names: Sequence[str],
+        logger: Any = logging,
+    ) -> None:
+        super().__init__(logger=logger)
+        self._data_names = list(data_names)
+        self._label_names = list(label_names or ())
+        self._output_names = list(output_names)
+        self._data_shapes: Any = None
+        self._label_shapes: Any = None
+        self._output_shapes: Any = None
+
+    @property
+    def data_names(self) -> list[str]:
+        """Names of the data."""
+        return self._data_names
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the outputs."""
+        return self._output_names
+
+    @property
+    def data_shapes(self) -> Any:
+        """Descriptions of the data of a batch; None before `bind`."""
+        return self._data_shapes
+
+    @property
+    def label_shapes(self) -> Any:
+        """Descriptions of the labels of a batch; None before `bind`, and for none."""
+        return self._label_shapes
+
+    @property
+    def output_shapes(self) -> Any:
+        """Name and shape of each output of a batch; None before `bind`."""
+        return self._output_shapes
+
+    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
+        """Return no weights, and no auxiliary states."""
+        return {}, {}
+
+    def init_params(
+        self,
+        initializer: Initializer | None = Uniform(0.01),  # noqa: B008  # holds no state
+        arg_params: Params = None,
+        aux_params: Params = None,
+        allow_missing: bool = False,
+        force_init: bool = False,
+        allow_extra: bool = False,
+    ) -> None:
+        """Do nothing: there are no weights."""
+        self.params_initialized = True
+
+    def set_params(
+        self,
+        arg_params: Params,
+        aux_params: Params,
+        allow_missing: bool = False,
+        force_init: bool = True,
+        allow_extra: bool = False,
+    ) -> None:
+        """Do nothing: there are no weights."""
+        self.params_initialized = True
+
+    def update(self) -> None:
+        """Do nothing: there are no weights."""
+
+    def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
+        """Show the outputs to a metric; nothing where the module has no labels.
+
+        Raises:
+            ArgumentError: ``pre_sliced`` is set: a module of Python code has one device.
+        """
+        if self._label_shapes is None:
+            return
+        if pre_sliced:
+            raise ArgumentError("update_metric: expected pre_sliced=False, got True")
+        eval_metric.update(labels, self.get_outputs())
+
+    def bind(
+        self,
+        data_shapes: Sequence[Any],
+        label_shapes: Sequence[Any] | None = None,
+        for_training: bool = True,
+        inputs_need_grad: bool = False,
+        force_rebind: bool = False,
+        shared_module: BaseModule | None = None,
+        grad_req: Requests = "write",
+    ) -> None:
+        """Take note of shapes; the arguments are those of `Module.bind`.
+
+        Raises:
+            ArgumentError: Names do not match, or ``grad_req`` is not ``"write"``.
+        """
+        if self.binded and not force_rebind:
+            self.logger.warning("Already bound, ignoring bind()")
+            return
+        if grad_req != "write":
+            raise ArgumentError(
+                f"{type(self).__name__}.bind: expected grad_req='write', got {grad_req!r}"
+            )
+        check_described(self._data_names, described(data_shapes), "data")
+        if label_shapes is not None:
+            check_described(self._label_names, described(label_shapes), "label")
+        self._data_shapes, self._label_shapes = data_shapes, label_shapes
+        self._output_shapes = self._compute_output_shapes()
+        self.binded, self.for_training = True, for_training
+        self.inputs_need_grad = inputs_need_grad
+
+    def _compute_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Return name and shape of each output; ``_data_shapes`` are known."""
+        raise self._undefined("_compute_output_shapes")
+
+    def init_optimizer(
+        self,
+        kvstore: Any = "local",
+        optimizer: Any = "sgd",
+        optimizer_params: OptimizerParams = RATE,
+        force_init: bool = False,
+    ) -> None:
+        """Do nothing: there are no weights."""
+        self.optimizer_initialized = True
+
+    def install_monitor(self, mon: Monitor) -> None:
+        """Do nothing: there is no executor; that of MXNet raises."""
+
+
+class PythonLossModule(PythonModule):
+    """A loss as the last module of a chain: its output is its input, its gradient a function's.
+
+    Args:
+        name: What the output is called: ``name_output``.
+        data_names: Name of the data, one.
+        label_names: Name of the labels, one.
+        logger: Where to log.
+        grad_func: Called with data and labels; returns the data's gradient, an NDArray or a NumPy
+            array. None: a subclass defines ``_backward_impl``, which sets ``_scores_grad``.
+
+    Raises:
+        ArgumentError: There are several names of data or labels.
+        ArgumentTypeError: ``grad_func`` cannot be called.
+    """
+
+    def __init__(
+        self,
+        name: str = "pyloss",
+        data_names: Sequence[str] = ("data",),
+        label_names: Sequence[str] = ("softmax_label",),
+        logger: Any = logging,
+        grad_func: Callable[[NDArray, NDArray], Any] | None = None,
+    ) -> None:
+        super().__init__(data_names, label_names, [f"{name}_output"], logger=logger)
+        if len(data_names) != 1 or len(label_names) != 1:
+            raise ArgumentError(
+                "PythonLossModule: expected one name of data and one of labels, got "
+                f"{list(data_names)} and {list(label_names)}"
+            )
+        if grad_func is not None and not callable(grad_func):
+            raise ArgumentTypeError(
+                f"PythonLossModule: expected grad_func to be a function, got {grad_func!r}"
+            )
+        self._name = name
+        self._grad_func = grad_func
+        self._scores: Any = None
+        self._labels: Any = None
+        self._scores_grad: Any = None
+
+    def _compute_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Return the shape of the data."""
+        return [(f"{self._name}_output", self._data_shapes[0][1])]
+
+    def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
+        """Take note of data, and of labels where gradients may follow."""
+        self._scores = data_batch.data[0]
+        if self.for_training if is_train is None else is_train:
+            self._labels = data_batch.label[0]
+
+    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
+        """Return the data of the last pass."""
+        return [self._scores] if merge_multi_context else [[self._scores]]
+
+    def backward(self, out_grads: Any = None) -> None:
+        """Compute the gradient of the data.
+
+        Args:
+            out_grads: None: nothing comes after a loss.
+
+        Raises:
+            ArgumentError: There are ``out_grads``.
+            ModuleStateError: The module is not bound for training.
+        """
+        if out_grads is not None:
+            raise ArgumentError(
+                f"PythonLossModule.backward: expected out_grads=None, for nothing comes after a "
+                f"loss, got {out_grads!r:.40}"
+            )
+        expect(
+            self.for_training,
+            "PythonLossModule.backward",
+            "a module that is bound for training",
+            "bind it with for_training=True",
+        )
+        self._backward_impl()
+
+    def _backward_impl(self) -> None:
+        """Set ``_scores_grad`` to the gradient of ``_scores``."""
+        if self._grad_func is None:
+            raise self._undefined("_backward_impl, or a grad_func")
+        gradient = self._grad_func(self._scores, self._labels)
+        self._scores_grad = gradient if isinstance(gradient, NDArray) else _as_array(gradient)
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
+        """Return the gradient of the data."""
+        return [self._scores_grad] if merge_multi_context else [[self._scores_grad]]
+
+
+def _as_array(values: Any) -> NDArray:
+    values = np.asarray(values)
+    made: NDArray = array(values, cpu(), values.dtype)
+    return made

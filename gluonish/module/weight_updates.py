@@ -1,0 +1,298 @@
+"""WeightUpdates: a Module's optimizer with its states, in a kvstore or beside the weights."""
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.files import atomic_write, open_to_read
+from gluonish.kvstore import KVStore, KVStoreBase, check_name, create
+from gluonish.ndarray import NDArray
+from gluonish.optimizer import Optimizer, Updater, get_updater
+from gluonish.optimizer import create as create_optimizer
+from gluonish.symbol import Symbol
+from gluonish.trainer.store_choice import weights_a_call
+
+__all__ = ["WeightUpdates", "choose_store", "made_optimizer", "numbers_of"]
+
+# Weights of more elements are not updated in a store on the CPU, which would take longer.
+_LARGE = 16 << 20
+
+Columns = Sequence[Sequence[Any]]
+
+
+class _Member(NamedTuple):
+    """A weight that has a gradient: its arrays on each device."""
+
+    number: int
+    name: str
+    weights: list[NDArray]
+    gradients: list[NDArray]
+
+
+class WeightUpdates:
+    """What updates weights; modules that share weights share it.
+
+    Args:
+        names: Names of the weights, which a store knows them by.
+        devices: How many devices there are.
+        optimizer: The optimizer.
+        store: The store that adds up gradients of several devices; None for none.
+        in_store: Whether the store updates the weights.
+        compression: As of `KVStore.set_gradient_compression`, or nothing.
+
+    Attributes:
+        optimizer: The optimizer.
+        store: The store, or None.
+        in_store: Whether it updates the weights.
+
+    Raises:
+        ArgumentError: The store cannot compress.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        devices: int,
+        optimizer: Optimizer,
+        store: KVStoreBase | None,
+        in_store: bool,
+        compression: Mapping[str, Any] | None,
+    ) -> None:
+        self._numbers = {name: i for i, name in enumerate(names)}
+        self._devices = devices
+        self.optimizer = optimizer
+        self.store = store
+        self.in_store = in_store
+        self._updater = None if in_store else get_updater(optimizer)
+        # The arrays of the last update, and what was made of them.
+        self._arrays: tuple[Columns, Columns] | None = None
+        self._members: list[_Member] = []
+        self._calls: list[tuple[Any, Any, Any]] = []
+        if store is None:
+            return
+        if compression:
+            compress = getattr(store, "set_gradient_compression", None)
+            if compress is None:
+                raise ArgumentError(
+                    "Module: expected compression_params=None with a "
+                    f"{type(store).__name__}, which has no gradient compression"
+                )
+            compress(compression)
+        if in_store:
+            store.set_optimizer(optimizer)
+
+    def begin(self, arrays: Columns, weights: Mapping[str, NDArray]) -> None:
+        """Give the store the first value of each weight, and all devices the store's."""
+        if self.store is not None:
+            for i, (name, on_devices) in enumerate(zip(self._numbers, arrays, strict=True)):
+                self.store.broadcast(name, weights[name], list(on_devices), priority=-i)
+
+    def overwrite(self, weights: Mapping[str, NDArray]) -> None:
+        """Have a store that updates weights go on from other values."""
+        if self.in_store and isinstance(self.store, KVStore):
+            for name, value in weights.items():
+                self.store._overwrite(name, value)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse a module with weights that this one does not update.
+
+        Raises:
+            ArgumentError: There is one.
+        """
+        unknown = [name for name in names if name not in self._numbers]
+        if unknown:
+            raise ArgumentError(
+                f"borrow_optimizer: expected weights among {list(self._numbers)}, got {unknown[0]}"
+            )
+
+    def update(self, names: Sequence[str], arrays: Columns, gradients: Columns) -> None:
+        """Update the weights on all devices.
+
+        Args:
+            names: Names of the weights: all, or those of a module that has some of them.
+            arrays: For each weight its array on each device.
+            gradients: The same of gradients; None for those without.
+        """
+        known = self._arrays
+        if known is None or known[0] is not arrays or known[1] is not gradients:
+            self._arrays = (arrays, gradients)
+            self._members = [
+                _Member(self._numbers[name], name, list(weights), list(slopes))
+                for name, weights, slopes in zip(names, arrays, gradients, strict=True)
+                if slopes[0] is not None
+            ]
+            self._calls = [self._call(device) for device in range(self._devices)]
+        if not self._members:
+            return
+        if self.in_store:
+            self._update_in_store()
+        else:
+            self._update_on_devices()
+
+    def _call(self, device: int) -> tuple[Any, Any, Any]:
+        """Return numbers, gradients and weights of a device, as an updater takes them.
+
+        Tuples: it goes on from the last call where it gets the same ones.
+        """
+        return (
+            tuple(member.number * self._devices + device for member in self._members),
+            tuple(member.gradients[device] for member in self._members),
+            tuple(member.weights[device] for member in self._members),
+        )
+
+    def _update_in_store(self) -> None:
+        """Hand gradients to the store and take new weights, several at once where it can."""
+        assert self.store is not None
+        size = weights_a_call(self.store, self.optimizer)
+        for start in range(0, len(self._members), size):
+            group = self._members[start : start + size]
+            priority = -group[0].number
+            if len(group) == 1:
+                name, weights, gradients = group[0].name, group[0].weights, group[0].gradients
+                self.store.pushpull(name, gradients, out=weights, priority=priority)
+                continue
+            self.store.pushpull(
+                [member.name for member in group],
+                [member.gradients for member in group],
+                out=[member.weights for member in group],
+                priority=priority,
+            )
+
+    def _update_on_devices(self) -> None:
+        """Add up gradients by the store, if there is one, and update each device's weights.
+
+        A device's weight has the number ``i * devices + device`` for the optimizer, as in MXNet.
+        """
+        assert self._updater is not None
+        if self.store is not None:
+            for member in self._members:
+                self.store.pushpull(member.name, member.gradients, priority=-member.number)
+        for call in self._calls:
+            self._updater(*call)
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def save_states(self, fname: str | os.PathLike[str]) -> None:
+        """Write the optimizer's states to a file, as a whole or not at all."""
+        data = self._owned_updater().get_states(dump_optimizer=False)
+        with atomic_write(fname) as file:
+            file.write(data)
+
+    def load_states(self, fname: str | os.PathLike[str]) -> None:
+        """Read what `save_states` wrote, whether a store had the states then or not.
+
+        A store saves them under the weights' names, others under numbers. MXNet finds only its own
+        kind, and begins with new states where it reads the other.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FileFormatError: It holds no states.
+        """
+        updater = self._owned_updater()
+        with open_to_read(fname, "load_optimizer_states") as file:
+            updater.set_states(file.read(), os.fspath(fname))
+        numbers = numbers_of(list(self._numbers), 1 if self.in_store else self._devices)
+        for kind in (updater.states, updater.states_synced):
+            if self.in_store:
+                kind.update([(name, kind.pop(i)) for i, name in numbers.items() if i in kind])
+            else:
+                named = {key: kind.pop(key) for key in list(kind) if isinstance(key, str)}
+                kind.update(
+                    (i, _copied(named[name])) for i, name in numbers.items() if name in named
+                )
+
+    def _owned_updater(self) -> Updater:
+        updater = getattr(self.store, "_updater", None) if self.in_store else self._updater
+        if not isinstance(updater, Updater):
+            raise ArgumentError(
+                "Module: expected a store whose optimizer's states can be read, got "
+                f"{type(self.store).__name__}"
+            )
+        return updater
+
+
+def numbers_of(names: Sequence[str], devices: int) -> dict[int, str]:
+    """Return the name of each number that an optimizer knows a weight by."""
+    return {i * devices + device: name for device in range(devices) for i, name in enumerate(names)}
+
+
+def made_optimizer(
+    optimizer: str | Optimizer,
+    arguments: Mapping[str, Any],
+    scale: float,
+    numbers: dict[int, str],
+    symbol: Symbol,
+) -> Optimizer:
+    """Return the optimizer of a name; or the one that was given.
+
+    Args:
+        optimizer: The name, or the optimizer.
+        arguments: Its arguments, if it is a name.
+        scale: What gradients are multiplied by where ``arguments`` do not say: 1 / batch size.
+        numbers: The name of each number that it will know a weight by.
+        symbol: The network.
+
+    Raises:
+        ArgumentError: There is no such optimizer.
+        ArgumentTypeError: ``optimizer`` is something else.
+    """
+    if isinstance(optimizer, str):
+        settings = {"rescale_grad": scale, **arguments}
+        return create_optimizer(optimizer, sym=symbol, param_idx2name=numbers, **settings)
+    if not isinstance(optimizer, Optimizer):
+        raise ArgumentTypeError(
+            f"init_optimizer: expected an Optimizer or a name, got {optimizer!r}"
+        )
+    if optimizer.rescale_grad != scale:
+        warnings.warn(
+            f"init_optimizer: expected an Optimizer with rescale_grad={scale}, which is 1 / "
+            f"batch size, got {optimizer.rescale_grad}; is this intended?",
+            UserWarning,
+            stacklevel=3,
+        )
+    if not optimizer.idx2name:
+        optimizer.idx2name = dict(numbers)
+    return optimizer
+
+
+def choose_store(
+    kvstore: str | KVStoreBase | None, devices: int, weights: Mapping[str, NDArray]
+) -> tuple[KVStoreBase | None, bool]:
+    """Return the store, None where nothing is to be combined; and whether it updates the weights.
+
+    Args:
+        kvstore: Name of a store, a store, or None.
+        devices: How many devices there are.
+        weights: The weights by name.
+
+    Raises:
+        ArgumentTypeError: ``kvstore`` is something else.
+        ArgumentError: There is no such store.
+    """
+    if kvstore is None:
+        return None, False
+    store: KVStoreBase | None = None
+    if isinstance(kvstore, str):
+        check_name(kvstore)
+        if devices > 1 or "dist" in kvstore:
+            store = create(kvstore)
+    elif isinstance(kvstore, KVStoreBase):
+        store = kvstore
+    else:
+        raise ArgumentTypeError(
+            f"init_optimizer: expected kvstore to be a KVStore, a name or None, got {kvstore!r}"
+        )
+    if store is None or not store.is_capable(KVStoreBase.OPTIMIZER):
+        return store, False
+    large = kvstore == "local" and any(x.size > _LARGE for x in weights.values())
+    return store, MXNET_UPDATE_ON_KVSTORE.value and not large
+
+
+def _copied(state: Any) -> Any:
+    """Return a state with arrays of its own: devices must not share one."""
+    if isinstance(state, tuple | list):
+        return type(state)(_copied(part) for part in state)
+    return state.copy() if isinstance(state, NDArray) else state
