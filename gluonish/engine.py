@@ -6,6 +6,7 @@ after the import.
 
 import threading
 import weakref
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,29 @@ from gluonish.core.config import (
     MXNET_CPU_PRIORITY_NTHREADS,
     MXNET_CPU_WORKER_NTHREADS,
     MXNET_ENGINE_TYPE,
+    MXNET_GPU_COPY_NTHREADS,
+    MXNET_GPU_WORKER_NTHREADS,
+    MXNET_PROFILER_AUTOSTART,
+    report_without_effect,
 )
 from gluonish.core.device import Device, Lane, watch_devices
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
-from gluonish_engine import Engine, Stream, create_engine
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    OperatorError,
+    OutOfMemoryError,
+)
+from gluonish_engine import Engine, PushHook, Stream, create_engine
 
 __all__ = ["bulk", "current_engine", "set_bulk_size", "use_engine"]
 
 _lock = threading.Lock()  # guards the creation of the engine
 _engine: Engine | None = None
 
-_streams_lock = threading.Lock()  # guards the two below
+_streams_lock = threading.Lock()  # guards the three below
 _streams: dict[Lane, Stream] = {}
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+_push_hook: PushHook | None = None
 
 
 def current_engine() -> Engine:
@@ -37,9 +48,13 @@ def current_engine() -> Engine:
 
 def _create() -> Engine:
     global _engine
+    report_without_effect()
     with _lock:
         if _engine is None:
             _engine = make_engine(MXNET_ENGINE_TYPE.value)
+    if MXNET_PROFILER_AUTOSTART.value:
+        # By name: it lies far above, and nearly no program wants it.
+        import_module("gluonish.profiler.autostart")
     return _engine
 
 
@@ -49,14 +64,23 @@ def make_engine(kind: str) -> Engine:
         kind,
         cpu_workers=MXNET_CPU_WORKER_NTHREADS.value,
         priority_workers=MXNET_CPU_PRIORITY_NTHREADS.value,
+        launch_workers=MXNET_GPU_WORKER_NTHREADS.value,
+        launch_copy_workers=MXNET_GPU_COPY_NTHREADS.value,
         stack_trace_depth=DMLC_LOG_STACK_TRACE_DEPTH.value,
         error_type=OperatorError,
     )
+    engine.memory_error_type = OutOfMemoryError
     with _streams_lock:
         _engines.add(engine)
+        engine.on_push = _push_hook
         for lane, stream in _streams.items():
-            engine.register_stream_lane(lane, stream)
+            _register(engine, lane, stream)
     return engine
+
+
+def _register(engine: Engine, lane: Lane, stream: Stream) -> None:
+    """Give an engine a stream, with those that take its operators in turn with it."""
+    engine.register_stream_lane(lane, stream, *getattr(stream, "beside", ()))
 
 
 def _add_streams(device: Device) -> None:
@@ -65,10 +89,19 @@ def _add_streams(device: Device) -> None:
         _streams.update(device.streams)
         for engine in _engines:
             for lane, stream in device.streams.items():
-                engine.register_stream_lane(lane, stream)
+                _register(engine, lane, stream)
 
 
 watch_devices(_add_streams)
+
+
+def observe_pushes(hook: PushHook | None) -> None:
+    """Hand the pushes of all engines, present and later ones, to a hook; None for none."""
+    global _push_hook
+    with _streams_lock:
+        _push_hook = hook
+        for engine in _engines:
+            engine.on_push = hook
 
 
 class use_engine:

@@ -4,19 +4,31 @@ Standard library only; it knows no arrays and reads no environment. Start at `cr
 `Engine` and `Var`.
 """
 
-from gluonish_engine.base import BulkScope, Engine, EventHook
+from gluonish_engine.base import BulkScope, Engine, PushHook
 from gluonish_engine.errors import EngineError, Failure
 from gluonish_engine.factory import create_engine
+from gluonish_engine.memory_pool import (
+    Block,
+    MemoryPool,
+    PoolStatistics,
+    linear_sizes,
+    power_of_two_sizes,
+)
 from gluonish_engine.streams import Stream
 from gluonish_engine.var import Var
 
 __all__ = [
+    "Block",
     "BulkScope",
     "Engine",
     "EngineError",
-    "EventHook",
     "Failure",
+    "MemoryPool",
+    "PoolStatistics",
+    "PushHook",
     "Stream",
     "Var",
     "create_engine",
+    "linear_sizes",
+    "power_of_two_sizes",
 ]

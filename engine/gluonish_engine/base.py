@@ -34,12 +34,12 @@ from typing import Any, NoReturn
 from gluonish_engine.errors import Failure, pushed_at
 from gluonish_engine.promise import Promise
 from gluonish_engine.streams import Stream, StreamLane
-from gluonish_engine.var import Frame, Job, Var
+from gluonish_engine.var import Frame, Job, Task, Var
 
-__all__ = ["BulkScope", "Engine", "EventHook"]
+__all__ = ["BulkScope", "Engine", "PushHook"]
 
-# name, lane key, start in ns, end in ns (time.perf_counter_ns), thread id
-EventHook = Callable[[str, Hashable, int, int, int], None]
+# operator, lane key, name; returns what runs in the operator's place
+PushHook = Callable[[Callable[[], None], Hashable, str], Callable[[], None]]
 
 # Failures that nobody waits for hold their tracebacks; a program that never calls wait_all must not
 # grow.
@@ -56,9 +56,10 @@ class _ThreadState:
         lane: The lane that this thread works for.
         raises: What the operator that this thread runs for a lane came after, in raises; None
             outside.
+        task: What this thread of a lane has taken and not finished.
     """
 
-    __slots__ = ("bulk", "bulk_size", "lane", "raises", "running")
+    __slots__ = ("bulk", "bulk_size", "lane", "raises", "running", "task")
 
     def __init__(self) -> None:
         self.bulk_size = 0
@@ -66,6 +67,7 @@ class _ThreadState:
         self.running: Frame | None = None
         self.lane: Any = None
         self.raises: int | None = None
+        self.task: Task | None = None
 
 
 class _Thread(threading.local):
@@ -84,14 +86,17 @@ class Engine(ABC):
     once. Finalizers (``__del__``) must neither push nor wait.
 
     Attributes:
-        on_event: Called after each operator that ran, or None; an exception in it is kept for
-            `wait_all`.
+        on_push: None, or called in the pushing thread at the beginning of each push: what it
+            returns is run in the operator's place, so it sees push, start, end and failure. It must
+            not raise, nor push or wait. It may meet what it returned again, and leaves that alone.
+        memory_error_type: Class of the error where an operator met a MemoryError.
     """
 
     def __init__(self, stack_trace_depth: int, error_type: type[Exception]) -> None:
-        self.on_event: EventHook | None = None
+        self.on_push: PushHook | None = None
         self._depth = stack_trace_depth
         self._error_type = error_type
+        self.memory_error_type = error_type
         self._thread = _Thread()
         self._lanes: dict[Hashable, Any] = {}
         self._stream_lanes: list[StreamLane] = []
@@ -125,7 +130,7 @@ class Engine(ABC):
                 written, and its failure counts as read.
             lane: Where it runs, for example ``("cpu", 0, "compute")``.
             priority: A higher one starts first among the ready jobs of the lane.
-            name: Name for errors and for `on_event`.
+            name: Name for errors and for `on_push`.
             inline: The operator is cheap: if it can start now on an idle CPU lane, run it in the
                 calling thread.
             flush: It writes to a file: interpreter exit waits for it.
@@ -232,27 +237,34 @@ class Engine(ABC):
         """Return a scope that calls `set_bulk_size`, and restores the size at its end."""
         return BulkScope(self, size)
 
-    def register_stream_lane(self, key: Hashable, stream: Stream) -> None:
-        """Make ``key`` a GPU lane: a push to it launches on ``stream`` in the calling thread.
+    def register_stream_lane(self, key: Hashable, stream: Stream, *beside: Stream) -> None:
+        """Make ``key`` a GPU lane: a push to it launches on a stream in the calling thread.
 
         A push whose variables have pending CPU work blocks until that is done; while there is a
         promise, a thread of the lane's own blocks and launches in its place. Order between
         streams, and between a stream and the host, comes from events that are recorded only when
         they are needed.
 
+        Args:
+            key: The lane's.
+            stream: Where its operators are launched.
+            *beside: More streams, that take launches in turn with it; `NaiveEngine` needs none.
+
         Raises:
             ValueError: The key is in use.
-            TypeError: ``stream`` lacks a method of `Stream`.
+            TypeError: A stream lacks a method of `Stream`.
         """
-        for method in ("launch", "record", "wait_event", "synchronize_event", "event_done"):
-            if not callable(getattr(stream, method, None)):
-                raise TypeError(
-                    f"register_stream_lane: expected stream with method {method}, got {stream!r}"
-                )
+        for one in (stream, *beside):
+            for method in ("launch", "record", "wait_event", "synchronize_event", "event_done"):
+                if not callable(getattr(one, method, None)):
+                    raise TypeError(
+                        f"register_stream_lane: expected stream with method {method}, got {one!r}"
+                    )
         lane = StreamLane(key, stream)
+        lane.beside = [StreamLane(key, one) for one in beside]
         if self._lanes.setdefault(key, lane) is not lane:
             raise ValueError(f"register_stream_lane: expected a key not in use, got {key!r}")
-        self._stream_lanes.append(lane)
+        self._stream_lanes += [lane, *lane.beside]
 
     def before_fork(self) -> None:  # noqa: B027 (nothing to do is a fit answer)
         """Come to rest; called by `gluonish_engine.lifecycle` before a fork."""
@@ -299,7 +311,9 @@ class Engine(ABC):
         message = failure.message()
         if others:
             message += f"\nAlso failed: {', '.join(other.name or '<unnamed>' for other in others)}"
-        raise self._error_type(message) from failure.cause
+        short_of_memory = isinstance(failure.cause, MemoryError)
+        kind = self.memory_error_type if short_of_memory else self._error_type
+        raise kind(message) from failure.cause
 
     def _raise_unraised(self) -> None:
         with self._failures_lock:
@@ -318,16 +332,6 @@ class Engine(ABC):
     def _refuse(self, message: str) -> NoReturn:
         """Raise for a use of the engine that cannot work."""
         raise self._error_type(message)
-
-    def _tell(self, name: str, key: Hashable, start_ns: int, end_ns: int) -> None:
-        """Call `on_event`, whose failures must not touch the operator."""
-        hook = self.on_event
-        if hook is None:
-            return
-        try:
-            hook(name, key, start_ns, end_ns, threading.get_ident())
-        except Exception as error:
-            self._fail("on_event", error, 0)
 
     def _swap_bulk_size(self, size: int) -> int:
         if not isinstance(size, int) or size < 0:

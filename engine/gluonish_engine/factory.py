@@ -17,8 +17,11 @@ def create_engine(
     cpu_workers: int = 1,
     copy_workers: int = 1,
     priority_workers: int = 4,
+    launch_workers: int = 1,
+    launch_copy_workers: int = 1,
     stack_trace_depth: int = 0,
     error_type: type[Exception] = EngineError,
+    most_pending: int = 4096,
 ) -> Engine:
     """Build an engine; no thread starts before it is needed.
 
@@ -29,19 +32,33 @@ def create_engine(
         cpu_workers: Threads of a lane whose key ends in "compute", or in anything not named below.
         copy_workers: Threads of a lane whose key ends in "copy".
         priority_workers: Threads of a lane whose key ends in "priority".
+        launch_workers: Threads that launch on the stream of a lane whose key ends in "compute",
+            while there is a promise.
+        launch_copy_workers: The same where the key ends in "copy".
         stack_trace_depth: Frames of the push that an error shows; capturing them costs time at each
             push that is not inline.
         error_type: Class of the errors that the engine raises; made from one message.
+        most_pending: How many jobs (one push, or a bulk) a lane of threads may have: a push beyond
+            waits until half of them are done, unless it comes from inside an operator or there is
+            a promise. So a loop that never waits takes bounded memory.
 
     Raises:
         ValueError: An unknown kind, or a number out of range.
     """
     if kind not in _KINDS:
         raise ValueError(f"create_engine: expected kind in {', '.join(_KINDS)}, got {kind!r}")
-    workers = {"compute": cpu_workers, "copy": copy_workers, "priority": priority_workers}
+    workers = {
+        "compute": cpu_workers,
+        "copy": copy_workers,
+        "priority": priority_workers,
+        "launch compute": launch_workers,
+        "launch copy": launch_copy_workers,
+    }
     for name, count in workers.items():
         if count < 1:
             raise ValueError(f"create_engine: expected at least 1 {name} worker, got {count}")
+    if most_pending < 1:
+        raise ValueError(f"create_engine: expected most_pending of at least 1, got {most_pending}")
     if stack_trace_depth < 0:
         raise ValueError(
             f"create_engine: expected stack_trace_depth of at least 0, got {stack_trace_depth}"
@@ -51,6 +68,6 @@ def create_engine(
         engine = NaiveEngine(stack_trace_depth, error_type)
     else:
         per_device = kind == "ThreadedEnginePerDevice"
-        engine = ThreadedEngine(workers, per_device, stack_trace_depth, error_type)
+        engine = ThreadedEngine(workers, per_device, stack_trace_depth, error_type, most_pending)
     watch(engine)
     return engine

@@ -9,7 +9,6 @@ pushes. A push from inside an operator runs at once, inside it.
 import itertools
 import sys
 import threading
-import time
 from collections.abc import Callable, Hashable, Sequence
 from types import FrameType
 from typing import Any
@@ -46,6 +45,9 @@ class NaiveEngine(Engine):
         flush: bool = False,
     ) -> None:
         """Run ``fn`` now; see `Engine.push`."""
+        hook = self.on_push
+        if hook is not None:
+            fn = hook(fn, lane, name)
         with self._lock:
             for var in writes:
                 var.version += 1
@@ -59,8 +61,8 @@ class NaiveEngine(Engine):
             else:
                 failure = None
                 try:
-                    if self._stream_lanes or self.on_event is not None:
-                        self._run(fn, lane, name)
+                    if self._stream_lanes:
+                        self._run(fn, lane)
                     else:
                         fn()
                 except BaseException as error:
@@ -129,17 +131,13 @@ class NaiveEngine(Engine):
             frame = frame.f_back
         return False
 
-    def _run(self, fn: Callable[[], None], key: Hashable, name: str) -> None:
-        start_ns = time.perf_counter_ns()
-        try:
-            target: Any = self._lanes.get(key)
-            if isinstance(target, StreamLane):
-                target.stream.launch(fn)
-                target.synchronize(target.mark())
-            else:
-                fn()
-        finally:
-            self._tell(name, key, start_ns, time.perf_counter_ns())
+    def _run(self, fn: Callable[[], None], key: Hashable) -> None:
+        target: Any = self._lanes.get(key)
+        if isinstance(target, StreamLane):
+            target.stream.launch(fn)
+            target.synchronize(target.mark())
+        else:
+            fn()
 
 
 _PUSH = NaiveEngine.push.__code__

@@ -17,8 +17,8 @@ __all__ = ["Promise"]
 
 
 class _Submit(Protocol):
-    def __call__(self, call: Call, held: dict[Var, bool]) -> Job:
-        """Hand a call to its lane, to run once it holds these variables."""
+    def __call__(self, call: Call) -> None:
+        """Hand a call to its lane."""
         raise NotImplementedError
 
 
@@ -49,7 +49,7 @@ class Promise:
         self._failed = failed
         self._settle = settle
         self._job = Job([], {var: True})
-        self._kept: Job | None = None
+        self._kept: Call | None = None
         core.hold_promise(self, self._job)
 
     @property
@@ -79,7 +79,8 @@ class Promise:
 
         # The scheduler waits for what it reads, but a failure there must not skip it.
         call.fn, call.inputs = run, ()
-        self._kept = self._submit(call, dict.fromkeys(reads, False))
+        self._kept = call
+        self._submit(call)
 
     def fail(self, name: str, error: Exception) -> None:
         """Let go of the variable with a failure, unless that has happened; `keep` is void then."""

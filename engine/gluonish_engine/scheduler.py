@@ -16,7 +16,10 @@ Invariants:
   holds nobody up for ever.
 - ``promises`` holds the promises (`gluonish_engine.promise`) whose variables are held; each counts
   as pending.
-- ``waiters`` counts the threads in `wait_idle`; while there is one, no bulk stays open.
+- ``waiters`` counts the threads in `wait_idle` and `await_room`; while there is one, no bulk stays
+  open.
+- ``ready`` has tasks that were granted and are not in their lane yet; it is empty when the lock is
+  free, unless a thread died under it (`finish_late`).
 - ``quiet`` holds, at key 0, the inline operator that nobody has to know of yet: it began while
   nothing was pending, its variables are not marked, and ``pending`` does not count it. So it costs
   the same whatever the number of its variables. Who adds to ``pending``, queues for variables or
@@ -27,14 +30,17 @@ Invariants:
 
 import itertools
 import threading
+from collections import deque
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from gluonish_engine.errors import EngineError, Failure
+from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.var import (
     Call,
     Frame,
     Job,
+    Task,
     Var,
     extend,
     grant,
@@ -47,6 +53,8 @@ from gluonish_engine.var import (
 )
 
 __all__ = ["Scheduler"]
+
+_STUCK_S = 1.0
 
 
 class Scheduler:
@@ -61,6 +69,7 @@ class Scheduler:
         "pending",
         "promises",
         "quiet",
+        "ready",
         "sequence",
         "waiters",
     )
@@ -80,23 +89,62 @@ class Scheduler:
         self.quiet: dict[int, Frame] = {}
         self.open: set[Job] = set()
         self.promises: set[Any] = set()
+        self.ready: list[Task] = []
 
-    def submit(self, job: Job) -> None:
-        """Queue a job of one call for its lane.
+    def submit(self, call: Call) -> None:
+        """Queue a call for its lane.
 
         Raises:
             EngineError: The engine was shut down.
         """
+        lane = call.lane
         with self.lock:
-            ready: list[Job] = []
-            self.reveal()
-            self._admit(job, job.calls[0])
-            request(job)
-            if not job.wait:
-                ready.append(job)
-            elif self.open:
+            if self.quiet:
+                self.reveal()
+            if self.closed:
+                raise EngineError("push: expected a running engine, got one that was shut down")
+            call.sequence = next(self.sequence)
+            for var in call.writes:
+                var.version += 1
+            taken = wait = 0
+            try:
+                # `request`, written out: this is the path of every push to a lane.
+                for var, write in call.held.items():
+                    if var.queue is not None:
+                        wait += 1
+                        var.queue.append(call)
+                    elif var.active if write else var.active < 0:
+                        wait += 1
+                        var.queue = deque((call,))
+                    else:
+                        var.active = -1 if write else var.active + 1
+                    taken += 1
+                call.wait = wait
+                if not wait:
+                    lane.add(call)
+            except BaseException:
+                self._take_back(call, taken)
+                raise
+            self.pending += 1
+            self.flushes += call.flushes
+            lane.backlog += 1
+            if wait and self.open:
+                ready: list[Task] = []
                 self._close_all(ready)
-            self.settle(ready)
+                self.settle(ready)
+
+    def _take_back(self, call: Call, taken: int) -> None:
+        """Undo a push that an interrupt (Ctrl-C) ended when ``taken`` variables were seen to."""
+        lane = call.lane
+        if lane.has(call):
+            lane.remove(call)
+        for place, (var, write) in enumerate(call.held.items()):
+            if var.queue is not None and call in var.queue:
+                var.queue.remove(call)
+            elif place < taken:
+                var.active = 0 if write else var.active - 1
+            grant(var, self.ready)
+        self.settle(self.ready)
 
     def hold_promise(self, promise: Any, job: Job) -> None:
         """Let a promise's job, whose variables nothing is pending on, hold them until `finish`.
@@ -115,6 +163,8 @@ class Scheduler:
             request(job)
             self.promises.add(promise)
             self.pending += 1
+            if self.waiters:
+                self._idle.notify_all()
 
     def join(
         self, bulk: Job | None, call: Call, lane: Any, key: Hashable, priority: int, limit: int
@@ -127,9 +177,9 @@ class Scheduler:
         Raises:
             EngineError: The engine was shut down.
         """
-        held = call.held()
+        held = call.held
         with self.lock:
-            ready: list[Job] = []
+            ready: list[Task] = []
             self.reveal()
             joins = (
                 bulk is not None
@@ -139,7 +189,7 @@ class Scheduler:
             )
             if bulk is None or not joins:
                 self._close(bulk, ready)
-                bulk = Job([call], held, lane, key, priority)
+                bulk = Job([call], dict(held), lane, key, priority)
                 self._admit(bulk, call)
                 self._begin_bulk(bulk, ready)
             else:
@@ -153,7 +203,7 @@ class Scheduler:
     def close(self, bulk: Job | None) -> None:
         """Close one bulk, if it is still open."""
         with self.lock:
-            ready: list[Job] = []
+            ready: list[Task] = []
             self._close(bulk, ready)
             self.settle(ready)
 
@@ -172,7 +222,7 @@ class Scheduler:
         """
         job.owner = frame
         with self.lock:
-            ready: list[Job] = []
+            ready: list[Task] = []
             self.reveal()
             if job.calls:
                 self._admit(job, job.calls[0])
@@ -199,23 +249,86 @@ class Scheduler:
             if job.calls or job.wait:
                 self._withdraw(job)
 
-    def settle(self, ready: list[Job]) -> None:
-        """Start granted jobs, under the lock; host waits let go at once, so others become ready."""
-        for job in ready:
-            if job.lane is not None:
-                job.lane.add(job)
-                continue
-            job.gate.release()
-            if not job.calls:
-                release(job, ready)
+    def settle(self, ready: list[Task]) -> None:
+        """Start granted tasks, under the lock; host waits let go at once, so others become ready.
 
-    def finish(self, job: Job) -> None:
-        """Let go of what a job that ran has held, under the lock."""
-        ready: list[Job] = []
-        release(job, ready)
+        Tasks without a lane are jobs, with a gate.
+
+        Args:
+            ready: The tasks; it is empty afterwards.
+        """
+        while ready:
+            task = ready[0]
+            if task.lane is not None:
+                task.lane.add(task)
+            else:
+                job = cast(Job, task)
+                job.gate.release()
+                if not job.calls:
+                    release(job, ready)
+            del ready[0]
+
+    def finish(self, task: Task) -> None:
+        """Let go of what a task that ran has held, under the lock."""
+        # `release`, written out: this is the path of every task of a lane. `wait` says how far it
+        # came if an exception is raised in this thread, and `ready` what was granted.
+        ready = self.ready
+        for var, write in task.held.items():
+            var.active = 0 if write else var.active - 1
+            task.wait -= 1
+            if var.queue is not None:
+                grant(var, ready)
+        if ready:
+            self.settle(ready)
+        # `count_off`, likewise.
+        lane = task.lane
+        task.sequence = 0
+        self.flushes -= task.flushes
+        self.pending -= 1
+        if lane is not None:
+            lane.load -= 1
+            lane.backlog -= 1
+        if self.waiters:
+            self._tell_waiters(task)
+
+    def finish_late(self, task: Task) -> None:
+        """Do the rest of `finish` after an exception that was raised in this thread, somewhere in
+        it; the lock was not given away meanwhile."""
+        ready = self.ready
+        for place, (var, write) in enumerate(task.held.items()):
+            if place >= -task.wait:
+                var.active = 0 if write else var.active - 1
+                task.wait -= 1
+            grant(var, ready)
+        lanes = {one.lane for one in ready if one.lane is not None}
+        ready[:] = [one for one in ready if one.lane is None or not one.lane.has(one)]
         self.settle(ready)
-        self.flushes -= job.flushes
-        self.done()
+        for lane in lanes:
+            lane.wake()
+        if task.sequence:
+            self.count_off(task)
+
+    def count_off(self, task: Task) -> None:
+        """Count a task off what is pending, under the lock."""
+        lane = task.lane
+        task.sequence = 0  # counted
+        self.flushes -= task.flushes
+        self.pending -= 1
+        if lane is not None:
+            lane.load -= 1
+            lane.backlog -= 1
+        if self.waiters:
+            self._tell_waiters(task)
+
+    def _tell_waiters(self, task: Task) -> None:
+        """Wake the threads that wait, if the end of a task may be what they wait for."""
+        lane = task.lane
+        if (
+            not self.pending
+            or (task.flushes and not self.flushes)
+            or (lane is not None and lane.backlog == lane.low)
+        ):
+            self._idle.notify_all()
 
     def hold(self, frame: Frame) -> None:
         """Mark what an inline operator reads and writes as held, under the lock; all of it is free.
@@ -291,7 +404,7 @@ class Scheduler:
                 var.active = 0
             queued = [var for var in (*reads, *writes) if var.queue is not None]
             if queued:
-                ready: list[Job] = []
+                ready: list[Task] = []
                 for var in queued:
                     grant(var, ready)
                 self.settle(ready)
@@ -300,8 +413,29 @@ class Scheduler:
     def done(self) -> None:
         """Count one pending thing off, under the lock."""
         self.pending -= 1
-        if self.waiters:
+        if self.waiters and not self.pending:
             self._idle.notify_all()
+
+    def await_room(self, lane: WorkerLane) -> None:
+        """Block until half of what may be pending in a lane is done.
+
+        It returns early when a promise is made, which the caller may be on its way to keep, and
+        when nothing ended for a second: what the lane waits for may be something else that the
+        caller has, such as a lock of the program's.
+        """
+        with self.lock:
+            ready: list[Task] = []
+            self.reveal()
+            self._close_all(ready)
+            self.settle(ready)
+            self.waiters += 1
+            try:
+                while lane.backlog > lane.low and not self.promises and not self.closed:
+                    before = lane.backlog
+                    if not self._idle.wait(_STUCK_S) and lane.backlog >= before:
+                        return
+            finally:
+                self.waiters -= 1
 
     def wait_idle(self, timeout_s: float | None = None, flushes_only: bool = False) -> bool:
         """Block until nothing is pending (or nothing that writes files).
@@ -310,7 +444,7 @@ class Scheduler:
             False when ``timeout_s`` seconds went by before.
         """
         with self.lock:
-            ready: list[Job] = []
+            ready: list[Task] = []
             self.reveal()
             self._close_all(ready)
             self.settle(ready)
@@ -328,16 +462,18 @@ class Scheduler:
         self._number(job, call)
         job.sequence = call.sequence
         self.pending += 1
+        if job.lane is not None:
+            job.lane.backlog += 1
 
     def _number(self, job: Job, call: Call) -> None:
         call.sequence = next(self.sequence)
         for var in call.writes:
             var.version += 1
-        if call.flush:
+        if call.flushes:
             job.flushes += 1
             self.flushes += 1
 
-    def _begin_bulk(self, bulk: Job, ready: list[Job]) -> None:
+    def _begin_bulk(self, bulk: Job, ready: list[Task]) -> None:
         bulk.wait = 1
         bulk.open = True
         request(bulk)
@@ -348,7 +484,7 @@ class Scheduler:
             # It may wait for a promise, which what would join it may be needed for.
             self._close(bulk, ready)
 
-    def _close(self, bulk: Job | None, ready: list[Job]) -> None:
+    def _close(self, bulk: Job | None, ready: list[Task]) -> None:
         if bulk is None or not bulk.open:
             return
         self.open.discard(bulk)
@@ -357,14 +493,16 @@ class Scheduler:
         if not bulk.wait:
             ready.append(bulk)
 
-    def _close_all(self, ready: list[Job]) -> None:
+    def _close_all(self, ready: list[Task]) -> None:
         for bulk in list(self.open):
             self._close(bulk, ready)
 
     def _withdraw(self, job: Job) -> None:
-        ready: list[Job] = []
+        ready: list[Task] = []
         withdraw(job, ready)
         self.settle(ready)
         if job.calls:
             self.flushes -= job.flushes
             self.done()
+            if job.flushes:
+                self._idle.notify_all()

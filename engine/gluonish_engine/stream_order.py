@@ -30,7 +30,7 @@ class StreamOrder:
         with self._core.lock:
             before = [
                 use
-                for var, write in call.held().items()
+                for var, write in call.held.items()
                 if var.stream is not None
                 for use in var.stream.pending(write)
             ]
@@ -43,7 +43,7 @@ class StreamOrder:
         finally:
             stamp = lane.mark()
             with self._core.lock:
-                for var, write in call.held().items():
+                for var, write in call.held.items():
                     if write:
                         var.stream = StreamUse((lane, stamp))
                         continue
@@ -57,9 +57,11 @@ class StreamOrder:
         Raises:
             Exception: Whatever the device reports.
         """
-        for var, write in call.held().items():
-            if var.stream is not None:
-                self.await_var(var, write)
+        # Not `held`: the call that keeps a promise has seen to its reads itself.
+        for writes, some in ((False, call.inputs), (True, call.writes)):
+            for var in some:
+                if var.stream is not None:
+                    self.await_var(var, writes)
 
     def await_reads(self, reads: Sequence[Var]) -> None:
         """Block until no stream writes these variables any more.

@@ -9,6 +9,7 @@ stream is never called while the lock is held. ``_recorded <= _launched``, ``_fi
 _launched``, and all of them only grow. A `StreamUse` is guarded by the lock of the engine.
 """
 
+import itertools
 import threading
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol
@@ -49,20 +50,33 @@ class StreamLane:
     Args:
         key: Lane key under which it was registered.
         stream: The stream.
+
+    Attributes:
+        beside: Lanes of other streams that take launches in turn with this one.
     """
 
     # A stream launches in the calling thread anyway: "inline when ready" is for CPU lanes only.
     load = 1
+    started = False
 
     def __init__(self, key: Hashable, stream: Stream) -> None:
         self.key = key
         self.stream = stream
+        self.beside: list[StreamLane] = []
+        self._turn = itertools.count()
         self._lock = threading.Lock()
         self._launched = 0
         self._recorded = 0
         self._finished = 0
         self._event: Any = None
         self._waited: dict[StreamLane, int] = {}
+
+    def next(self) -> "StreamLane":
+        """Return the lane whose turn it is: this one, or one beside it."""
+        if not self.beside:
+            return self
+        turn = next(self._turn) % (len(self.beside) + 1)
+        return self.beside[turn - 1] if turn else self
 
     def mark(self) -> int:
         """Count one launch and return its stamp."""

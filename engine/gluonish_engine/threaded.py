@@ -1,25 +1,24 @@
 """ThreadedEngine: operators run in worker lanes, on streams, or inline when ready.
 
 Invariants: all bookkeeping is the scheduler's, under its one lock (`gluonish_engine.scheduler`);
-this module runs operators, hooks and streams, and `gluonish_engine.workers` the threads, always
+this module runs operators and streams, and `gluonish_engine.workers` the threads, always
 without it. A thread that runs an operator owns the operator's variables meanwhile. While
 ``_dropping``, operators are not run but
 fail, so that those who wait are set free in the usual way.
 """
 
-import time
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from gluonish_engine.base import Engine
-from gluonish_engine.errors import EngineError, Failure
+from gluonish_engine.errors import EngineError, Failure, pushed_at
 from gluonish_engine.forking import ForkHold
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.promise import Promise
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.stream_order import StreamOrder
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Call, Job, Var, is_read_inside, skip, standing_failure
+from gluonish_engine.var import Call, Job, Task, Var, is_read_inside, skip, standing_failure
 from gluonish_engine.workers import Workers
 
 __all__ = ["ThreadedEngine"]
@@ -37,11 +36,13 @@ class ThreadedEngine(Engine):
 
     Args:
         workers: Number of threads by the last part of a lane key ("compute", "copy", "priority");
-            other keys get those of "compute".
+            other keys get those of "compute"; and of those that launch on streams ("launch
+            compute", "launch copy").
         per_device: Whether each lane key has threads of its own. If not, one pool with the threads
             of "compute" and "copy" runs all of them.
         stack_trace_depth: Number of frames kept of each push, for errors.
         error_type: Class of the errors that waits raise.
+        most_pending: How many jobs a lane may have before pushes from outside operators wait.
     """
 
     def __init__(
@@ -50,12 +51,16 @@ class ThreadedEngine(Engine):
         per_device: bool,
         stack_trace_depth: int,
         error_type: type[Exception],
+        most_pending: int,
     ) -> None:
         super().__init__(stack_trace_depth, error_type)
         self._core = Scheduler()
         self._order = StreamOrder(self._core)
-        self._workers = Workers(workers, per_device, self._core, self._thread, self._run)
+        self._workers = Workers(
+            workers, per_device, self._core, self._thread, self._run, self._give_up, most_pending
+        )
         self._dropping = False
+        self._bulks = False  # whether a thread ever had a bulk size
         self._fork = ForkHold(self._core)
 
     def push(
@@ -70,16 +75,26 @@ class ThreadedEngine(Engine):
         flush: bool = False,
     ) -> None:
         """Hand ``fn`` to its lane, or run it at once; see `Engine.push`."""
+        hook = self.on_push
+        if hook is not None:
+            fn = hook(fn, lane, name)
         target = self._lanes.get(lane) or self._add_lane(lane)
         if inline and not target.load:
-            if self._run_inline(fn, reads, writes, lane, name):
+            if self._run_inline(fn, reads, writes, name):
                 return
             if self._stream_lanes and self._order.done(reads, writes):
                 self.push(fn, reads, writes, lane, priority, name, inline, flush)
                 return
-        call = Call(fn, tuple(reads), tuple(writes), lane, name, flush, self._where())
+        where = pushed_at(self._depth) if self._depth else None
+        call = Call()
+        call.fill(fn, reads, writes, lane, target, priority, name, flush, where)
         try:
-            self._push_call(call, target, priority)
+            if target.started and not (self._raises or self._stream_lanes or self._bulks):
+                if target.backlog >= target.limit:
+                    self._await_room(target)
+                self._core.submit(call)
+            else:
+                self._push_call(call, target, priority)
         except EngineError as error:
             self._refuse(str(error))
 
@@ -88,7 +103,7 @@ class ThreadedEngine(Engine):
         self._flush_bulk()
         try:
             return Promise(
-                self._core, var, self._submit_held, self._promise_failure, self._order.await_reads
+                self._core, var, self._submit, self._promise_failure, self._order.await_reads
             )
         except EngineError as error:
             self._refuse(str(error))
@@ -102,8 +117,13 @@ class ThreadedEngine(Engine):
         name: str = "",
     ) -> None:
         """Push the operator that writes a promised variable; see `Engine.keep`."""
+        hook = self.on_push
+        if hook is not None:
+            fn = hook(fn, lane, name)
         self._flush_bulk()
-        call = Call(fn, tuple(reads), (), lane, name, False, self._where())
+        where = pushed_at(self._depth) if self._depth else None
+        call = Call()
+        call.fill(fn, reads, (), lane, None, 0, name, False, where)
         call.raises = self._raises_seen()
         promise.keep(call)
 
@@ -163,6 +183,7 @@ class ThreadedEngine(Engine):
     def set_bulk_size(self, size: int) -> int:
         """Set the bulk size of this thread, and flush its bulk; see `Engine.set_bulk_size`."""
         previous = self._swap_bulk_size(size)
+        self._bulks = self._bulks or size > 1
         self._flush_bulk()
         return previous
 
@@ -198,16 +219,19 @@ class ThreadedEngine(Engine):
     def _push_call(self, call: Call, target: Any, priority: int) -> None:
         local = self._thread.state
         if self._raises:
-            raises = local.raises
-            call.raises = self._raises if raises is None else raises
+            call.raises = self._raises if local.raises is None else local.raises
         if isinstance(target, StreamLane) and self._core.promises:
             # Blocking until the variables are granted might be for ever: the caller may be on its
             # way to keep the promise. So a thread of the stream's own does it.
-            target = self._launcher(target)
+            call.lane = target = self._launcher(target)
+        elif isinstance(target, StreamLane):
+            target = target.next()
         if isinstance(target, StreamLane) or not (target.started or self._workers.start(target)):
             self._flush_bulk()
             self._run_here(call, target, priority)
             return
+        if target.backlog >= target.limit:
+            self._await_room(target)
         if self._stream_lanes:
             self._order.record(call)
         if local.bulk_size > 1:
@@ -215,24 +239,32 @@ class ThreadedEngine(Engine):
                 local.bulk, call, target, call.key, priority, local.bulk_size
             )
             return
-        if local.bulk is not None:
+        self._core.submit(call)
+
+    def _await_room(self, lane: WorkerLane) -> None:
+        """Keep a caller that never waits from running ahead without bounds.
+
+        From inside an operator, which work of the lane may wait for, and while there is a promise,
+        it returns at once.
+        """
+        if self._thread.state.running is None and not self._core.promises:
             self._flush_bulk()
-        self._core.submit(Job([call], call.held(), target, call.key, priority))
+            self._core.await_room(lane)
 
     def _launcher(self, stream: StreamLane) -> WorkerLane:
-        """Return the lane whose one thread launches on a stream."""
+        """Return the lane whose threads launch on a stream."""
         key = ("launch", stream.key)
-        found: WorkerLane = self._lanes.setdefault(key, WorkerLane(key, 1, stream))
+        found: WorkerLane | None = self._lanes.get(key)
+        if found is None:
+            found = self._lanes.setdefault(key, self._workers.launcher(key, stream))
         return found
 
-    def _submit_held(self, call: Call, held: dict[Var, bool]) -> Job:
-        """Submit a call that is to hold other variables than its own."""
-        target = self._lanes.get(call.key) or self._add_lane(call.key)
+    def _submit(self, call: Call) -> None:
+        """Submit a call that keeps a promise."""
+        call.lane = target = self._lanes.get(call.key) or self._add_lane(call.key)
         if isinstance(target, StreamLane) or not (target.started or self._workers.start(target)):
             self._refuse(f"keep: expected a lane of workers, got {call.key!r}")
-        job = Job([call], held, target, call.key)
-        self._core.submit(job)
-        return job
+        self._core.submit(call)
 
     def _promise_failure(self, name: str, error: BaseException) -> Failure:
         return self._fail(name, error, next(self._core.sequence), None)
@@ -249,7 +281,6 @@ class ThreadedEngine(Engine):
         fn: Callable[[], None],
         reads: Sequence[Var],
         writes: Sequence[Var],
-        key: Hashable,
         name: str,
     ) -> bool:
         """Run an operator in the calling thread if its variables are free; whether it ran."""
@@ -257,31 +288,32 @@ class ThreadedEngine(Engine):
         local = self._thread.state
         outer = local.running
         frame = (reads, writes, outer)
-        with core.lock:
-            if core.quiet:
-                core.reveal()
-            # With nothing pending no variable is held or queued for, and none carries an error
-            # before the first failure, so an operator of hundreds need not look at each.
-            looks = core.pending or Failure.happened or self._stream_lanes
-            if looks and not core.is_free(
-                reads, writes, self._raises if local.raises is None else local.raises
-            ):
-                return False
-            for var in writes:
-                var.version += 1
-            sequence = next(core.sequence)
-            if core.pending:
-                core.hold(frame)
-            else:
-                core.quiet[0] = frame
-        local.running = frame
-        hook = self.on_event
-        start_ns = time.perf_counter_ns() if hook is not None else 0
         failure = None
-        interrupted = False
+        began = interrupted = False
         try:
+            with core.lock:
+                if core.quiet:
+                    core.reveal()
+                # With nothing pending no variable is held or queued for, and none carries an error
+                # before the first failure, so an operator of hundreds need not look at each.
+                looks = core.pending or Failure.happened or self._stream_lanes
+                if looks and not core.is_free(
+                    reads, writes, self._raises if local.raises is None else local.raises
+                ):
+                    return False
+                for var in writes:
+                    var.version += 1
+                sequence = next(core.sequence)
+                began = True  # an interrupt (Ctrl-C) from here on has to let go
+                if core.pending:
+                    core.hold(frame)
+                else:
+                    core.quiet[0] = frame
+            local.running = frame
             fn()
         except BaseException as error:
+            if not began:
+                raise
             failure = self._fail(name, error, sequence, self._where())
             if not isinstance(error, Exception):
                 interrupted = True
@@ -289,10 +321,8 @@ class ThreadedEngine(Engine):
                 raise
         finally:
             local.running = outer
-            if failure is not None or core.quiet.pop(0, None) is None:
+            if began and (failure is not None or core.quiet.pop(0, None) is None):
                 core.finish_inline(reads, writes, failure, interrupted)
-        if hook is not None:
-            self._tell(name, key, start_ns, time.perf_counter_ns())
         return True
 
     def _raises_seen(self) -> int:
@@ -302,33 +332,31 @@ class ThreadedEngine(Engine):
 
     def _run_here(self, call: Call, target: Any, priority: int) -> None:
         """Run a call in the calling thread, after blocking until its variables are granted."""
-        job = Job([call], call.held(), None, call.key, priority)
+        job = Job([call], call.held, None, call.key, priority)
         self._await(job)
         local = self._thread.state
         outer = local.running
         local.running = (call.inputs, call.writes, outer)
-        interrupt = self._run(call, target if isinstance(target, StreamLane) else None)
+        interrupt = self._run(call, target if isinstance(target, StreamLane) else None, local)
         local.running = outer
         with self._core.lock:
             self._core.finish(job)
         if interrupt is not None:
             raise interrupt
 
-    def _run(self, call: Call, lane: StreamLane | None) -> BaseException | None:
+    def _run(self, call: Call, lane: StreamLane | None, local: Any) -> BaseException | None:
         """Run a call whose variables are granted, and leave its failure on what it writes.
 
         Returns:
             What it raised, if that belongs to the program rather than to the operator (an
             interrupt).
         """
-        failure = standing_failure(call.inputs, call.raises)
+        failure = standing_failure(call.inputs, call.raises) if Failure.happened else None
         if failure is not None:
             skip(call.inputs, call.writes, failure)
             return None
-        local = self._thread.state
         outer, local.raises = local.raises, call.raises
         interrupt = None
-        start_ns = time.perf_counter_ns() if self.on_event is not None else 0
         try:
             if self._dropping:
                 raise EngineError("the engine stopped before the operator could run")
@@ -342,8 +370,6 @@ class ThreadedEngine(Engine):
             failure = self._fail(call.name, error, call.sequence, call.where)
             interrupt = None if isinstance(error, Exception) else error
         local.raises = outer
-        if start_ns:
-            self._tell(call.name, call.key, start_ns, time.perf_counter_ns())
         if interrupt is not None and failure is not None:
             frame = local.running
             self._note_raised(failure, frame is not None and frame[2] is not None)
@@ -352,6 +378,14 @@ class ThreadedEngine(Engine):
         for var in call.writes:
             var.error = failure
         return None
+
+    def _give_up(self, task: Task, error: BaseException) -> None:
+        """Leave the failure of a task whose thread died on all that it would have written."""
+        calls = task.calls if isinstance(task, Job) else [cast(Call, task)]
+        for call in calls:
+            failure = self._fail(call.name, error, call.sequence, call.where)
+            for var in call.writes:
+                var.error = failure
 
     # Waiting
 

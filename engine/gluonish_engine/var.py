@@ -1,7 +1,7 @@
 """Var and Job: what a push reads or writes, and the queue of those who wait for it.
 
 Invariants. The one lock of the threaded engine guards ``active``, ``queue`` and ``stream`` of every
-variable, and ``wait``, ``calls``, ``held`` and ``open`` of every job that is not running:
+variable, and ``wait``, ``calls``, ``held`` and ``open`` of every task that is not running:
 
 - ``active`` is -1 while one job holds the variable for writing, the number of jobs that hold it for
   reading, else 0.
@@ -39,6 +39,7 @@ __all__ = [
     "Call",
     "Frame",
     "Job",
+    "Task",
     "Var",
     "extend",
     "grant",
@@ -69,43 +70,8 @@ class Var:
         self.version = 0
         self.active = 0
         self.error: Failure | Stale | None = None
-        self.queue: deque[Job] | None = None
+        self.queue: deque[Task] | None = None
         self.stream: StreamUse | None = None
-
-
-class Call:
-    """One pushed operator; ``inputs`` and ``writes`` as they were given, duplicates included.
-
-    ``raises`` is the number of raises that the push came after: it decides which stale marks stand.
-    """
-
-    __slots__ = ("flush", "fn", "inputs", "key", "name", "raises", "sequence", "where", "writes")
-
-    def __init__(
-        self,
-        fn: Callable[[], None],
-        inputs: Sequence[Var],
-        writes: Sequence[Var],
-        key: Hashable,
-        name: str,
-        flush: bool,
-        where: traceback.StackSummary | None,
-    ) -> None:
-        self.fn = fn
-        self.inputs = inputs
-        self.writes = writes
-        self.key = key
-        self.name = name
-        self.flush = flush
-        self.where = where
-        self.raises = 0
-        self.sequence = 0
-
-    def held(self) -> dict[Var, bool]:
-        """Return each variable once, with whether it is written."""
-        held = dict.fromkeys(self.inputs, False)
-        held.update(dict.fromkeys(self.writes, True))
-        return held
 
 
 # What the operators running in one thread hold: (reads, writes, the frame around it or None). A
@@ -113,7 +79,92 @@ class Call:
 Frame: TypeAlias = tuple[Sequence["Var"], Sequence["Var"], "Frame | None"]
 
 
-class Job:
+class Task:
+    """What holds variables, or waits for them.
+
+    Attributes:
+        held: Each variable with whether it is written.
+        lane: The worker lane that runs it. None: a thread waits at the gate of a `Job` and does the
+            rest.
+        key: Lane key that was pushed to.
+        priority: Those with a higher one start first within their lane.
+        sequence: Place of the (first) push among all pushes.
+        wait: See the invariants.
+        flushes: How many of its operators write files.
+    """
+
+    __slots__ = ("flushes", "held", "key", "lane", "priority", "sequence", "wait")
+
+    # The operators inside which a thread waits at the gate of a `Job`.
+    owner: Frame | None = None
+
+    held: dict[Var, bool]
+    lane: Any
+    key: Hashable
+    priority: int
+    sequence: int
+    wait: int
+    flushes: int
+
+    def frame(self) -> Frame:
+        """Return what it holds, for the thread that runs it."""
+        reads = [var for var, write in self.held.items() if not write]
+        return reads, [var for var, write in self.held.items() if write], None
+
+
+class Call(Task):
+    """One pushed operator; ``inputs`` and ``writes`` as they were given, duplicates included.
+
+    ``raises`` is the number of raises that the push came after: it decides which stale marks stand.
+    """
+
+    __slots__ = ("fn", "inputs", "name", "raises", "where", "writes")
+
+    fn: Callable[[], None]
+    inputs: Sequence[Var]
+    writes: Sequence[Var]
+    name: str
+    where: traceback.StackSummary | None
+    raises: int
+
+    # Not `__init__`: a class that has one takes half as long again to call.
+    def fill(
+        self,
+        fn: Callable[[], None],
+        inputs: Sequence[Var],
+        writes: Sequence[Var],
+        key: Hashable,
+        lane: Any,
+        priority: int,
+        name: str,
+        flush: bool,
+        where: traceback.StackSummary | None,
+    ) -> None:
+        """Set every field of a new call."""
+        held = {}
+        if inputs:
+            for var in inputs:
+                held[var] = False
+        for var in writes:
+            held[var] = True
+        self.held = held
+        self.fn = fn
+        self.inputs = inputs
+        self.writes = writes
+        self.key = key
+        self.lane = lane
+        self.priority = priority
+        self.name = name
+        self.flushes = 1 if flush else 0
+        self.where = where
+        self.raises = 0
+
+    def frame(self) -> Frame:
+        """Return what the call holds, for the thread that runs it."""
+        return self.inputs, self.writes, None
+
+
+class Job(Task):
     """Calls that run one after the other once all their variables are granted.
 
     Args:
@@ -124,19 +175,7 @@ class Job:
         priority: Jobs with a higher one start first within their lane.
     """
 
-    __slots__ = (
-        "calls",
-        "flushes",
-        "gate",
-        "held",
-        "key",
-        "lane",
-        "open",
-        "owner",
-        "priority",
-        "sequence",
-        "wait",
-    )
+    __slots__ = ("calls", "gate", "open", "owner")
 
     def __init__(
         self,
@@ -157,13 +196,7 @@ class Job:
         self.open = False
         # A locked `threading.Lock` that is unlocked at the grant.
         self.gate: Any = None
-        # The operators inside which the thread at the gate is waiting.
-        self.owner: Frame | None = None
-
-    def frame(self) -> Frame:
-        """Return what the job holds, for the thread that runs it."""
-        reads = [var for var, write in self.held.items() if not write]
-        return reads, [var for var, write in self.held.items() if write], None
+        self.owner = None
 
 
 def standing_failure(reads: Sequence[Var], raises: int) -> Failure | None:
@@ -193,7 +226,7 @@ def skip(reads: Sequence[Var], writes: Sequence[Var], failure: Failure) -> None:
         var.error = Stale(failure) if intact else failure
 
 
-def request(job: Job) -> None:
+def request(job: Task) -> None:
     """Take every variable of the job that is free, and queue for the others."""
     for var, write in job.held.items():
         if var.queue is not None:
@@ -206,7 +239,7 @@ def request(job: Job) -> None:
             var.active = -1 if write else var.active + 1
 
 
-def extend(job: Job, held: dict[Var, bool]) -> bool:
+def extend(job: Task, held: dict[Var, bool]) -> bool:
     """Take more variables for a job that has not started, only if that needs no waiting.
 
     A job that held some variables and queued for others later could close a cycle, so it must not.
@@ -229,7 +262,7 @@ def extend(job: Job, held: dict[Var, bool]) -> bool:
     return True
 
 
-def release(job: Job, ready: list[Job]) -> None:
+def release(job: Task, ready: list[Task]) -> None:
     """Let go of every variable of a granted job, and add the jobs set free to ``ready``."""
     for var, write in job.held.items():
         var.active = 0 if write else var.active - 1
@@ -237,7 +270,7 @@ def release(job: Job, ready: list[Job]) -> None:
             grant(var, ready)
 
 
-def withdraw(job: Job, ready: list[Job]) -> None:
+def withdraw(job: Task, ready: list[Task]) -> None:
     """Take back a job that has not started: from the queues, and off what it was granted."""
     for var, write in job.held.items():
         if var.queue is None or job not in var.queue:
@@ -247,7 +280,7 @@ def withdraw(job: Job, ready: list[Job]) -> None:
         grant(var, ready)
 
 
-def grant(var: Var, ready: list[Job]) -> None:
+def grant(var: Var, ready: list[Task]) -> None:
     """Hand the variable to as many jobs from the head of its queue as may have it now."""
     queue = var.queue
     while queue:
@@ -260,7 +293,8 @@ def grant(var: Var, ready: list[Job]) -> None:
             if var.active < 0:
                 return
             var.active += 1
-        queue.popleft()
+        # Not `popleft`: after a call an exception may be raised in this thread.
+        del queue[0]
         job.wait -= 1
         if not job.wait:
             ready.append(job)
@@ -313,16 +347,16 @@ def reclaim(failure: Failure, frame: Frame | None) -> None:
     for reads, writes in frames_of(frame):
         for var in writes:
             var.active, var.error = -1, None
-        for var in reads:
+        for var in set(reads):
             # An operator around this one may write it.
             if var.active >= 0 and var not in writes:
                 var.active += 1
 
 
-def waits_for(target: Job, frame: Frame) -> bool:
+def waits_for(target: Task, frame: Frame) -> bool:
     """Whether ``target`` cannot be granted before the running operators of ``frame`` end."""
-    seen: set[Job] = set()
-    stack: list[Job] = []
+    seen: set[Task] = set()
+    stack: list[Task] = []
     _add_frame(frame, seen, stack)
     while stack:
         job = stack.pop()
@@ -335,20 +369,20 @@ def waits_for(target: Job, frame: Frame) -> bool:
     return False
 
 
-def _add_frame(frame: Frame | None, seen: set[Job], stack: list[Job]) -> None:
+def _add_frame(frame: Frame | None, seen: set[Task], stack: list[Task]) -> None:
     for reads, writes in frames_of(frame):
         for var in itertools.chain(reads, writes):
             _add(var.queue or (), seen, stack)
 
 
-def _add(jobs: Iterable[Job], seen: set[Job], stack: list[Job]) -> None:
+def _add(jobs: Iterable[Task], seen: set[Task], stack: list[Task]) -> None:
     for job in jobs:
         if job not in seen:
             seen.add(job)
             stack.append(job)
 
 
-def _behind(var: Var, job: Job) -> list[Job]:
+def _behind(var: Var, job: Task) -> list[Task]:
     """The jobs in the queue of ``var`` that cannot have it before ``job`` has had it."""
     waiting = list(var.queue or ())
     if job not in waiting:

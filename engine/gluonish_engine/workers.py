@@ -12,7 +12,7 @@ from typing import Any
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Call, Job
+from gluonish_engine.var import Call, Job, Task
 
 __all__ = ["Workers"]
 
@@ -22,14 +22,26 @@ class Workers:
 
     Args:
         counts: Number of threads by the last part of a lane key; other keys get those of "compute".
+            Behind "launch " those of the threads that launch on a stream.
         per_device: Whether each lane key has threads of its own. If not, one pool with the threads
             of "compute" and "copy" runs all of them.
         core: The engine's scheduler.
         thread: Its state by thread.
         run: Runs a call whose variables are granted, on a stream if there is one.
+        give_up: Fails a task of a thread that died with an exception.
+        limit: How many tasks may be pending in a lane before pushes wait.
     """
 
-    __slots__ = ("_core", "_counts", "_per_device", "_pool", "_run", "_thread")
+    __slots__ = (
+        "_core",
+        "_counts",
+        "_give_up",
+        "_limit",
+        "_per_device",
+        "_pool",
+        "_run",
+        "_thread",
+    )
 
     def __init__(
         self,
@@ -37,26 +49,37 @@ class Workers:
         per_device: bool,
         core: Scheduler,
         thread: Any,
-        run: Callable[[Call, StreamLane | None], object],
+        run: Callable[[Call, StreamLane | None, Any], object],
+        give_up: Callable[[Task, BaseException], None],
+        limit: int,
     ) -> None:
         self._counts = counts
         self._per_device = per_device
         self._core = core
         self._thread = thread
         self._run = run
+        self._give_up = give_up
+        self._limit = limit
         self.reset()
 
     def reset(self) -> None:
         """Forget the threads; for a fork's child."""
         self._pool = None
         if not self._per_device:
-            self._pool = WorkerLane("pool", self._counts["compute"] + self._counts["copy"])
+            count = self._counts["compute"] + self._counts["copy"]
+            self._pool = WorkerLane("pool", count, limit=self._limit)
 
     def lane(self, key: Hashable) -> WorkerLane:
         """Return the lane for a key that has none yet: a new one, or the pool."""
         kind = key[-1] if isinstance(key, tuple) and key else key
         count = self._counts.get(kind) if isinstance(kind, str) else None
-        return self._pool or WorkerLane(key, count or self._counts["compute"])
+        return self._pool or WorkerLane(key, count or self._counts["compute"], limit=self._limit)
+
+    def launcher(self, key: Hashable, stream: StreamLane) -> WorkerLane:
+        """Return a new lane whose threads launch on a stream."""
+        kind = stream.key[-1] if isinstance(stream.key, tuple) and stream.key else ""
+        count = self._counts.get(f"launch {kind}", self._counts["launch compute"])
+        return WorkerLane(key, count, stream, self._limit)
 
     def start(self, lane: WorkerLane) -> bool:
         """Start the threads of a lane at its first job; False where no thread can start."""
@@ -109,23 +132,57 @@ class Workers:
         ).start()
 
     def _work(self, lane: WorkerLane) -> None:
-        self._thread.state.lane = lane
-        while True:
-            lane.tokens.get()
-            with self._core.lock:
-                job = lane.take()
-            if job is None or self._run_job(job, lane):
-                return
-            # It keeps arrays alive, and the next one may be long in coming.
-            del job
+        local = self._thread.state
+        local.lane = lane
+        try:
+            self._work_for(lane, local)
+        except BaseException as error:
+            # None of an operator's, which `_run` keeps: somebody raises in this thread, or it has
+            # no memory. Another goes on in its place.
+            self._bury(lane, local, error)
 
-    def _run_job(self, job: Job, lane: WorkerLane) -> bool:
-        """Run a job in a worker; whether the lane has a thread too many now."""
-        self._thread.state.running = job.frame()
-        for call in job.calls:
-            self._run(call, lane.stream)
-        self._thread.state.running = None
-        with self._core.lock:
-            lane.load -= 1
-            self._core.finish(job)
-            return lane.leaves()
+    def _work_for(self, lane: WorkerLane, local: Any) -> None:
+        core, run, stream = self._core, self._run, lane.stream
+        lock = core.lock
+        while True:
+            with lock:
+                task = lane.take(local)
+            while task is not None:
+                local.running = task.frame()
+                if type(task) is Call:
+                    run(task, stream, local)
+                else:
+                    for call in task.calls:  # type: ignore[attr-defined]  # a Job
+                        run(call, stream, local)
+                local.running = None
+                with lock:
+                    try:
+                        core.finish(task)
+                    except BaseException:
+                        core.finish_late(task)
+                        local.task = None
+                        raise
+                    local.task = None
+                    if lane.surplus and lane.leaves():
+                        return
+                    # It keeps arrays alive, and the next one may be long in coming.
+                    task = lane.take(local)
+            if lane.stopped:
+                return
+            lane.tokens.get()
+
+    def _bury(self, lane: WorkerLane, local: Any, error: BaseException) -> None:
+        """Take a dead thread's task to its end, and start a thread in the place of the dead one."""
+        core, task = self._core, local.task
+        if task is not None:
+            self._give_up(task, error)
+        with core.lock:
+            if task is not None:
+                core.finish(task)
+            lane.wake()
+        local.task = local.running = None
+        if not lane.stopped:
+            try:
+                self._start_thread(lane)
+            except RuntimeError:
+                lane.started = False  # the next push tries again

@@ -1,7 +1,9 @@
 """Many operations from several threads at once: none is lost, none overlaps where it must not."""
 
+import importlib.util
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from gluonish_engine import Engine, Var
 
 pytestmark = pytest.mark.timeout(60)
 
+STRESS = Path(__file__).parents[2] / "benchmarks" / "engine_stress.py"
 THREADS = 4
 EACH = 25_000
 COUNTERS = 3
@@ -106,3 +109,22 @@ def test_naive_engine_takes_threads_on_variables_of_their_own(make_engine: Any) 
 
     in_threads(body)
     assert cells == [EACH // 5] * THREADS
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_dependencies_of_four_threads_with_errors_lose_nothing(
+    threaded: Engine, seed: int
+) -> None:
+    spec = importlib.util.spec_from_file_location("engine_stress", STRESS)
+    assert spec is not None
+    assert spec.loader is not None
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    run = benchmark.Stress(threaded, 4000, seed, None)
+    worker = threading.Thread(target=run.run, daemon=True)
+    worker.start()
+    worker.join(50)
+    assert not worker.is_alive(), "a deadlock"
+    assert sum(run.ran) == 4000
+    assert sum(run.raised) > 0
+    assert run.overlaps == 0

@@ -227,27 +227,47 @@ def test_version_counts_pushed_writes_at_once(make_engine: Any) -> None:
     go.set()
 
 
-def test_events_tell_name_lane_times_and_thread(engine: Engine) -> None:
-    events: list[tuple[Any, ...]] = []
-    engine.on_event = lambda *event: events.append(event)
-    engine.push(lambda: None, (), (), LANE, name="a", inline=True)
-    engine.push(lambda: None, (), (), LANE, name="b")
+def test_push_hook_sees_lane_and_name_and_runs_in_the_operators_place(engine: Engine) -> None:
+    seen: list[tuple[Any, ...]] = []
+    ran: list[str] = []
+
+    def hook(fn: Any, lane: Any, name: str) -> Any:
+        seen.append((lane, name, threading.get_ident()))
+        return lambda: (ran.append(f"before {name}"), fn())
+
+    engine.on_push = hook
+    engine.push(lambda: ran.append("a"), (), (), LANE, name="a", inline=True)
+    engine.push(lambda: ran.append("b"), (), (), LANE, name="b")
     engine.wait_all()
-    assert [event[:2] for event in events] == [("a", LANE), ("b", LANE)]
-    assert all(start <= end for _, _, start, end, _ in events)
-    assert events[0][4] == threading.get_ident()
+    engine.on_push = None
+    engine.push(lambda: ran.append("c"), (), (), LANE, name="c")
+    engine.wait_all()
+    assert seen == [(LANE, name, threading.get_ident()) for name in "ab"]
+    assert ran == ["before a", "a", "before b", "b", "c"]
 
 
-def test_failing_event_hook_reaches_wait_all_and_not_the_operator(engine: Engine) -> None:
-    def hook(*event: Any) -> None:
-        raise OSError("disk full")
+def test_operator_that_fails_under_a_push_hook_fails_as_without(engine: Engine) -> None:
+    failed: list[str] = []
+
+    def hook(fn: Any, lane: Any, name: str) -> Any:
+        def run() -> None:
+            try:
+                fn()
+            except ValueError as error:
+                failed.append(str(error))
+                raise
+
+        return run
+
+    def fail() -> None:
+        raise ValueError("bad")
 
     var = Var()
-    engine.on_event = hook
-    engine.push(lambda: None, (), (var,), LANE, name="a")
-    engine.wait(var)
-    with pytest.raises(EngineError, match="on_event: failed with OSError"):
-        engine.wait_all()
+    engine.on_push = hook
+    engine.push(fail, (), (var,), LANE, name="a")
+    with pytest.raises(EngineError, match="a: failed with ValueError: bad"):
+        engine.wait(var)
+    assert failed == ["bad"]
 
 
 def test_shutdown_runs_what_is_pending_and_then_refuses(threaded: Engine) -> None:

@@ -11,6 +11,7 @@ from gluonish.core.config.kind import boolean, integer
 
 __all__ = [
     "MXNET_CPU_NNPACK_NTHREADS",
+    "MXNET_CPU_PARALLEL_COPY_SIZE",
     "MXNET_CPU_PARALLEL_RAND_COPY",
     "MXNET_CUDNN_AUTOTUNE_DEFAULT",
     "MXNET_CUDNN_LIB_CHECKING",
@@ -30,6 +31,13 @@ MXNET_CPU_NNPACK_NTHREADS = Flag(
     integer(1),
     4,
     "Accepted without effect: there is no NNPACK here, OMP_NUM_THREADS sets oneDNN's threads.",
+    acts=False,
+)
+MXNET_CPU_PARALLEL_COPY_SIZE = Flag(
+    "MXNET_CPU_PARALLEL_COPY_SIZE",
+    integer(0),
+    200_000,
+    "Accepted without effect: a copy runs in one thread, beside compute and other devices' copies.",
     acts=False,
 )
 MXNET_ENABLE_CYTHON = Flag(

@@ -25,14 +25,26 @@ class DeviceStream:
         device: CuPy's Device.
         after: A stream of the same device: every launch here comes behind all that was launched
             there before.
+        keeps: Whether each launch keeps what it uses until it is done, because its arrays are
+            another stream's.
 
     Attributes:
+        beside: Streams of the same device that take the engine's launches in turn with this one.
         raw: CuPy's Stream.
     """
 
-    __slots__ = ("_after", "_cupy", "_device", "_kept", "_lock", "raw")
+    __slots__ = ("_after", "_cupy", "_device", "_keeps", "_kept", "_lock", "beside", "raw")
 
-    def __init__(self, cupy: ModuleType, device: Any, after: "DeviceStream | None" = None) -> None:
+    def __init__(
+        self,
+        cupy: ModuleType,
+        device: Any,
+        after: "DeviceStream | None" = None,
+        *,
+        keeps: bool = False,
+    ) -> None:
+        self.beside: tuple[DeviceStream, ...] = ()
+        self._keeps = keeps
         self._cupy = cupy
         self._device = device
         self._after = after
@@ -47,6 +59,8 @@ class DeviceStream:
             if self._after is not None:
                 self.raw.wait_event(self._after.record())
             fn()
+        if self._keeps:
+            self.keep(fn)
 
     def record(self) -> Any:
         """Return a new event behind everything launched so far."""

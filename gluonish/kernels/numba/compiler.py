@@ -52,8 +52,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from gluonish.core.config import changes
 from gluonish.kernels.numba import disk_cache, machine_code, openmp
 from gluonish.kernels.numba.frontend import KernelError, Lowered, lower
+from gluonish.kernels.numba.tuning import FACTOR, Timing, fixed_border, is_tuned
 from gluonish.kernels.onednn.memory import address
 
 __all__ = [
@@ -89,7 +91,17 @@ class CompiledKernel:
         source: What it was compiled from, or its name.
     """
 
-    __slots__ = ("_code", "_launch", "_quick", "_team", "source")
+    __slots__ = (
+        "_borders",
+        "_code",
+        "_launch",
+        "_quick",
+        "_stamp",
+        "_team",
+        "_tuned",
+        "_waiting",
+        "source",
+    )
 
     def __init__(self, source: str, code: machine_code.Code) -> None:
         self.source = source
@@ -97,6 +109,10 @@ class CompiledKernel:
         self._launch = code.launch
         self._quick = code.quick
         self._team = openmp.team
+        self._stamp = -1  # of the flags by which the borders were found
+        self._borders: dict[int, int] = {}  # by grain: the most steps in one thread
+        self._waiting: dict[int, Timing] = {}  # those that are being measured
+        self._tuned = False
 
     def __call__(self, extent: int, words: Any, grain: int = GRAIN) -> None:
         """Run the steps 0 to ``extent - 1``.
@@ -104,18 +120,50 @@ class CompiledKernel:
         Args:
             extent: How many steps.
             words: Contiguous int64 array; what it holds addresses of must live during the call.
-            grain: Fewest steps that are worth a thread; an extent up to it runs in this thread.
+            grain: Estimate of the fewest steps that are worth a thread; see
+                `gluonish.kernels.numba.tuning` for what becomes of it.
         """
         self.run_at(extent, address(words), grain)
 
     def run_at(self, extent: int, words: int, grain: int = GRAIN) -> None:
         """The same, with the address of the words."""
-        if extent <= grain:
+        if self._stamp != changes[0]:
+            self._stamp = changes[0]
+            self._tuned = is_tuned(self.source)
+            self._borders, self._waiting = {}, {}
+        if self._tuned and extent * FACTOR < grain:
             self._quick(extent, words, extent, 1, 0)
+            return
+        border = self._borders.get(grain)
+        if border is None:
+            if self._is_timed(extent, words, grain):
+                return
+            border = self._borders.get(grain, grain)
+        if extent <= border:
+            if extent <= grain:
+                self._quick(extent, words, extent, 1, 0)
+            else:
+                self.run_alone(extent, words)
             return
         team = self._team()
         threads = team.threads()
-        self._launch(extent, words, grain, threads, team.parallel if threads > 1 else 0)
+        parallel = team.parallel if threads > 1 else 0
+        self._launch(extent, words, min(grain, border), threads, parallel)
+
+    def _is_timed(self, extent: int, words: int, grain: int) -> bool:
+        """Take a step to find the border for a grain; whether the kernel was run for that."""
+        if not self._tuned:
+            self._borders[grain] = fixed_border(grain, 2 * GRAIN)
+            return False
+        found = self._waiting.get(grain)
+        if found is None:
+            found = self._waiting[grain] = Timing(grain)
+        if not found.takes(extent):
+            return False
+        border = found.run(extent, lambda: self.run_alone(extent, words))
+        if border:
+            self._borders[grain] = border
+        return True
 
     def run_alone(self, extent: int, words: int) -> None:
         """Run all steps in this thread, without the interpreter's lock; ``words`` is an address."""

@@ -5,9 +5,12 @@ runs everything in the calling thread.
 """
 
 import ctypes
+import math
 import os
 import threading
 from collections.abc import Callable
+from time import perf_counter
+from typing import Any
 
 from gluonish.core.config import LoadEnvironment
 
@@ -25,26 +28,47 @@ class Team:
     Attributes:
         parallel: Address of ``GOMP_parallel``; 0 where there is no libgomp.
         threads: How many threads a kernel called from this thread may use.
+        set_threads: Sets that number, of the calling thread and of no other.
     """
 
-    __slots__ = ("_library", "parallel", "threads")
+    __slots__ = ("_library", "parallel", "set_threads", "threads")
 
     def __init__(self, library: ctypes.PyDLL | None) -> None:
         self._library = library  # stays loaded as long as its address is used
         self.parallel = 0
         self.threads: Callable[[], int] = _one
+        self.set_threads: Callable[[int], Any] = _ignore
         if library is not None:
             self.parallel = ctypes.cast(library.GOMP_parallel, ctypes.c_void_p).value or 0
             self.threads = library.omp_get_max_threads
+            self.set_threads = library.omp_set_num_threads
 
     def release(self) -> None:
         """End the threads that wait for the calling thread; its next kernel starts others."""
         if self._library is not None and hasattr(self._library, "omp_pause_resource_all"):
             self._library.omp_pause_resource_all(_PAUSE_SOFT)
 
+    def start_s(self, threads: int, runs: int = 20) -> float:
+        """Return the seconds in which a team of the calling thread starts and ends, at its best."""
+        best = math.inf
+        if self._library is None:
+            return best
+        nothing = ctypes.cast(ctypes.CDLL(None).free, ctypes.c_void_p)  # of no memory
+        start = self._library.GOMP_parallel
+        start.restype = None
+        for _ in range(runs):
+            before = perf_counter()
+            start(nothing, None, ctypes.c_uint(threads), ctypes.c_uint(0))
+            best = min(best, perf_counter() - before)
+        return best
+
 
 def _one() -> int:
     return 1
+
+
+def _ignore(_count: int) -> None:
+    """There is one thread only."""
 
 
 class _State:
