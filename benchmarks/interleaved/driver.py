@@ -98,6 +98,7 @@ class Worker:
         self.start_s: float = found["start_s"]
         self.versions: dict[str, str] = found["versions"]
         self.flops: int = found["flops"]
+        self.base_mb: float = found["base_mb"]  # resident with the library loaded, before the job
 
     def check(self, folder: Path) -> Path:
         """Have the job write what must be alike in all peers; the path of the .npy file."""

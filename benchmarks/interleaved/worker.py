@@ -25,10 +25,10 @@ __all__: list[str] = []
 _WARM_BELOW_S = 0.1  # a job this short runs once untimed when its turn comes
 
 
-def _peak_mb() -> float:
-    """Peak resident memory of this process, in MB of 10^6 bytes."""
+def _resident_mb(field: str) -> float:
+    """Resident memory of this process in MB of 10^6 bytes: ``VmRSS`` now, ``VmHWM`` at its peak."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmHWM"):
+        if line.startswith(field):
             return int(line.split()[1]) * 1024 / 1e6
     return 0.0
 
@@ -39,12 +39,16 @@ def _make(request: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         cpus = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, cpus[: request["threads"]])
     module = importlib.import_module(f"interleaved.{request['module']}")
+    if "package" in request["options"]:
+        importlib.import_module(request["options"]["package"])
+    base_mb = _resident_mb("VmRSS")
     job = getattr(module, request["job"])(threads=request["threads"], **request["options"])
     begin = time.perf_counter()
     job.start()
     start_s = time.perf_counter() - begin
     flops = getattr(job, "flops", 0)
-    return job, {"start_s": start_s, "versions": job.versions, "flops": flops}
+    reply = {"start_s": start_s, "versions": job.versions, "flops": flops, "base_mb": base_mb}
+    return job, reply
 
 
 def _run(job: Any, count: int, step_s: float) -> dict[str, Any]:
@@ -52,7 +56,7 @@ def _run(job: Any, count: int, step_s: float) -> dict[str, Any]:
         job.run(1)
     begin = time.perf_counter()
     job.run(count)
-    return {"seconds": time.perf_counter() - begin, "peak_mb": _peak_mb()}
+    return {"seconds": time.perf_counter() - begin, "peak_mb": _resident_mb("VmHWM")}
 
 
 def _answer(job: Any, command: dict[str, Any]) -> dict[str, Any]:

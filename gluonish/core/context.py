@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.memory_info import MemoryInfo
 
 __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu"]
 
@@ -95,7 +96,7 @@ class Context:
         return self.device_type == "gpu"
 
     def empty_cache(self) -> None:
-        """Give memory that the device keeps for later arrays back to the driver; a CPU keeps none.
+        """Give memory that the device keeps for later arrays back to the driver.
 
         Raises:
             DeviceError: if a GPU is asked for and CuPy or the device is missing.
@@ -103,9 +104,20 @@ class Context:
         for release in cache_owners:
             release(self)
 
+    def memory_info(self) -> MemoryInfo:
+        """Return the device's memory in bytes: free, total, used, held, peak, and reserved.
+
+        Several CPU devices are the same memory.
+
+        Raises:
+            DeviceError: if a GPU is asked for and CuPy or the device is missing.
+        """
+        return memory_readers[0](self)
+
 
 # Filled by `gluonish.core.device`, which needs the class above.
 cache_owners: list[Callable[[Context], None]] = []
+memory_readers: list[Callable[[Context], MemoryInfo]] = []
 
 _interned: dict[tuple[str, int], Context] = {}
 

@@ -11,11 +11,13 @@ libraries decide for themselves, and so does a user who set glibc's own variable
 import ctypes
 import os
 import sys
+from collections.abc import Callable
 from functools import cache
 
 from gluonish.core.config import is_set
+from gluonish.core.memory_info import MemoryInfo
 
-__all__ = ["keep_freed_memory", "kept_limit", "release_freed_memory"]
+__all__ = ["keep_freed_memory", "kept_limit", "memory_info", "release_freed_memory"]
 
 # Parameters of mallopt.
 _TRIM_THRESHOLD = -1
@@ -60,3 +62,55 @@ def release_freed_memory() -> None:
     library = _glibc()
     if library is not None:
         library.malloc_trim(0)
+
+
+class _Counts(ctypes.Structure):
+    """What glibc's ``mallinfo2`` returns: ten sizes, of which some are numbers of blocks."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("heap", "free_blocks", "fast_blocks", "mappings", "mapped"),
+            *("unused", "fast_free", "in_use", "free", "top"),
+        )
+    ]
+
+
+@cache
+def _counter() -> Callable[[], _Counts] | None:
+    """Return glibc's function for its counts, None before 2.33 and elsewhere."""
+    library = _glibc()
+    if library is None or not hasattr(library, "mallinfo2"):
+        return None
+    function = library.mallinfo2
+    function.restype = _Counts
+    count: Callable[[], _Counts] = function
+    return count
+
+
+def memory_info() -> MemoryInfo:
+    """Return the memory of the machine and of this process.
+
+    Without glibc's counts, what is used is what is resident, and 0 is held; where the system has no
+    ``/proc`` either, nothing is known but the total.
+    """
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    available = _kibibytes("/proc/meminfo", "MemAvailable", total)
+    peak = _kibibytes("/proc/self/status", "VmHWM", 0)
+    counter = _counter()
+    if counter is None:
+        return MemoryInfo(available, total, _kibibytes("/proc/self/status", "VmRSS", 0), 0, peak)
+    counts = counter()
+    return MemoryInfo(available, total, counts.in_use + counts.mapped, counts.free, peak)
+
+
+def _kibibytes(path: str, name: str, missing: int) -> int:
+    """Return a line of a file of the kernel's, in bytes."""
+    try:
+        with open(path, encoding="ascii") as file:
+            for line in file:
+                if line.startswith(name):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return missing

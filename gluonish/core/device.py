@@ -14,13 +14,15 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from gluonish.core.context import Context, cache_owners
-from gluonish.core.cpu_memory import keep_freed_memory, release_freed_memory
+from gluonish.core.context import Context, cache_owners, memory_readers
+from gluonish.core.cpu_memory import keep_freed_memory, memory_info, release_freed_memory
 from gluonish.core.errors import DeviceError
+from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Shape
 from gluonish_engine import Stream
 
 __all__ = [
+    "DEVICE_CLASSES",
     "CPUDevice",
     "Device",
     "GPUSupport",
@@ -58,7 +60,11 @@ class Device(Protocol):
     streams: Mapping[Lane, Stream]
 
     def empty(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
-        """Return an array of undefined values here."""
+        """Return an array of undefined values here.
+
+        Raises:
+            MemoryError: if there is no memory for it.
+        """
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
         """Copy a host array into ``out``, which lies here, converting its dtype.
@@ -76,6 +82,10 @@ class Device(Protocol):
 
     def empty_cache(self) -> None:
         """Give memory that is kept for later arrays back to the driver."""
+
+    def memory_info(self) -> MemoryInfo:
+        """Return how much memory there is, and what of it is used."""
+        raise NotImplementedError
 
 
 _Empty = Callable[[Shape, np.dtype[Any]], Any]
@@ -121,6 +131,13 @@ class CPUDevice:
         """Give memory that is kept for later arrays back to the system."""
         release_freed_memory()
 
+    def memory_info(self) -> MemoryInfo:
+        """Return the memory of the machine and of this process."""
+        return memory_info()
+
+
+# Classes whose ``empty`` allocates; who watches allocations puts another there for that time.
+DEVICE_CLASSES: list[type] = [CPUDevice]
 
 _lock = threading.RLock()
 _devices: dict[Context, Device] = {}
@@ -226,3 +243,10 @@ def _empty_cache(context: Context) -> None:
 
 
 cache_owners.append(_empty_cache)
+
+
+def _memory_info(context: Context) -> MemoryInfo:
+    return device_of(context).memory_info()
+
+
+memory_readers.append(_memory_info)

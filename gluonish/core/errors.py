@@ -25,6 +25,7 @@ __all__ = [
     "NotSupportedError",
     "OperatorError",
     "OutOfBoundsError",
+    "OutOfMemoryError",
     "ParameterError",
     "UntraceableError",
     "nearest",
@@ -60,6 +61,10 @@ class ConfigError(GluonishError, ValueError):
 
 class DeviceError(GluonishError, RuntimeError):
     """A device is missing, out of memory, or arrays of several devices were mixed."""
+
+
+class OutOfMemoryError(DeviceError, MemoryError):
+    """A device has no memory for an array; the message says what was asked, and who holds it."""
 
 
 class DownloadError(GluonishError, RuntimeError):

@@ -8,10 +8,12 @@ steps of the interpreter.
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from gluonish.core.config import MXNET_EXEC_NUM_TEMP
+from gluonish.core.context import Context
 from gluonish.core.device import Device
+from gluonish.core.dtype import UINT8
+from gluonish.core.holders import Holder, describe_holders
+from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.graph.memory_plan import ALIGNMENT
 from gluonish.graph.steps import Frame
 
@@ -28,13 +30,15 @@ class Arena:
 
     Attributes:
         raw: The bytes.
+        owner: Who has them, in words, and where.
         tails: By the executable's number, of those that use no state.
     """
 
-    __slots__ = ("_tails_on_states", "raw", "tails")
+    __slots__ = ("_tails_on_states", "owner", "raw", "tails")
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Any, owner: tuple[Context, str] | None = None) -> None:
         self.raw = raw
+        self.owner = owner
         self.tails: dict[int, Frame] = {}
         self._tails_on_states: WeakKeyDictionary[object, dict[int, Frame]] = WeakKeyDictionary()
 
@@ -58,12 +62,14 @@ class Arenas:
     Args:
         device: Where they lie.
         keep: Whether to keep them between calls.
+        name: Of the Block.
     """
 
-    __slots__ = ("_device", "_idle", "_keep", "_members", "_most", "_nbytes")
+    __slots__ = ("_device", "_idle", "_keep", "_members", "_most", "_name", "_nbytes")
 
-    def __init__(self, device: Device, *, keep: bool) -> None:
+    def __init__(self, device: Device, *, keep: bool, name: str = "graph") -> None:
         self._device = device
+        self._name = name
         self._keep = keep
         self._idle: list[Arena] = []
         self._members = 0
@@ -83,7 +89,9 @@ class Arenas:
         try:
             return self._idle.pop()
         except IndexError:
-            return Arena(aligned_empty(self._device, self._nbytes))
+            owner = f"{self._name}:arena"
+            raw = aligned_empty(self._device, self._nbytes, owner)
+            return Arena(raw, (self._device.context, owner))
 
     def give(self, arena: Arena) -> None:
         """Take an arena back after a call."""
@@ -91,11 +99,26 @@ class Arenas:
             self._idle.append(arena)
 
 
-def aligned_empty(device: Device, nbytes: int) -> Any:
-    """Return new bytes on a device that start at a cache line."""
-    byte = np.dtype(np.uint8)
+def aligned_empty(device: Device, nbytes: int, owner: str) -> Any:
+    """Return new bytes on a device that start at a cache line.
+
+    Args:
+        device: Where.
+        nbytes: How many.
+        owner: Who asks, for messages and who watches allocations.
+
+    Raises:
+        OutOfMemoryError: if there is no memory for them.
+    """
     if device.xp_name != "numpy" or not nbytes:
-        return device.empty((nbytes,), byte)
-    raw = device.empty((nbytes + ALIGNMENT,), byte)
+        return empty_or_refuse(device, (nbytes,), UINT8, owner)
+    raw = empty_or_refuse(device, (nbytes + ALIGNMENT,), UINT8, owner)
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + nbytes]
+
+
+def _holder(arena: Arena) -> list[Holder]:
+    return [] if arena.owner is None else [Holder(*arena.owner, [arena.raw])]
+
+
+describe_holders(Arena, _holder)

@@ -83,7 +83,7 @@ class CallPlan:
         self.graph = optimize(specialize(inputs, outputs, specs, train=bool(training)))
         self._static_alloc = static_alloc
         self._lines = lines
-        self._arenas = Arenas(device, keep=static_alloc)
+        self._arenas = Arenas(device, keep=static_alloc, name=name)
         is_static = not (training or self.wanted_positions)
         stable = self.graph.inputs[data_count:] if is_static else None
         planned = self.graph if self.wanted_positions else without_history(self.graph)
@@ -105,7 +105,7 @@ class CallPlan:
         last = self._channels_last(forward, [], count)
         kept = forward.outputs[count:]
         offsets, state_nbytes = state_places([value.spec for value in kept])
-        self.states = States(device, state_nbytes, keep=static_alloc)
+        self.states = States(device, state_nbytes, keep=static_alloc, name=name)
         self.forward = Executable(
             [node for node in forward.nodes if node.op is not None],
             [Value(node) for node in forward.inputs],
@@ -136,7 +136,7 @@ class CallPlan:
         """Return the backward pass that leaves a state as it is."""
         with self._lock:
             if self._retaining is None:
-                arenas = Arenas(self.device, keep=self._static_alloc)
+                arenas = Arenas(self.device, keep=self._static_alloc, name=self.forward.name)
                 self._retaining = self._make_backward(arenas, lasting=True)
             return self._retaining
 
@@ -187,7 +187,8 @@ class CallPlan:
     def __call__(self, inputs: Sequence[NDArray], links: Links) -> list[NDArray]:
         """Return new outputs; with links, recorded."""
         kind = type(inputs[0])
-        outputs = [empty_like_spec(spec, self.device, kind) for spec in self.output_specs]
+        device, name = self.device, self.forward.name
+        outputs = [empty_like_spec(spec, device, kind, name) for spec in self.output_specs]
         self.fill(inputs, links, outputs)
         return outputs
 

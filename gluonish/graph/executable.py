@@ -14,12 +14,13 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from gluonish.core.device import Device
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, OutOfMemoryError
 from gluonish.core.random_state import next_key
 from gluonish.engine import current_engine
 from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
+from gluonish.graph.segment_use import segment_uses
 from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, StateUse
 from gluonish.graph.steps import Frame, Step, ViewStep
@@ -97,6 +98,9 @@ class Executable:
         self.segments: list[Steps] = [
             steps[i : i + segment_size] for i in range(0, len(steps), segment_size)
         ] or [()]
+        self._uses = segment_uses(
+            self.layout, self.segments, len(externals), len(outputs), self._stable
+        )
 
     def __call__(
         self,
@@ -162,39 +166,35 @@ class Executable:
             The key that the call's random numbers start from.
         """
         layout, device = self.layout, self.device
+        versions: Versions = []
+        if self._stable:
+            versions = [(reads[i], reads[i].version) for i in self._stable]
         if key is None:
             key = (0, 0)
             if layout.random_count:
                 key = next_key(device.context, layout.random_count)
-        updated: list[Var] = []
+        inline = self.inline
+        if self._asks:
+            inline = teams.claim(small=self._small)
+        if len(self.segments) > 1:
+            self._push_segments(frame, state, reads, writes, key, versions, inline)
+            return key
         if layout.mutated:
-            updated = [reads[i] for i in layout.mutated]
-            writes += updated
+            writes += [reads[i] for i in layout.mutated]
         if state is not None:
             if self._reads_state:
                 reads.append(state.var)
             if self._writes_state:
                 writes.append(state.var)
-                if self._reads_state:
-                    updated.append(state.var)
-        versions: Versions = []
-        if self._stable:
-            versions = [(reads[i], reads[i].version) for i in self._stable]
-        inline = self.inline
-        if self._asks:
-            inline = teams.claim(small=self._small)
-        if len(self.segments) > 1:
-            self._push_segments(frame, state, reads, writes, updated, key, versions, inline)
-        else:
-            current_engine().push(
-                lambda: self._run_all(frame, state, key, versions),  # half the price of a `partial`
-                reads,
-                writes,
-                device.lane,
-                0,
-                self.name,
-                inline,
-            )
+        current_engine().push(
+            lambda: self._run_all(frame, state, key, versions),  # half the price of a `partial`
+            reads,
+            writes,
+            device.lane,
+            0,
+            self.name,
+            inline,
+        )
         return key
 
     def _push_segments(
@@ -203,25 +203,32 @@ class Executable:
         state: State | None,
         reads: list[Var],
         writes: list[Var],
-        updated: list[Var],
         key: Key,
         versions: Versions,
         inline: bool,
     ) -> None:
-        # It orders the jobs, and an error in one keeps the later ones from running. The first and
-        # the last job hold the call's arrays: whoever comes later waits for the last. If the first
-        # is skipped, no raise may forgive that to the others: it does not read the frame's
-        # variable. All read what they update: its value outlives a call that is skipped.
-        frame_var = Var()
+        # Each job holds the arrays that its own steps touch, the first and the last the state too.
+        # A link between two jobs orders them: if one fails or is skipped, the links behind it are
+        # never written, so that no raise in between can forgive that to the jobs that follow.
         taken: list[Arena] = []
+        link = None
         last = len(self.segments) - 1
-        for i in range(last + 1):
-            outer = i in (0, last)
-            own = [frame_var] if i else []
+        for i, use in enumerate(self._uses):
+            held = [*[reads[n] for n in use.reads], *[writes[n] for n in use.reread]]
+            made = [*[writes[n] for n in use.writes], *[reads[n] for n in use.updates]]
+            if state is not None and i in (0, last):
+                if self._reads_state:
+                    held.append(state.var)
+                if self._writes_state:
+                    made.append(state.var)
+            if link is not None:
+                held.append(link)
+            link = Var()
+            made.append(link)
             current_engine().push(
                 partial(self._run_segment, i, frame, state, taken, key, versions),
-                [*own, *(reads if outer else updated)],
-                [frame_var, *(writes if outer else updated)],
+                held,
+                made,
                 self.device.lane,
                 0,
                 self.name,
@@ -288,7 +295,8 @@ class Executable:
                 message = f"{step.node.name}: {name} failed: {detail}"
                 if self._lines is not None:
                     message = self._lines.completed(message)
-                raise OperatorError(message) from error
+                kind = OutOfMemoryError if isinstance(error, MemoryError) else OperatorError
+                raise kind(message) from error
 
     def _copy(self, frame: Frame) -> None:
         """Make the copies that are left."""

@@ -13,10 +13,11 @@ from stable values only is computed by the *prologue*, into memory that all tail
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, NNVM_EXEC_MATCH_RANGE
 from gluonish.core.device import Device
+from gluonish.core.dtype import UINT8
+from gluonish.core.holders import Holder, describe_holders
+from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.memory_plan import Step as PlannerStep
@@ -252,7 +253,7 @@ class FrameLayout:
         return source is not None and source == target
 
     def _new_array(self, place: int, spec: Spec) -> Any:
-        raw = self._device.empty((spec.nbytes,), np.dtype(np.uint8))
+        raw = empty_or_refuse(self._device, (spec.nbytes,), UINT8, "packed parameters")
         return array_of(raw, spec, channels_last=place in self._last_places)
 
     def new_tail(self, arena: Any, state: Any = None) -> Frame:
@@ -275,6 +276,14 @@ class FrameLayout:
         if self._planned_count:
             tail.append([None] * self._planned_count)
         return tail
+
+
+def _holder(layout: FrameLayout) -> list[Holder]:
+    shared = list(layout._shared.values())
+    return [Holder(layout._device.context, "packed parameters of graphs", shared)]
+
+
+describe_holders(FrameLayout, _holder)
 
 
 def _mutated_inputs(step: RunStep) -> tuple[int, ...]:

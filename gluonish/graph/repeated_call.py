@@ -6,6 +6,7 @@ are the same arrays at nearly all calls. So it is found out once, and a call onl
 
 from collections.abc import Sequence
 
+from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.graph.call_plan import CallPlan
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import mode
@@ -22,11 +23,15 @@ class RepeatedCall:
         parameters: The inputs behind the data, in order.
     """
 
-    __slots__ = ("_device", "_mode", "_output_specs", "_parameters", "_specs", "_submit", "_vars")
+    __slots__ = (
+        *("_device", "_mode", "_name", "_output_specs"),
+        *("_parameters", "_specs", "_submit", "_vars"),
+    )
 
     def __init__(self, plan: CallPlan, parameters: Sequence[NDArray]) -> None:
         self._device = plan.device
         self._mode = plan.training
+        self._name = plan.forward.name
         self._output_specs = plan.output_specs
         self._parameters = parameters
         self._specs = plan.specs[: len(plan.specs) - len(parameters)]
@@ -51,7 +56,11 @@ class RepeatedCall:
         kind = type(data[0])
         outputs, writes = [], []
         for spec in self._output_specs:
-            raw, var = device.empty(spec.shape, spec.dtype), Var()
+            try:
+                raw = device.empty(spec.shape, spec.dtype)
+            except (MemoryError, ValueError):
+                raw = empty_or_refuse(device, spec.shape, spec.dtype, self._name)
+            var = Var()
             frame.append(raw)
             writes.append(var)
             outputs.append(kind(raw, spec, device, var))

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.context import Context, cache_owners
 from gluonish.core.device import Device
+from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.spec import Spec
 from gluonish.graph.arenas import aligned_empty
 from gluonish.graph.ir import Value
@@ -38,13 +39,15 @@ class State:
 
     Attributes:
         raw: The bytes.
+        owner: Who has them, in words, and where.
         var: The variable.
     """
 
-    __slots__ = ("__weakref__", "raw", "var")
+    __slots__ = ("__weakref__", "owner", "raw", "var")
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Any, owner: tuple[Context, str] | None = None) -> None:
         self.raw = raw
+        self.owner = owner
         self.var = Var()
 
 
@@ -78,12 +81,14 @@ class States:
         device: Where they lie.
         nbytes: Size of each.
         keep: Whether to keep them between calls.
+        name: Of the Block.
     """
 
-    __slots__ = ("_device", "_idle", "_lends", "_most", "_nbytes")
+    __slots__ = ("_device", "_idle", "_lends", "_most", "_name", "_nbytes")
 
-    def __init__(self, device: Device, nbytes: int, *, keep: bool) -> None:
+    def __init__(self, device: Device, nbytes: int, *, keep: bool, name: str = "graph") -> None:
         self._device = device
+        self._name = name
         self._nbytes = nbytes
         self._idle: list[State] = []
         small = min(_MAX_SMALL_IDLE, _SMALL_NBYTES // max(nbytes, 1))
@@ -106,7 +111,12 @@ class States:
             return self._idle.pop()
         except IndexError:
             lent = self._borrow() if self._lends else None
-            return State(aligned_empty(self._device, self._nbytes)) if lent is None else lent
+            return self._new() if lent is None else lent
+
+    def _new(self) -> State:
+        owner = f"{self._name}:kept for backward"
+        raw = aligned_empty(self._device, self._nbytes, owner)
+        return State(raw, (self._device.context, owner))
 
     def give(self, state: State) -> None:
         """Take a state back, for a later recorded call; its variable orders the writes."""
@@ -134,4 +144,9 @@ def _forget_lent(context: Context) -> None:
     _lent.clear()
 
 
+def _holder(state: State) -> list[Holder]:
+    return [] if state.owner is None else [Holder(*state.owner, [state.raw])]
+
+
+describe_holders(State, _holder)
 cache_owners.append(_forget_lent)

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import zip_longest
 from operator import attrgetter
-from typing import Any, NoReturn
+from typing import Any
 
 from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, Lane, device_of
 from gluonish.core.dtype import UINT8
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, GluonishError
+from gluonish.core.out_of_memory import give_back, no_memory
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
@@ -47,6 +48,11 @@ _BULKY = 1 << 20
 _AHEAD = 1
 _under_way: defaultdict[Lane, deque[Var]] = defaultdict(deque)  # what the last of them write
 
+# Bytes of smaller arrays that may be under way, so that a loop that never waits is bounded.
+_MOST_NBYTES = 256 << 20
+_small: defaultdict[Lane, deque[tuple[Var, int]]] = defaultdict(deque)
+_small_nbytes: defaultdict[Lane, int] = defaultdict(int)
+
 # Mapped over the inputs, these cost less than a comprehension does.
 _data_of, _link_of = attrgetter("_data"), attrgetter("_link")
 _spec_of, _var_of = attrgetter("_spec"), attrgetter("_var")
@@ -65,7 +71,8 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         The output as an NDArray, or a list of the visible outputs where there are several.
 
     Raises:
-        DeviceError: if the arrays lie on several devices, or there is no memory for the result.
+        DeviceError: if the arrays lie on several devices.
+        OutOfMemoryError: if there is no memory for the result.
         ArgumentTypeError: if an input is no array.
         ArgumentError: if ``out`` has another shape or dtype than the result.
     """
@@ -97,7 +104,7 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
                 for spec in out_specs
             ]
     except (MemoryError, ValueError) as error:
-        _say_not_allocated(op, out_specs, device, error)
+        results = _outputs_again(op, inputs, attrs, out, out_specs, device, error)
     run(op, inputs, attrs, results, device)
     if flags & RECORDING and op.gradient is not None:
         record_call(op, inputs, attrs, results)
@@ -108,20 +115,35 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     return _handed_back(op, attrs, results, out)
 
 
-def _say_not_allocated(
-    op: Operator, specs: Sequence[Spec], device: Device, error: Exception
-) -> NoReturn:
-    """Raise a DeviceError where an array library gave no memory; errors of ours as they are.
+def _outputs_again(
+    op: Operator,
+    inputs: Sequence[NDArray],
+    attrs: Attrs,
+    out: Any,
+    specs: Sequence[Spec],
+    device: Device,
+    error: Exception,
+) -> list[NDArray]:
+    """Return the outputs of a call that failed for memory, now that the caches went back.
 
     NumPy has a ValueError for sizes that no address reaches, and a MemoryError for the others.
+
+    Raises:
+        OutOfMemoryError: if there still is none; errors of ours as they are.
     """
     if isinstance(error, GluonishError):
         raise error
-    wanted = ", ".join(f"{spec} of {spec.nbytes} bytes" for spec in specs)
-    raise DeviceError(
-        f"{op.name}: expected memory for {wanted} on {device.context}, got none; use smaller "
-        "arrays, or free some"
-    ) from error
+    give_back(device.context)
+    try:
+        if out is not None:
+            return _given_outputs(op, out, inputs, specs, device)
+        if device.xp_name == "numpy":
+            return _new_outputs(op, inputs, attrs, specs, device)
+        return [empty_like_spec(spec, device, type(inputs[0]), op.name) for spec in specs]
+    except GluonishError:
+        raise
+    except (MemoryError, ValueError) as again:
+        raise no_memory(op.name, list(specs), device.context) from again
 
 
 def _handed_back(op: Operator, attrs: Attrs, results: Sequence[NDArray], out: Any) -> Any:
@@ -201,17 +223,29 @@ def keep_pace(device: Device, made: NDArray) -> None:
     """Wait until no more than two large operators of a CPU are under way.
 
     A worker that has one waiting loses no time. A caller that runs further ahead gains none, and
-    each array it asks for is new memory that no cache holds, where one could be used again.
+    each array it asks for is new memory that no cache holds, where one could be used again. Of
+    smaller arrays, 256 MiB may be under way.
 
     Args:
         device: Where the last operator runs.
         made: What it writes.
     """
-    if device.xp_name == "numpy" and made._data.nbytes >= _BULKY:
-        running = _under_way[device.lane]
+    if device.xp_name != "numpy":
+        return
+    lane, nbytes = device.lane, made._data.nbytes
+    if nbytes >= _BULKY:
+        running = _under_way[lane]
         running.append(made._var)
         if len(running) > _AHEAD:
             current_engine().settle(running.popleft())
+        return
+    small = _small[lane]
+    small.append((made._var, nbytes))
+    _small_nbytes[lane] += nbytes
+    while small and _small_nbytes[lane] > _MOST_NBYTES:
+        var, nbytes = small.popleft()
+        _small_nbytes[lane] -= nbytes
+        current_engine().settle(var)
 
 
 def runtime_attrs(op: Operator, attrs: Attrs, flags: int, device: Device) -> dict[str, Any]:
@@ -264,11 +298,11 @@ def _given_outputs(
     results = []
     for spec, given in zip_longest(specs, wanted[: len(specs)]):
         if given is None:
-            results.append(empty_like_spec(spec, device))
+            results.append(empty_like_spec(spec, device, owner=op.name))
             continue
         _check_output(op, given, spec)
         if given.stype != "default":
-            results.append(empty_like_spec(spec, device))
+            results.append(empty_like_spec(spec, device, owner=op.name))
             continue
         # The kernel may overwrite what it has yet to read, unless it works element by element and
         # both are the same array.
@@ -277,7 +311,9 @@ def _given_outputs(
         )
         # Kernels that do not know of layouts fill contiguous arrays.
         safe = safe and (given._data.flags.c_contiguous or follows_layout(op))
-        results.append(given.detach() if safe else empty_like_spec(spec, device, type(given)))
+        results.append(
+            given.detach() if safe else empty_like_spec(spec, device, type(given), op.name)
+        )
     return results
 
 
@@ -348,13 +384,10 @@ def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | N
     specs = op.infer(**attrs)
     flags = recording.mode.get()
     attrs = runtime_attrs(op, attrs, flags, device)
-    try:
-        if out is None:
-            results = [empty_like_spec(spec, device) for spec in specs]
-        else:
-            results = _given_outputs(op, out, (), specs, device)
-    except (MemoryError, ValueError) as error:
-        _say_not_allocated(op, specs, device, error)
+    if out is None:
+        results = [empty_like_spec(spec, device, owner=op.name) for spec in specs]
+    else:
+        results = _given_outputs(op, out, (), specs, device)
     run(op, (), attrs, results, device)
     if flags & WATCHED and op.random:
         recording.watcher.get()(op, attrs, (), results)

@@ -16,6 +16,8 @@ from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, device_of
 from gluonish.core.dtype import BFLOAT16, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
+from gluonish.core.holders import Holder, Rank, describe_holders
+from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.core.spec import Shape, Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray import recording
@@ -271,9 +273,32 @@ def assign(source: "NDArray", out: Any) -> None:
     out[...] = source._data
 
 
-def empty_like_spec(spec: Spec, device: Device, kind: type[NDArray] = NDArray) -> NDArray:
-    """Return a new array of undefined values, of the ``kind`` of the face that asks for it."""
-    return kind(device.empty(spec.shape, spec.dtype), spec, device, Var())
+def empty_like_spec(
+    spec: Spec, device: Device, kind: type[NDArray] = NDArray, owner: str = ""
+) -> NDArray:
+    """Return a new array of undefined values, of the ``kind`` of the face that asks for it.
+
+    Args:
+        spec: Shape and dtype.
+        device: Where.
+        kind: Class of the array.
+        owner: Operator or Block that asks, for messages and who watches allocations.
+
+    Raises:
+        OutOfMemoryError: if there is no memory for it.
+    """
+    try:
+        raw = device.empty(spec.shape, spec.dtype)
+    except (MemoryError, ValueError):
+        raw = empty_or_refuse(device, spec.shape, spec.dtype, owner or "NDArray")
+    return kind(raw, spec, device, Var())
+
+
+def _holder(array: NDArray) -> list[Holder]:
+    return [Holder(array._device.context, f"arrays {array._spec}", [array._data])]
+
+
+describe_holders(NDArray, _holder, Rank.ARRAY)
 
 
 def from_host(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from gluonish.autograd import pause
 from gluonish.core.context import Context
 from gluonish.core.errors import ParameterError
+from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape
 from gluonish.ndarray import NDArray, recording
@@ -184,3 +185,15 @@ class ParameterArrays:
             if self._stype != "default":
                 return whole_rows(self)
             return mean_on_cpu(self.list_data())
+
+
+def _holders(parameter: ParameterArrays) -> list[Holder]:
+    return [
+        Holder(ctx, name, [x._data])
+        for name, held in (("parameters", parameter._data), ("gradients", parameter._grad))
+        for ctx, x in (held or {}).items()
+        if x.stype == "default"
+    ]
+
+
+describe_holders(ParameterArrays, _holders)

@@ -16,7 +16,7 @@ import numpy as np
 from gluonish.autograd import mark_variables, pause
 from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, ParameterError
+from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray, array, zeros
@@ -176,6 +176,7 @@ class Parameter(ParameterArrays):
 
         Raises:
             ParameterError: if the shape is still unknown.
+            OutOfMemoryError: if there is no memory for it.
         """
         with _FINISHING:
             deferred = self._deferred_init
@@ -187,9 +188,12 @@ class Parameter(ParameterArrays):
                     f"{told(self)}: expected a known shape, got {shape}; "
                     "give in_units, in_channels and the like to the layer"
                 )
-            with pause():
-                data = deferred.values(self.name, shape, self._dtype)
-                self._allocate(data, deferred.contexts)
+            try:
+                with pause():
+                    data = deferred.values(self.name, shape, self._dtype)
+                    self._allocate(data, deferred.contexts)
+            except OutOfMemoryError as error:
+                raise OutOfMemoryError(f"{told(self)}: {error}") from error
             self._deferred_init = None
 
     def _allocate(self, source: NDArray, contexts: Sequence[Context]) -> None:

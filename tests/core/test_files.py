@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gluonish.core.files import atomic_write
+from gluonish.core.errors import NotSupportedError
+from gluonish.core.files import atomic_write, local_path
 
 
 def test_content_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -138,3 +139,13 @@ def test_a_long_name_fits(tmp_path: Path) -> None:
     with atomic_write(target) as file:
         file.write(b"x")
     assert target.read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("path", ["/a/b", "file:///a/b", Path("/a/b")], ids=str)
+def test_a_local_path_has_no_protocol(path: str | Path) -> None:
+    assert local_path(path, "X") == "/a/b"
+
+
+def test_a_path_of_another_protocol_is_refused() -> None:
+    with pytest.raises(NotSupportedError, match=r"X: expected a path .*there is no client for s3"):
+        local_path("s3://bucket/a", "X")

@@ -4,7 +4,7 @@ Three non-blocking streams: ``compute`` runs kernels, ``upload`` takes copies th
 ``download`` those that go to the host. Every array is allocated on ``compute``, where a block that
 was freed may still have work pending. So work on ``compute`` needs no care, and ``upload`` comes
 behind what ``compute`` was given before each launch and keeps its arrays until it is through with
-them.
+them. ``MXNET_GPU_WORKER_NSTREAMS`` puts more streams beside ``compute``; these do as ``upload``.
 """
 
 import os
@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.config import MXNET_ENABLE_GPU_P2P, MXNET_GPU_WORKER_NSTREAMS
 from gluonish.core.context import Context
-from gluonish.core.device import Lane
+from gluonish.core.device import DEVICE_CLASSES, Lane
 from gluonish.core.errors import DeviceError
+from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Shape
+from gluonish.kernels.cupy.pool import open_pool
 from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish_engine import Stream
 
@@ -30,16 +33,21 @@ class GPUDevice:
     Args:
         context: ``gpu(i)``.
         cupy: The module; device ``i`` is known to exist.
+
+    Attributes:
+        pool: Its memory, as ``MXNET_GPU_MEM_POOL_TYPE`` said when it was made.
     """
 
     __slots__ = (
         "_pid",
         "_raw",
+        "_ways",
         "compute",
         "context",
         "copy_lane",
         "download",
         "lane",
+        "pool",
         "priority_lane",
         "streams",
         "upload",
@@ -56,44 +64,40 @@ class GPUDevice:
         self.copy_lane: Lane = ("gpu", number, "copy")
         self.priority_lane: Lane = self.lane  # a stream runs its operations in order
         self._pid = os.getpid()
+        self._ways: set[int] = set()  # GPUs that copies have come from
         self._raw = cupy.cuda.Device(number)
+        self.pool = open_pool(cupy, self._raw)
         self.compute = DeviceStream(cupy, self._raw)
+        self.compute.beside = tuple(
+            DeviceStream(cupy, self._raw, after=self.compute, keeps=True)
+            for _ in range(MXNET_GPU_WORKER_NSTREAMS.value - 1)
+        )
         self.upload = DeviceStream(cupy, self._raw, after=self.compute)
         self.download = DeviceStream(cupy, self._raw)
         self.streams: Mapping[Lane, Stream] = {self.lane: self.compute, self.copy_lane: self.upload}
 
     def empty(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
-        """Return an array of undefined values in CuPy's pool.
+        """Return an array of undefined values in the pool.
 
         Raises:
-            DeviceError: without memory for it, and in a child of the process that opened the
-                device.
+            MemoryError: if there is no memory for it.
+            DeviceError: in a child of the process that opened the device.
         """
         if os.getpid() != self._pid:
             raise DeviceError(
                 f"{self.context}: expected the process that opened the device, got a forked child "
                 "of it; start processes with spawn, or open the device in the child only"
             )
-        try:
-            return self._allocate(shape, dtype)
-        except self.xp.cuda.memory.OutOfMemoryError:
-            self.empty_cache()
-        try:
-            return self._allocate(shape, dtype)
-        except self.xp.cuda.memory.OutOfMemoryError as error:
-            raise DeviceError(
-                f"{self.context}: expected memory for {shape} of {dtype.name}, got {error}; "
-                "use smaller batches, or drop arrays"
-            ) from error
-
-    def _allocate(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
         with self._raw, self.compute.raw:
             return self.xp.empty(shape, dtype)
 
     def _current(self) -> DeviceStream:
         """The stream that a launch runs on; `compute` outside launches."""
-        current = self.xp.cuda.get_current_stream()
-        return self.upload if current.ptr == self.upload.raw.ptr else self.compute
+        current = self.xp.cuda.get_current_stream().ptr
+        for stream in (self.upload, *self.compute.beside):
+            if current == stream.raw.ptr:
+                return stream
+        return self.compute
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
         """Copy ``source`` into ``out``, which is contiguous, converting its dtype.
@@ -128,6 +132,7 @@ class GPUDevice:
         with self._raw, stream.raw:
             near, owner = source, source.device.id
             if owner != self.context.device_id:
+                self._open_way(owner)
                 same = source.dtype == out.dtype
                 near = out if same else self.xp.empty(source.shape, source.dtype)
                 runtime.memcpyPeerAsync(
@@ -138,6 +143,20 @@ class GPUDevice:
                 out[...] = near
         if near is not source or stream is not self.compute:
             stream.keep(source, out)
+
+    def _open_way(self, owner: int) -> None:
+        """Let copies from a GPU run directly where they can; else the driver goes by the host."""
+        if owner in self._ways:
+            return
+        self._ways.add(owner)
+        runtime, number = self.xp.cuda.runtime, self.context.device_id
+        if not MXNET_ENABLE_GPU_P2P.value or not runtime.deviceCanAccessPeer(number, owner):
+            return
+        try:
+            runtime.deviceEnablePeerAccess(owner)
+        except runtime.CUDARuntimeError as error:
+            if "AlreadyEnabled" not in str(error):
+                raise
 
     def to_host(self, source: Any) -> np.ndarray[Any, Any]:
         """Return a copy on the host of an array whose values are there, waiting for that copy.
@@ -167,9 +186,24 @@ class GPUDevice:
         return result
 
     def empty_cache(self) -> None:
-        """Give free blocks on this device, and free page-locked memory, back to the driver."""
-        self.compute.release()
-        self.upload.release()
+        """Give free blocks on this device, and free page-locked memory, back to the driver.
+
+        What is under way holds memory, too: it is waited for.
+        """
+        for stream in (self.compute, self.upload):
+            stream.synchronize_event(stream.record())
+            stream.release()
+        self.pool.release()
         with self._raw:
             self.xp.get_default_memory_pool().free_all_blocks()
         self.xp.get_default_pinned_memory_pool().free_all_blocks()
+
+    def memory_info(self) -> MemoryInfo:
+        """Return the device's memory, and what the pool has of it."""
+        with self._raw:
+            free, total = self.xp.cuda.runtime.memGetInfo()
+        pool = self.pool.statistics()
+        return MemoryInfo(int(free), int(total), pool.used, pool.held, pool.peak_used)
+
+
+DEVICE_CLASSES.append(GPUDevice)

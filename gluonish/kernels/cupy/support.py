@@ -3,15 +3,19 @@
 CuPy is imported when a GPU is first asked for.
 """
 
+import logging
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.config import MXNET_CUDA_LIB_CHECKING
 from gluonish.core.context import Context
 from gluonish.core.errors import DeviceError
 from gluonish.kernels.cupy.device import GPUDevice
 
 __all__ = ["CuPySupport"]
+
+_LOG = logging.getLogger("gluonish")
 
 
 def _import_cupy() -> ModuleType:
@@ -30,6 +34,7 @@ class CuPySupport:
 
     def __init__(self, load: Callable[[], ModuleType] = _import_cupy) -> None:
         self._load = load
+        self._checked = False
 
     def make_device(self, context: Context) -> GPUDevice:
         """Return the device of a GPU context.
@@ -79,7 +84,28 @@ class CuPySupport:
             raise _missing(device_id, str(error)) from error.__cause__
         if device_id >= count:
             raise _missing(device_id, f"{count} CUDA device{'s' * (count != 1)}, counted from 0")
+        if not self._checked and MXNET_CUDA_LIB_CHECKING.value:
+            self._checked = True
+            _check_versions(cupy)
         return cupy
+
+
+def _check_versions(cupy: Any) -> None:
+    """Leave a line in the log if the driver is for an older CUDA than the libraries."""
+    driver, libraries = (
+        (number // 1000, number % 1000 // 10)
+        for number in (
+            cupy.cuda.runtime.driverGetVersion(),
+            cupy.cuda.runtime.runtimeGetVersion(),
+        )
+    )
+    if driver[0] < libraries[0]:
+        _LOG.warning(
+            "CUDA: expected a driver for CUDA %d or later, as the libraries are of %d.%d, got one "
+            "for %d.%d; update it, or install gluonish[cuda%d] (MXNET_CUDA_LIB_CHECKING=0 says "
+            "nothing)",
+            *(libraries[0], *libraries, *driver, driver[0]),
+        )
 
 
 def _count(cupy: Any) -> int:

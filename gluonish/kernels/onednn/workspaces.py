@@ -8,7 +8,9 @@ that give one back at once may keep one too many.
 
 import numpy as np
 
+from gluonish.core.context import cpu
 from gluonish.core.device import Device, watch_devices
+from gluonish.core.holders import Holder, describe_holders
 from gluonish.kernels.onednn.memory import Array
 
 __all__ = ["Workspace", "Workspaces"]
@@ -40,6 +42,13 @@ class Workspace:
         self._buffer: Array = np.empty(nbytes + _PAGE, np.uint8)
         self.address = -(-self._buffer.ctypes.data // _PAGE) * _PAGE
         self.nbytes = nbytes
+
+
+def _holder(workspace: Workspace) -> list[Holder]:
+    return [Holder(cpu(), "scratch of operators", [workspace._buffer])]
+
+
+describe_holders(Workspace, _holder)
 
 
 class Workspaces:

@@ -165,6 +165,7 @@ class Array:
     """An array of the double; ``raw`` holds the values."""
 
     __array_ufunc__ = None  # NumPy leaves its operators to ours
+    base = None  # CuPy has that of a view; here the block is what keeps the memory
 
     def __init__(self, machine: Machine, raw: Any, block: Block) -> None:
         self._machine = machine

@@ -8,17 +8,52 @@ import numpy as np
 
 from tests.kernels.cupy.arrays import SURFACE, Array, add_functions
 from tests.kernels.cupy.linear_algebra import make_fft, make_linalg
-from tests.kernels.cupy.machine import Event, Machine
+from tests.kernels.cupy.machine import CUDARuntimeError, DriverMemory, Event, Machine
 
 __all__ = ["CUDARuntimeError", "OutOfMemoryError", "make_cupy", "make_special"]
 
 
-class CUDARuntimeError(RuntimeError):
-    """What CUDA reports."""
-
-
 class OutOfMemoryError(MemoryError):
     """What the pool reports."""
+
+    def __init__(self, size: int, total: int, limit: int = 0) -> None:
+        super().__init__(
+            f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes)."
+        )
+
+
+class UnownedMemory:
+    """Memory of somebody else's, who is kept alive."""
+
+    def __init__(self, ptr: int, size: int, owner: object, device_id: int = -1) -> None:
+        self.ptr = ptr
+        self.size = size
+        self._owner = owner
+        self.device_id = device_id
+
+
+class MemoryPointer:
+    """A place in memory."""
+
+    def __init__(self, mem: Any, offset: int) -> None:
+        self.mem = mem
+        self.ptr = mem.ptr + offset
+
+
+class _DefaultPool:
+    """CuPy's own pool."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.freed: list[Any] = []
+
+    def malloc(self, size: int) -> Any:
+        """Return new memory."""
+        return MemoryPointer(DriverMemory(self._machine, size), 0)
+
+    def free_all_blocks(self) -> None:
+        """Note that the blocks of the current device were freed."""
+        self.freed.append(self._machine.here.device)
 
 
 class _Device:
@@ -49,14 +84,22 @@ def _cuda(machine: Machine) -> Any:
 
     runtime = SimpleNamespace(
         CUDARuntimeError=CUDARuntimeError,
+        errorMemoryAllocation=2,
         getDeviceCount=device_count,
         getDevice=lambda: machine.here.device,
-        memGetInfo=lambda: (machine.here.device * 1000 + 10, 1 << 30),
+        driverGetVersion=lambda: 13000,
+        runtimeGetVersion=lambda: 13000,
+        memGetInfo=lambda: (
+            machine.capacity - machine.reserved.get(machine.here.device, 0),
+            machine.capacity,
+        ),
         memcpyHostToDevice=1,
         memcpyDeviceToHost=2,
         memcpyAsync=lambda dst, src, size, kind, stream: machine.copy(
             dst, src, size, stream, {1: "h2d", 2: "d2h"}[kind]
         ),
+        deviceCanAccessPeer=lambda number, peer: int(number != peer),
+        deviceEnablePeerAccess=lambda peer: machine.log.append(("way", machine.here.device, peer)),
         memcpyPeerAsync=lambda dst, to, src, of, size, stream: machine.copy(
             dst, src, size, stream, f"peer{of}to{to}"
         ),
@@ -68,6 +111,9 @@ def _cuda(machine: Machine) -> Any:
         alloc_pinned_memory=machine.allocate_pinned,
         get_current_stream=lambda: machine.here.streams[-1] if machine.here.streams else null,
         memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        Memory=lambda size: DriverMemory(machine, size),
+        UnownedMemory=UnownedMemory,
+        MemoryPointer=MemoryPointer,
         device=SimpleNamespace(get_cublas_handle=lambda: 7),
         runtime=runtime,
     )
@@ -81,22 +127,21 @@ def make_cupy(machine: Machine) -> Any:
     module.lib = SimpleNamespace(stride_tricks=SimpleNamespace())
     add_functions(module, machine)
     module.linalg, module.fft = make_linalg(machine), make_fft(machine)
-    allocate = module.empty
-
-    def empty(shape: Any, dtype: Any = float, order: str = "C") -> Array:
-        if machine.out_of_memory:
-            machine.out_of_memory -= 1
-            raise OutOfMemoryError("Out of memory allocating 512 bytes")
-        array: Array = allocate(shape, dtype)
-        return array
-
-    module.empty = empty
-    module.freed = []
-    pool = SimpleNamespace(free_all_blocks=lambda: module.freed.append(machine.here.device))
+    pool = _DefaultPool(machine)
+    module.freed = pool.freed
     pinned = SimpleNamespace(free_all_blocks=lambda: module.freed.append("pinned"))
     module.get_default_memory_pool = lambda: pool
     module.get_default_pinned_memory_pool = lambda: pinned
-    module.cuda.cublas = SimpleNamespace(gemmStridedBatchedEx=_gemm(machine))
+
+    def set_allocator(allocator: Any = None) -> None:
+        machine.allocator = allocator
+
+    module.cuda.set_allocator = set_allocator
+    module.cuda.get_allocator = lambda: machine.allocator or pool.malloc
+    computes: list[int] = []  # how products were to be computed, in order
+    module.cuda.cublas = SimpleNamespace(
+        gemmStridedBatchedEx=_gemm(machine, computes), computes=computes
+    )
     return module
 
 
@@ -104,13 +149,21 @@ def _matrix(machine: Machine, address: int, kind: int, lead: int, columns: int) 
     """Return cuBLAS's view of an address: (lead, columns), columns first."""
     memory = machine._behind(address)
     assert memory is not None, "cuBLAS was given an address outside device memory"
-    dtype = np.dtype({2: np.float16, 14: ml_dtypes.bfloat16}[kind])
+    dtype = np.dtype({0: np.float32, 2: np.float16, 14: ml_dtypes.bfloat16}[kind])
     start = address - memory.raw.ctypes.data
     flat = memory.raw[start : start + lead * columns * dtype.itemsize].view(dtype)
     return memory, flat.reshape(columns, lead).T
 
 
-def _gemm(machine: Machine) -> Any:
+def _multiplied(array: Any, compute: int) -> Any:
+    """Return what a multiplier gets of a matrix, in float32."""
+    wide = array.astype(np.float32)
+    if compute != 77:  # CUBLAS_COMPUTE_32F_FAST_TF32 drops 13 bits
+        return wide
+    return ((wide.view(np.uint32) + 0x1000) & 0xFFFFE000).view(np.float32)
+
+
+def _gemm(machine: Machine, computes: list[int]) -> Any:
     """Return cublasGemmStridedBatchedEx as cuBLAS documents it."""
 
     def gemm(
@@ -120,17 +173,23 @@ def _gemm(machine: Machine) -> Any:
         c: int, kind_c: int, ldc: int, stride_c: int,
         batch: int, compute: int, algorithm: int,
     ) -> None:  # fmt: skip
-        assert (handle, compute, algorithm) == (7, 68, -1)
+        assert (handle, algorithm) == (7, -1)
+        assert compute in ((77,) if kind_a == 0 else (68, 69)), "a type that cuBLAS does not take"
+        computes.append(compute)
         stream = machine.current()
+        size = 4 if kind_a == 0 else 2
         for i in range(batch):
-            memory_a, left = _matrix(machine, a + 2 * i * stride_a, kind_a, lda, m if flip_a else k)
-            memory_b, right = _matrix(
-                machine, b + 2 * i * stride_b, kind_b, ldb, k if flip_b else n
+            memory_a, left = _matrix(
+                machine, a + size * i * stride_a, kind_a, lda, m if flip_a else k
             )
-            memory_c, out = _matrix(machine, c + 2 * i * stride_c, kind_c, ldc, n)
+            memory_b, right = _matrix(
+                machine, b + size * i * stride_b, kind_b, ldb, k if flip_b else n
+            )
+            memory_c, out = _matrix(machine, c + size * i * stride_c, kind_c, ldc, n)
             machine.use(stream, [(memory_a, False), (memory_b, False), (memory_c, True)], "gemm")
-            x = left.astype(np.float32).T[:m] if flip_a else left.astype(np.float32)[:m]
-            y = right.astype(np.float32).T[:, :n] if flip_b else right.astype(np.float32)[:, :n]
+            left, right = _multiplied(left, compute), _multiplied(right, compute)
+            x = left.T[:m] if flip_a else left[:m]
+            y = right.T[:, :n] if flip_b else right[:, :n]
             assert (x.shape, y.shape) == ((m, k), (k, n))
             out[:m] = (x @ y).astype(out.dtype)
 

@@ -16,10 +16,27 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Block", "Event", "Machine", "PinnedMemory", "Race", "Stream"]
+__all__ = [
+    "Block",
+    "CUDARuntimeError",
+    "DriverMemory",
+    "Event",
+    "Machine",
+    "PinnedMemory",
+    "Race",
+    "Stream",
+]
 
 Clock = dict[str, int]
 HOST = "host"
+
+
+class CUDARuntimeError(RuntimeError):
+    """What CUDA reports."""
+
+    def __init__(self, message: str, status: int = 999) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Race(AssertionError):
@@ -52,12 +69,32 @@ class Memory:
 
 
 class Block:
-    """Memory that an array and its views own; goes back to its pool with the last of them."""
+    """Memory that an array and its views own; goes back to its pool with the last of them.
 
-    def __init__(self, memory: Memory, pool: list[Memory], device: int) -> None:
+    That of an allocator goes with the allocator's pointer.
+    """
+
+    def __init__(
+        self, memory: Memory, pool: list[Memory] | None, device: int, pointer: Any
+    ) -> None:
         self.memory = memory
         self.device = device
-        weakref.finalize(self, pool.append, memory)
+        self.pointer = pointer
+        if pool is not None:
+            weakref.finalize(self, pool.append, memory)
+
+
+class DriverMemory:
+    """Memory of the current device as the driver gives it: CuPy's ``Memory``."""
+
+    def __init__(self, machine: "Machine", nbytes: int) -> None:
+        self.device_id = machine.here.device
+        self.size = nbytes
+        self.ptr = 0
+        if nbytes:
+            memory = machine.reserve(nbytes, self.device_id)
+            self.ptr = int(memory.raw.ctypes.data)
+            weakref.finalize(self, machine.free, memory, self.device_id)
 
 
 class PinnedMemory(np.ndarray):
@@ -159,17 +196,24 @@ class Machine:
 
     Args:
         devices: How many.
+
+    Attributes:
+        capacity: Bytes that each device has.
+        reserved: Bytes of each that the driver gave out.
+        allocator: What CuPy was told to ask for memory; None for a pool of its own.
     """
 
     def __init__(self, devices: int = 1) -> None:
         self.devices = devices
+        self.capacity = 1 << 30
+        self.reserved: dict[int, int] = {}
+        self.allocator: Callable[[int], Any] | None = None
         self.lock = threading.RLock()
         self.host: Clock = {}
         self.here = _Here()
         self.log: list[tuple[Any, ...]] = []
         self.streams: list[Stream] = []
         self.broken: Exception | None = None
-        self.out_of_memory = 0
         self.transfers = 0
         self._pools: dict[tuple[int, str], list[Memory]] = {}
         self._pinned: list[Memory] = []
@@ -211,8 +255,34 @@ class Machine:
     def allocate(self, nbytes: int) -> Block:
         """Return a block of the current stream's pool, a used one if there is any."""
         stream = self.current()
+        if self.allocator is not None and nbytes:
+            pointer = self.allocator(nbytes)
+            memory = self._behind(pointer.ptr)
+            assert memory is not None, "an allocator gave an address outside device memory"
+            assert memory.raw.size >= nbytes, "an allocator gave less than was asked for"
+            return Block(memory, None, stream.device_id, pointer)
         pool = self._pools.setdefault((stream.device_id, stream.name), [])
-        return Block(self._take(pool, nbytes), pool, stream.device_id)
+        return Block(self._take(pool, nbytes), pool, stream.device_id, None)
+
+    def reserve(self, nbytes: int, device: int) -> Memory:
+        """Return new memory of a device.
+
+        Raises:
+            CUDARuntimeError: The device has no more.
+        """
+        with self.lock:
+            used = self.reserved.get(device, 0)
+            if used + nbytes > self.capacity:
+                raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory", 2)
+            self.reserved[device] = used + nbytes
+            self._memories.append(Memory(nbytes))
+            return self._memories[-1]
+
+    def free(self, memory: Memory, device: int) -> None:
+        """Take back what `reserve` gave: the driver waits for all work that may use it."""
+        with self.lock:
+            self.reserved[device] -= memory.raw.size
+            self._memories.remove(memory)
 
     def allocate_pinned(self, nbytes: int) -> PinnedMemory:
         """Return page-locked memory; its new owner writes it, so earlier reads must be over."""

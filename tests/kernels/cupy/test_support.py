@@ -9,7 +9,7 @@ import pytest
 import gluonish as mx
 from gluonish import nd
 from gluonish.context import gpu_memory_info, num_gpus
-from gluonish.core.errors import DeviceError
+from gluonish.core.errors import DeviceError, OutOfMemoryError
 from gluonish.kernels.cupy import CuPySupport
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine
@@ -60,32 +60,51 @@ def test_failed_device_is_tried_again_at_the_next_use(gpus: Any, machine: Machin
     np.testing.assert_array_equal(nd.ones((2,), ctx=mx.gpu(0)).asnumpy(), [1, 1])
 
 
-def test_numbers_of_the_machine(gpus: Any) -> None:
+def test_numbers_of_the_machine(gpus: Any, machine: Machine) -> None:
+    held = nd.zeros((1 << 20,), ctx=mx.gpu(0))
     assert num_gpus() == 2
-    assert gpu_memory_info(1) == (1010, 1 << 30)
+    assert gpu_memory_info(1) == (1 << 30, 1 << 30)
+    assert gpu_memory_info(0) == ((1 << 30) - machine.reserved[0], 1 << 30)
+    del held
 
 
-def test_empty_cache_frees_the_blocks_of_its_device(gpus: Any) -> None:
+def test_empty_cache_frees_the_blocks_of_its_device(gpus: Any, machine: Machine) -> None:
+    nd.zeros((1000,), ctx=mx.gpu(1)).wait_to_read()
+    assert machine.reserved[1] > 0
     mx.gpu(1).empty_cache()
+    assert machine.reserved[1] == 0
     assert gpus.freed == [1, "pinned"]
     mx.cpu().empty_cache()
     assert gpus.freed == [1, "pinned"]
 
 
 def test_full_memory_is_tried_again_after_the_cache_is_freed(gpus: Any, machine: Machine) -> None:
-    nd.ones((2,), ctx=mx.gpu(0))
-    machine.out_of_memory = 1
-    np.testing.assert_array_equal(nd.ones((2,), ctx=mx.gpu(0)).asnumpy(), [1, 1])
-    assert gpus.freed
+    machine.capacity = 12 << 20
+    nd.ones((2 << 20,), ctx=mx.gpu(0)).wait_to_read()  # 8 of 12 MiB, kept by the pool
+    assert nd.ones((9 << 18,), ctx=mx.gpu(0)).sum().asscalar() == 9 << 18
+    assert machine.reserved[0] <= 12 << 20
 
 
-def test_full_memory_is_refused_with_shape_and_dtype(gpus: Any, machine: Machine) -> None:
-    nd.ones((2,), ctx=mx.gpu(0))
-    machine.out_of_memory = 2
+def test_memory_that_other_streams_keep_goes_back_too(gpus: Any, machine: Machine) -> None:
+    machine.capacity = 12 << 20
+    nd.ones((2 << 20,)).as_in_context(mx.gpu(0))  # kept until the upload is over
+    assert nd.ones((9 << 18,), ctx=mx.gpu(0)).sum().asscalar() == 9 << 18
+
+
+def test_full_memory_is_refused_with_what_was_asked_and_who_has_it(
+    gpus: Any, machine: Machine
+) -> None:
+    machine.capacity = 10 << 20
+    held = [nd.ones((1 << 20,), ctx=mx.gpu(0)) for _ in range(2)]
     with pytest.raises(
-        DeviceError, match=r"gpu\(0\): expected memory for \(3, 4\) of float16, got"
+        OutOfMemoryError,
+        match=r"_full: expected memory for float16\(3, 1048576\) of 6291456 bytes on gpu\(0\), got "
+        r"none, while 8\.4 MB are held: arrays float32\(1048576,\) \(2 arrays, 8\.4 MB\); use",
     ):
-        nd.ones((3, 4), ctx=mx.gpu(0), dtype="float16")
+        nd.ones((3, 1 << 20), ctx=mx.gpu(0), dtype="float16")
+    assert float(held[0][0].asscalar()) == 1
+    with pytest.raises(OutOfMemoryError, match=r"broadcast_add: expected memory for .* on gpu"):
+        held[0].reshape((2, -1)) + held[1][:1]
 
 
 def test_forked_child_is_refused(gpus: Any, monkeypatch: pytest.MonkeyPatch) -> None:

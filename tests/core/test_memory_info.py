@@ -1,0 +1,54 @@
+"""The figures of a CPU's memory move with what the process does."""
+
+import sys
+
+import pytest
+
+from gluonish import nd
+from gluonish.core import cpu_memory
+from gluonish.core.context import cpu
+
+SIZE = 10_000_000  # bytes
+
+glibc = pytest.mark.skipif(cpu_memory._counter() is None, reason="the C library tells no counts")
+
+
+@glibc
+def test_used_and_held_follow_an_array() -> None:
+    nd.zeros((SIZE,), dtype="uint8").wait_to_read()  # what is made once is there then
+    before = cpu().memory_info()
+    x = nd.zeros((SIZE,), dtype="uint8")
+    x.wait_to_read()
+    during = cpu().memory_info()
+    assert 0.9 * SIZE < during.used - before.used < 1.2 * SIZE
+    del x
+    nd.waitall()
+    after = cpu().memory_info()
+    assert during.used - after.used > 0.9 * SIZE
+    assert after.reserved == after.used + after.held
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_figures_of_the_machine() -> None:
+    info = cpu().memory_info()
+    assert 0 < info.free <= info.total
+    assert 0 < info.peak <= info.total
+    assert cpu(3).memory_info().total == info.total
+
+
+def test_without_counts_what_is_resident_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_memory, "_counter", lambda: None)
+    info = cpu().memory_info()
+    assert info.held == 0
+    if sys.platform.startswith("linux"):
+        assert 0 < info.used <= info.peak
+
+
+def test_without_files_of_the_kernel_the_rest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = cpu_memory._kibibytes
+    monkeypatch.setattr(
+        cpu_memory, "_kibibytes", lambda path, name, missing: known("/nowhere", name, missing)
+    )
+    info = cpu().memory_info()
+    assert info.free == info.total > 0
+    assert info.peak == 0
