@@ -1,35 +1,41 @@
-"""Two-bit gradient compression: each element becomes ``threshold``, 0 or ``-threshold``.
+"""Gradient compression with error feedback: two bits an element, or one.
 
 What is lost stays in a residual that the next gradient is added to. Within one process nothing is
-packed, because nothing is sent; the values are those that packing and unpacking would give.
+packed, because nothing is sent; the values are those that packing and unpacking give. A store that
+sends them over a network packs them with `Compression.pack`, in MXNet's layout: 16 elements of two
+bits, or 32 of one, to a word of four bytes; elements fill a byte from its most significant bit.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.spec import Shape
 from gluonish.kvstore.transfer import apply_in_place, new_array
 from gluonish.ndarray import NDArray, zeros
 
-__all__ = ["TwoBitCompression", "compression_from"]
+__all__ = ["Compression", "OneBitCompression", "TwoBitCompression", "compression_from"]
+
+_Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+_Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
-class TwoBitCompression:
+class Compression(ABC):
     """Compresses gradients of one process, with a residual for each key and device.
 
     Args:
-        threshold: What an element's absolute value must reach to be sent; above 0.
-
-    Raises:
-        ArgumentError: The threshold is not above 0.
+        threshold: What decides about an element; see the classes.
     """
 
+    kind: ClassVar[str]
+    bits: ClassVar[int]
+
     def __init__(self, threshold: float = 0.5) -> None:
-        if not threshold > 0:
-            raise ArgumentError(
-                f"gradient compression: expected a threshold above 0, got {threshold}"
-            )
         self.threshold = threshold
         self._residuals: dict[tuple[int | str, int], NDArray] = {}
 
@@ -57,37 +63,136 @@ class TwoBitCompression:
         step = partial(_add_gradient, gradient._data)
         apply_in_place(step, residual, [gradient], priority)
         sent = new_array(gradient, gradient.context)
-        apply_in_place(
-            partial(_quantize, residual._data, self.threshold), sent, [residual], priority
-        )
+        apply_in_place(partial(self._quantize, residual._data), sent, [residual], priority)
         apply_in_place(partial(_subtract, sent._data), residual, [sent], priority)
         return sent
+
+    @abstractmethod
+    def _quantize(self, residual: Any, out: Any) -> None:
+        """Fill ``out`` with what the receiver sees of a residual."""
+
+    @abstractmethod
+    def pack(self, sent: _Floats) -> _Bytes:
+        """Return what `compress` gave as bytes, four for each word.
+
+        Args:
+            sent: Any shape, float32 on the host.
+        """
+
+    @abstractmethod
+    def unpack(self, packed: _Bytes, shape: Shape) -> _Floats:
+        """Return the float32 array of a shape that `pack` made bytes of.
+
+        Raises:
+            ArgumentError: There are more or fewer bytes than the shape needs.
+        """
+
+    def _filled(self, codes: _Bytes) -> _Bytes:
+        """Return codes, with zeros up to a whole word."""
+        return np.pad(codes, (0, -codes.size % (32 // self.bits)))
+
+    def _check(self, packed: _Bytes, shape: Shape) -> None:
+        expected = 4 * -(-prod(shape) * self.bits // 32)
+        if packed.size != expected:
+            raise ArgumentError(
+                f"gradient compression: expected {expected} bytes for shape {shape},"
+                f" got {packed.size}"
+            )
+
+
+class TwoBitCompression(Compression):
+    """Each element becomes ``threshold``, 0 or ``-threshold``.
+
+    Codes are 11 for ``threshold``, 10 for ``-threshold`` and 00 for 0; 01 is read as 0.
+
+    Args:
+        threshold: What an element's absolute value must reach to be sent; above 0.
+
+    Raises:
+        ArgumentError: The threshold is not above 0.
+    """
+
+    kind = "2bit"
+    bits = 2
+
+    def __init__(self, threshold: float = 0.5) -> None:
+        if not threshold > 0:
+            raise ArgumentError(
+                f"gradient compression: expected a threshold above 0, got {threshold}"
+            )
+        super().__init__(threshold)
+
+    def _quantize(self, residual: Any, out: Any) -> None:
+        out[...] = 0
+        out[residual >= self.threshold] = self.threshold
+        out[residual <= -self.threshold] = -self.threshold
+
+    def pack(self, sent: _Floats) -> _Bytes:
+        """Return four elements to a byte."""
+        flat = sent.reshape(-1)
+        codes = (flat != 0).astype(np.uint8) << 1 | (flat > 0).astype(np.uint8)
+        codes = self._filled(codes.astype(np.uint8)).reshape(-1, 4)
+        packed = codes[:, 0] << 6 | codes[:, 1] << 4 | codes[:, 2] << 2 | codes[:, 3]
+        return packed.astype(np.uint8)
+
+    def unpack(self, packed: _Bytes, shape: Shape) -> _Floats:
+        """Return ``threshold``, 0 or ``-threshold`` for each code."""
+        self._check(packed, shape)
+        codes = (packed[:, None] >> np.array([6, 4, 2, 0], np.uint8) & 3).reshape(-1)
+        values = np.array([0, 0, -self.threshold, self.threshold], np.float32)
+        found: _Floats = values[codes[: prod(shape)]].reshape(shape)
+        return found
+
+
+class OneBitCompression(Compression):
+    """Each element becomes 1 where it is above ``threshold``, else -1; MXNet has it from 2.0 on.
+
+    Args:
+        threshold: What an element must exceed to become 1.
+    """
+
+    kind = "1bit"
+    bits = 1
+
+    def _quantize(self, residual: Any, out: Any) -> None:
+        out[...] = -1
+        out[residual > self.threshold] = 1
+
+    def pack(self, sent: _Floats) -> _Bytes:
+        """Return eight elements to a byte."""
+        return np.packbits(self._filled((sent.reshape(-1) > 0).astype(np.uint8)))
+
+    def unpack(self, packed: _Bytes, shape: Shape) -> _Floats:
+        """Return 1 or -1 for each bit."""
+        self._check(packed, shape)
+        bits = np.unpackbits(packed, count=prod(shape)).astype(np.float32)
+        return (2 * bits - 1).reshape(shape)
+
+
+_KINDS: Mapping[str, type[Compression]] = {
+    made.kind: made for made in (TwoBitCompression, OneBitCompression)
+}
 
 
 def _add_gradient(gradient: Any, residual: Any) -> None:
     residual += gradient
 
 
-def _quantize(residual: Any, threshold: float, out: Any) -> None:
-    out[...] = 0
-    out[residual >= threshold] = threshold
-    out[residual <= -threshold] = -threshold
-
-
 def _subtract(sent: Any, residual: Any) -> None:
     residual -= sent
 
 
-def compression_from(params: Mapping[str, Any]) -> TwoBitCompression:
+def compression_from(params: Mapping[str, Any]) -> Compression:
     """Return the compression that ``set_gradient_compression`` names.
 
     Raises:
-        ArgumentError: The type is not ``"2bit"``, or a setting is unknown.
+        ArgumentError: The type is neither ``"2bit"`` nor ``"1bit"``, or a setting is unknown.
     """
     unknown = set(params) - {"type", "threshold"}
-    if unknown or params.get("type") != "2bit":
+    kind = _KINDS.get(params.get("type", ""))
+    if unknown or kind is None:
         raise ArgumentError(
-            "gradient compression: expected {'type': '2bit', 'threshold': above 0},"
+            "gradient compression: expected {'type': '2bit' or '1bit', 'threshold': number},"
             f" got {dict(params)}"
         )
-    return TwoBitCompression(float(params.get("threshold", 0.5)))
+    return kind(float(params.get("threshold", 0.5)))

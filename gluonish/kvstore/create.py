@@ -1,14 +1,24 @@
 """Stores by name."""
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+import logging
+
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DeviceError,
+    NotSupportedError,
+)
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.kvstore import KINDS, KVStore
+from gluonish.kvstore.nccl_reduce import NCCLReduction, find_nccl
 
 __all__ = ["check_name", "create"]
 
 _DISTRIBUTED = ("dist", "dist_sync", "dist_async", "dist_device_sync", "dist_sync_device", "p3")
+_LOG = logging.getLogger("gluonish")
+_told: list[str] = []  # what the log has said already
+
 _ELSEWHERE = {
-    "nccl": "use 'device', which adds up on the GPUs without NCCL",
     "horovod": "use 'device' for the GPUs of one machine",
     "byteps": "use 'device' for the GPUs of one machine",
 }
@@ -18,8 +28,9 @@ def create(name: str = "local") -> KVStoreBase:
     """Create a store.
 
     Args:
-        name: ``"local"``, ``"device"``, or the class name of a registered store; its case does not
-            matter.
+        name: ``"local"``, ``"device"``, ``"nccl"``, or the class name of a registered store; its
+            case does not matter. Without NCCL ``"nccl"`` gives a device store, and the log says
+            so once.
 
     Raises:
         ArgumentError: There is no such store.
@@ -34,6 +45,8 @@ def create(name: str = "local") -> KVStoreBase:
         return registered()
     if kind in KINDS:
         return KVStore(kind)
+    if kind == "nccl":
+        return _nccl_store()
     if kind in _DISTRIBUTED:
         raise NotSupportedError(
             f"kvstore: expected a store of one process, got {name!r}; use 'device', or register a "
@@ -46,17 +59,28 @@ def create(name: str = "local") -> KVStoreBase:
     raise _unknown(name)
 
 
+def _nccl_store() -> KVStore:
+    """Return a store that adds up through NCCL, or a device store where that is missing."""
+    try:
+        return KVStore("nccl", NCCLReduction(find_nccl()))
+    except DeviceError as error:
+        if not _told:
+            _told.append("nccl")
+            _LOG.warning("%s; 'nccl' stores are 'device' stores here", error)
+        return KVStore("device")
+
+
 def check_name(name: str) -> None:
     """Refuse a name that no store of MXNet's or of the user's has, without making a store.
 
     Raises:
         ArgumentError: There is no such store.
     """
-    names = {*KINDS, *KVStoreBase.kv_registry, *_DISTRIBUTED, *_ELSEWHERE}
+    names = {*KINDS, "nccl", *KVStoreBase.kv_registry, *_DISTRIBUTED, *_ELSEWHERE}
     if name.lower() not in names:
         raise _unknown(name)
 
 
 def _unknown(name: str) -> ArgumentError:
-    known = sorted({*KINDS, *KVStoreBase.kv_registry})
+    known = sorted({*KINDS, "nccl", *KVStoreBase.kv_registry})
     return ArgumentError(f"kvstore: expected one of {', '.join(known)}, got {name!r}")

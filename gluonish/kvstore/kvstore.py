@@ -4,13 +4,16 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gluonish.core.config import MXNET_KVSTORE_USETREE
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import atomic_write, open_to_read
 from gluonish.kvstore.base import KVStoreBase, check_capability
-from gluonish.kvstore.compression import TwoBitCompression, compression_from
+from gluonish.kvstore.compression import Compression, compression_from
+from gluonish.kvstore.nccl_reduce import NCCLReduction
 from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
-from gluonish.kvstore.transfer import sum_arrays
+from gluonish.kvstore.transfer import Cut, sum_arrays
+from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater
 
@@ -33,23 +36,30 @@ class KVStore(KVStoreBase):
     """A store inside one process; made by `create`.
 
     ``local`` adds gradients up on the CPU, ``device`` on the first device of each list. Sums run in
-    the order of the list, so that results repeat exactly.
+    the order of the list, so that results repeat exactly; with ``MXNET_KVSTORE_USETREE`` those of a
+    device store run in the order of a tree of the devices, which repeats as well. A push that fails
+    leaves the stored value as it was, and the store usable.
 
     Args:
         handle: ``"local"`` or ``"device"``, or another name of MXNet's for one of them.
+        reduction: What adds up arrays of several GPUs instead.
 
     Raises:
         ArgumentError: There is no such store.
     """
 
-    def __init__(self, handle: str = "local") -> None:
-        if handle not in KINDS:
+    def __init__(self, handle: str = "local", reduction: NCCLReduction | None = None) -> None:
+        if handle not in KINDS and reduction is None:
             raise ArgumentError(f"KVStore: expected one of {', '.join(KINDS)}, got {handle!r}")
         self._kind = handle
-        self._on_device = KINDS[handle]
+        self._on_device = KINDS.get(handle, True)
+        self._reduction = reduction
         self._stored: dict[Key, NDArray] = {}
         self._updater: UpdateFunction | None = None
-        self._compression: TwoBitCompression | None = None
+        self._compression: Compression | None = None
+        self._cut = Cut.from_environment()
+        trees = self._on_device and MXNET_KVSTORE_USETREE.value
+        self._trees = TreeReduction() if trees else None
 
     # -- values ----------------------------------------------------------------------------------
 
@@ -96,7 +106,7 @@ class KVStore(KVStoreBase):
             sums.append((name, self._sum(name, values, context, priority), stored))
         if self._updater is None:
             for _, total, stored in sums:
-                copy_over(total, stored, priority)
+                copy_over(total, stored, priority, refreshes=True)
         else:
             self._update(self._updater, sums)
 
@@ -120,6 +130,9 @@ class KVStore(KVStoreBase):
             stored = self._find("pull", name)
             _check_like("pull", name, targets, stored, dtype=False)
             if ignore_sparse and stored.stype != "default":
+                continue
+            if self._trees is not None and _fit_for_trees([*targets, stored]):
+                self._trees.spread(stored, targets, priority)
                 continue
             for target in targets:
                 copy_over(stored, target, priority, refreshes=True)
@@ -180,7 +193,11 @@ class KVStore(KVStoreBase):
                 self._compression.compress(key, i, value, priority)
                 for i, value in enumerate(values)
             ]
-        return sum_arrays(values, context, priority)
+        if self._reduction is not None and self._reduction.takes(values, context):
+            return self._reduction.add_up(values, context, priority)
+        if self._trees is not None and _fit_for_trees(values):
+            return self._trees.add_up(values, context, priority)
+        return sum_arrays(values, context, priority, self._cut)
 
     def _move(self, key: Key, stored: NDArray, context: Context) -> NDArray:
         """Bring a stored value to the device where its gradients are added up, for good."""
@@ -242,10 +259,10 @@ class KVStore(KVStoreBase):
             updater(*(list(part) for part in zip(*group, strict=True)))
 
     def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
-        """Send gradients as two bits an element.
+        """Send gradients as two bits an element, or one; what is lost comes with later ones.
 
         Args:
-            compression_params: ``{"type": "2bit", "threshold": 0.5}``.
+            compression_params: ``{"type": "2bit", "threshold": 0.5}``, or ``"1bit"``.
 
         Raises:
             ArgumentError: The store is ``local``, or the parameters are wrong.
@@ -339,6 +356,14 @@ def _pairs(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
             )
         found.setdefault(name, []).extend(arrays)
     return list(found.items())
+
+
+def _fit_for_trees(arrays: list[NDArray]) -> bool:
+    """Whether arrays are several dense ones of one dtype, each in one piece of memory."""
+    return len(arrays) > 1 and all(
+        x.stype == "default" and x.dtype == arrays[0].dtype and x._data.flags.c_contiguous
+        for x in arrays
+    )
 
 
 def _check_like(

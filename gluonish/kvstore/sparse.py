@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.kvstore.transfer import new_array, sum_arrays
+from gluonish.kvstore.transfer import new_array, send, sum_arrays
 from gluonish.ndarray import NDArray
-from gluonish.ndarray.copying import copy_into
 from gluonish.ndarray.sparse import RowSparseNDArray
 from gluonish.ndarray.sparse.arithmetic import add_rows
 from gluonish.ndarray.sparse.selection import retain_rows
@@ -20,7 +19,7 @@ def copied(value: NDArray, context: Context) -> NDArray:
         made: NDArray = value.detach().copyto(context)
         return made
     dense = new_array(value, context)
-    copy_into(value, dense)
+    send(value, dense)
     return dense
 
 
@@ -33,10 +32,10 @@ def copy_over(
         source: Where from.
         target: Where to; it keeps its storage type.
         priority: Of dense copies; higher goes first.
-        refreshes: As `copy_into` takes it.
+        refreshes: As `send` takes it.
     """
     if source.stype == target.stype == "default":
-        copy_into(source, target, priority, refreshes=refreshes)
+        send(source, target, priority, refreshes=refreshes)
         return
     source = source.detach()
     if source.stype not in ("default", target.stype):

@@ -1,22 +1,48 @@
 """What stores do with arrays: add them up over devices, in one fixed order, and copy results back.
 
-Each is one engine operation with a priority, so that a Trainer's first layers, which the next
-forward pass needs first, overtake its last ones.
+All of it are engine operations with a priority, on lanes beside those of compute: a sum runs as
+soon as its gradients are there, while the backward pass goes on; and a Trainer's first layers,
+which the next forward pass needs first, overtake its last ones.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from gluonish.core.config import MXNET_KVSTORE_BIGARRAY_BOUND, MXNET_KVSTORE_REDUCTION_NTHREADS
 from gluonish.core.context import Context
 from gluonish.core.device import device_of
 from gluonish.engine import current_engine
 from gluonish.ndarray import NDArray
-from gluonish.ndarray.copying import copy_into
+from gluonish.ndarray.copying import transfer
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, empty_like_spec
 from gluonish.ops.precision import accumulator
+from gluonish_engine import Var
 
-__all__ = ["apply_in_place", "new_array", "sum_arrays"]
+__all__ = ["WHOLE", "Cut", "apply_in_place", "new_array", "send", "sum_arrays", "sum_into"]
+
+
+class Cut(NamedTuple):
+    """Into how many parts the sum of arrays on the CPU is cut; they run at the same time.
+
+    Attributes:
+        bound: Arrays of more elements are cut.
+        parts: The number of parts.
+    """
+
+    bound: int
+    parts: int
+
+    @classmethod
+    def from_environment(cls) -> "Cut":
+        """Return what the environment says."""
+        return cls(MXNET_KVSTORE_BIGARRAY_BOUND.value, MXNET_KVSTORE_REDUCTION_NTHREADS.value)
+
+
+WHOLE = Cut(0, 1)
 
 
 def new_array(like: NDArray, context: Context) -> NDArray:
@@ -24,18 +50,51 @@ def new_array(like: NDArray, context: Context) -> NDArray:
     return empty_like_spec(like._spec, device_of(context))
 
 
-def sum_arrays(values: Sequence[NDArray], context: Context, priority: int) -> NDArray:
+def send(source: NDArray, target: NDArray, priority: int = 0, *, refreshes: bool = False) -> None:
+    """Copy dense values into another array, beside what the devices compute.
+
+    Args:
+        source: Where from.
+        target: Where to, over devices and dtypes.
+        priority: Higher goes first.
+        refreshes: As `gluonish.ndarray.copying.copy_into` takes it.
+    """
+    current_engine().push(
+        partial(_send, source, target),
+        [source._var, target._var] if refreshes else [source._var],
+        [target._var],
+        target._device.copy_lane,
+        priority,
+        "_copyto",
+        source.size <= LIGHT_INLINE_SIZE,
+    )
+
+
+def _send(source: NDArray, target: NDArray) -> None:
+    if source._device.xp_name == target._device.xp_name == "numpy":
+        np.copyto(target._data, source._data, casting="unsafe")  # takes one thread; others compute
+    else:
+        transfer(source, target)
+
+
+def sum_arrays(
+    values: Sequence[NDArray], context: Context, priority: int, cut: Cut = WHOLE
+) -> NDArray:
     """Return the sum of arrays of one shape and dtype as a new array on a device.
 
-    The order is that of the list, whatever the devices' speed, so that runs repeat exactly; 16-bit
-    floats are added up in float32.
+    The order is that of the list, whatever the devices' speed and however the sum is cut, so that
+    runs repeat exactly; 16-bit floats are added up in float32.
     """
     out = new_array(values[0], context)
     if len(values) == 1:
-        copy_into(values[0], out, priority)
+        send(values[0], out, priority)
         return out
     near = [_on_same_memory(value, out, priority) for value in values]
-    apply_in_place(partial(_sum_into, [x._data for x in near]), out, near, priority)
+    whole = all(x._data.flags.c_contiguous for x in near) and out._device.xp_name == "numpy"
+    if out.size > cut.bound and cut.parts > 1 and whole:
+        _sum_in_parts(near, out, priority, cut.parts)
+    else:
+        apply_in_place(partial(sum_into, [x._data for x in near]), out, near, priority)
     return out
 
 
@@ -44,14 +103,35 @@ def _on_same_memory(value: NDArray, out: NDArray, priority: int) -> NDArray:
     if value._device is out._device or value._device.xp_name == out._device.xp_name == "numpy":
         return value
     copied = new_array(value, out.context)
-    copy_into(value, copied, priority)
+    send(value, copied, priority)
     return copied
 
 
-def _sum_into(values: Sequence[Any], out: Any) -> None:
+def _sum_in_parts(values: Sequence[NDArray], out: NDArray, priority: int, parts: int) -> None:
+    """Push the sum as operations that only wait for the values; the last makes it one array."""
+    engine, lane = current_engine(), out._device.priority_lane
+    reads = [x._var for x in values]
+    flat = [x._data.reshape(-1) for x in values]
+    target = out._data.reshape(-1)
+    limits = [out.size * i // parts for i in range(parts + 1)]
+    done = []
+    for low, high in pairwise(limits):
+        done.append(Var())
+        task = partial(sum_into, [x[low:high] for x in flat], target[low:high])
+        engine.push(task, reads, [done[-1]], lane, priority, "kvstore")
+    engine.push(_join, done, [out._var], lane, priority, "kvstore_join", True)
+
+
+def _join() -> None:
+    """All parts are there."""
+
+
+def sum_into(values: Sequence[Any], out: Any) -> None:
+    """Add up raw arrays in the order of the list; of these only the first may be ``out``."""
     wide = accumulator(out.dtype)
-    total = out if wide == out.dtype else out.astype(wide)
-    total[...] = values[0]
+    total = out if wide == out.dtype else values[0].astype(wide)
+    if total is out and values[0] is not out:
+        total[...] = values[0]
     for value in values[1:]:
         total += value
     if total is not out:

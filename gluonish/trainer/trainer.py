@@ -16,6 +16,7 @@ from typing import Any
 from gluonish.autograd import pause
 from gluonish.core.errors import ArgumentError
 from gluonish.kvstore import KVStore, KVStoreBase
+from gluonish.kvstore.core_shares import share_cores
 from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.parameter import Parameter, ParameterDict
 from gluonish.parameter.arrays import ParameterArrays
@@ -81,6 +82,7 @@ class Trainer:
         self._positions = {id(param): i for i, param in enumerate(self._params)}
         self._moves = Parameter.moves
         self._contexts = common_contexts(self._params)
+        share_cores(self._contexts)
         self._compression_params = compression_params
         self._optimizer = make_optimizer(optimizer, optimizer_params, self._params)
         self._updaters = [get_updater(self._optimizer) for _ in self._contexts]
@@ -170,6 +172,7 @@ class Trainer:
     def _change_contexts(self, contexts: list[Any]) -> None:
         """Train on other devices from now on, with the states so far."""
         self._contexts = contexts
+        share_cores(contexts)
         count_on(self._optimizer, contexts)
         if self._kv_initialized and self._kvstore is None:
             self._init_kvstore()

@@ -1,11 +1,19 @@
 """Stores by name."""
 
+import importlib
 from typing import Any
 
 import pytest
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DeviceError,
+    NotSupportedError,
+)
 from gluonish.kvstore import KVStoreBase, create
+
+create_module: Any = importlib.import_module("gluonish.kvstore.create")
 
 
 @pytest.mark.parametrize(
@@ -19,10 +27,26 @@ def test_case_does_not_matter() -> None:
     assert create("LOCAL").type == "local"
 
 
-@pytest.mark.parametrize("name", ["nccl", "dist_sync", "dist_async", "dist_device_sync", "horovod"])
+@pytest.mark.parametrize("name", ["dist_sync", "dist_async", "dist_device_sync", "horovod"])
 def test_missing_store_names_another(name: str) -> None:
     with pytest.raises(NotSupportedError, match=f"'{name}'; use 'device'"):
         create(name)
+
+
+def test_without_nccl_there_is_a_device_store_and_one_line_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def missing() -> Any:
+        raise DeviceError("nccl: expected CuPy with NCCL, got none")
+
+    monkeypatch.setattr(create_module, "find_nccl", missing)
+    monkeypatch.setattr(create_module, "_told", [])
+    with caplog.at_level("WARNING", "gluonish"):
+        assert [create("nccl").type, create("NCCL").type] == ["device", "device"]
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "nccl: expected CuPy with NCCL, got none; 'nccl' stores are 'device' stores here"
+    )
 
 
 def test_unknown_store_is_refused() -> None:

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.core.context import cpu
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.config import MXNET_KVSTORE_USETREE
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
 from gluonish.engine import use_engine
 from gluonish.kvstore import KVStore, KVStoreBase, create
+from gluonish.kvstore.compression import TwoBitCompression
 from gluonish.ndarray import NDArray, array, ones, zeros
 from gluonish.optimizer import SGD, Adam, Updater
+from gluonish.optimizer import create as create_optimizer
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 DEVICES = [cpu(0), cpu(1), cpu(2)]
@@ -212,6 +215,17 @@ def test_compressed_values_are_mxnets() -> None:
         np.testing.assert_allclose(out.asnumpy(), np.array(step["pulled"], np.float32))
 
 
+def test_packed_gradients_are_those_of_the_layout() -> None:
+    told = json.loads((GOLDEN / "gradient_2bit.json").read_text(encoding="utf-8"))
+    compression = TwoBitCompression(told["threshold"])
+    for step in told["steps"]:
+        for sender, gradient in enumerate(step["grads"]):
+            sent = compression.compress("g", sender, array(gradient), 0).asnumpy()
+            packed = compression.pack(sent)
+            assert packed.tobytes().hex() == step["packed_hex_derived"][sender]
+            np.testing.assert_array_equal(compression.unpack(packed, sent.shape), sent)
+
+
 def test_local_store_refuses_compression() -> None:
     with pytest.raises(ArgumentError, match="device store, got local"):
         create("local").set_gradient_compression({"type": "2bit"})
@@ -287,3 +301,57 @@ def test_facts_are_those_of_one_process(store: KVStore) -> None:
 def test_unknown_kind_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"KVStore: expected one of local, .*got 'foo'"):
         KVStore("foo")
+
+
+# -- failures ------------------------------------------------------------------------------------
+
+
+def failed(context: Context) -> NDArray:
+    """An array whose values were never computed."""
+
+    def fail(out: Any) -> None:
+        raise ValueError("no gradient")
+
+    made = zeros((2,), context)
+    made._write(fail, name="failing")
+    return made
+
+
+@pytest.mark.parametrize("trees", [False, True])
+@pytest.mark.parametrize("updates", [False, True])
+def test_push_that_fails_leaves_the_old_value_and_a_usable_store(
+    updates: bool, trees: bool
+) -> None:
+    with use_engine("ThreadedEnginePerDevice"), MXNET_KVSTORE_USETREE.override(trees):
+        store = KVStore("device")
+        store.init("w", array([1.0, 2.0]))
+        if updates:
+            store.set_optimizer(create_optimizer("sgd", learning_rate=1.0))
+        good = [array([0.25, 0.5], ctx=cpu(i)) for i in range(2)]
+        out = [zeros((2,), cpu(i)) for i in range(2)]
+        store.pull("w", out)
+        store.push("w", [good[0], failed(cpu(1))])
+        store.pull("w", out)
+        with pytest.raises(OperatorError, match="no gradient"):
+            out[1].wait_to_read()
+        for x in out:
+            assert x.asnumpy().tolist() == [1.0, 2.0]
+        store.push("w", good)
+        store.pull("w", out)
+        for x in out:  # 1 - 0.5 and 2 - 1, or the sums
+            assert x.asnumpy().tolist() == [0.5, 1.0]
+
+
+def test_compressed_push_that_fails_leaves_a_usable_store() -> None:
+    with use_engine("ThreadedEnginePerDevice"):
+        store = KVStore("device")
+        store.set_gradient_compression({"type": "2bit", "threshold": 0.5})
+        store.init("w", array([1.0, 2.0]))
+        out = zeros((2,))
+        store.push("w", [array([0.5, 0.0]), failed(cpu(1))])
+        store.pull("w", out)
+        with pytest.raises(OperatorError, match="no gradient"):
+            out.wait_to_read()
+        store.push("w", [array([0.5, 0.0]), array([0.5, -0.5], ctx=cpu(1))])
+        store.pull("w", out)
+        assert out.asnumpy().tolist() == [1.0, -0.5]

@@ -2,13 +2,16 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gluonish.core.context import cpu
-from gluonish.engine import current_engine
+from gluonish.core.errors import OperatorError
+from gluonish.engine import current_engine, use_engine
 from gluonish.kvstore import create
-from gluonish.kvstore.transfer import sum_arrays
-from gluonish.ndarray import ones
+from gluonish.kvstore.transfer import Cut, sum_arrays
+from gluonish.ndarray import array, ones
+from gluonish.testing.engine_trace import engine_trace
 
 
 def test_order_of_the_sum_is_that_of_the_list() -> None:
@@ -40,3 +43,37 @@ def test_priority_reaches_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     store.pushpull(0, values, priority=-7)
     # The move of the stored value to its device is not needed here; sum, replacement, two pulls.
     assert seen == [-7, -7, -7, -7]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64"])
+@pytest.mark.parametrize("size", [1, 4, 10, 1003])
+def test_cut_sum_is_the_whole_one(size: int, dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    values = [array(rng.uniform(-9, 9, size), ctx=cpu(i), dtype=dtype) for i in range(3)]
+    whole = sum_arrays(values, cpu(0), 0).asnumpy()
+    for parts in (2, 4, 7):
+        cut = sum_arrays(values, cpu(0), 0, Cut(0, parts)).asnumpy()
+        np.testing.assert_array_equal(cut, whole)
+
+
+def test_arrays_above_the_bound_are_added_up_in_parts_at_the_same_time() -> None:
+    def sums(size: int) -> int:
+        values = [ones((size,), ctx=cpu(i)) for i in range(2)]
+        with engine_trace() as ran:
+            sum_arrays(values, cpu(0), 0, Cut(100, 3))
+        return sum(entry.name == "kvstore" for entry in ran)
+
+    assert (sums(100), sums(101)) == (1, 3)
+
+
+def test_failed_value_fails_the_cut_sum_only() -> None:
+    def fail(out: Any) -> None:
+        raise ValueError("no room")
+
+    with use_engine("ThreadedEnginePerDevice"):
+        bad, good = ones((200,)), ones((200,), ctx=cpu(1))
+        bad._write(fail, name="failing")
+        total = sum_arrays([bad, good], cpu(0), 0, Cut(100, 2))
+        with pytest.raises(OperatorError, match="no room"):
+            total.wait_to_read()
+        assert sum_arrays([good, good], cpu(0), 0, Cut(100, 2)).asnumpy().tolist() == [2.0] * 200

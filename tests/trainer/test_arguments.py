@@ -63,7 +63,7 @@ def test_wrong_types_are_refused_when_the_trainer_is_made(wrong: dict[str, Any])
 
 def test_unknown_compression_is_refused_when_the_trainer_is_made() -> None:
     with pytest.raises(ArgumentError, match="'2bit'"):
-        Trainer([parameter()], "sgd", compression_params={"type": "1bit"})
+        Trainer([parameter()], "sgd", compression_params={"type": "3bit"})
 
 
 @pytest.mark.parametrize("size", [1, 2.5, np.float32(4), np.int64(3), True])

@@ -247,8 +247,8 @@ def test_update_on_no_store_is_refused() -> None:
 
 
 def test_missing_store_is_refused_when_it_is_needed() -> None:
-    with pytest.raises(NotSupportedError, match="nccl"):
-        Trainer(parameters(TWO), "sgd", kvstore="nccl").allreduce_grads()
+    with pytest.raises(NotSupportedError, match="horovod"):
+        Trainer(parameters(TWO), "sgd", kvstore="horovod").allreduce_grads()
 
 
 def test_what_is_no_store_is_refused() -> None:

@@ -1,0 +1,196 @@
+"""TreeReduction: sums and copies of a store that run along trees of links between devices.
+
+The pairs of one round of a tree work at the same time, on the lanes of their receivers. An array
+above a bound is cut into as many parts as there are devices, and each part takes another tree, so
+that all links are busy. Integers give the sum in the order of the list exactly; floats are added up
+in the tree's order, which is the same at each run, and differ from that by rounding.
+"""
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from gluonish.core.config import (
+    MXNET_KVSTORE_LOGTREE,
+    MXNET_KVSTORE_TREE_ARRAY_BOUND,
+    MXNET_KVSTORE_TREE_BACKTRACK,
+    MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY,
+)
+from gluonish.core.context import Context
+from gluonish.core.device import Device
+from gluonish.engine import current_engine
+from gluonish.kvstore.transfer import new_array, sum_into
+from gluonish.kvstore.tree_links import Links, links_between
+from gluonish.kvstore.tree_search import Tree, find_trees, weight
+from gluonish.ndarray import NDArray
+from gluonish.ops.precision import accumulator
+from gluonish_engine import Var
+
+__all__ = ["TreeReduction"]
+
+_LOG = logging.getLogger("gluonish")
+
+
+class _Part(NamedTuple):
+    """A part of an array, or all of it.
+
+    Attributes:
+        raw: Its elements, one axis.
+        var: What the engine orders by.
+        device: Where it lies.
+    """
+
+    raw: Any
+    var: Var
+    device: Device
+
+
+class TreeReduction:
+    """Adds arrays up along trees, which are found once for each list of devices.
+
+    Settings are those of the environment when it is made.
+    """
+
+    def __init__(self) -> None:
+        self._bound = MXNET_KVSTORE_TREE_ARRAY_BOUND.value
+        self._exhaustive = MXNET_KVSTORE_TREE_BACKTRACK.value
+        self._penalty = MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY.value
+        self._logs = MXNET_KVSTORE_LOGTREE.value
+        self._trees: dict[tuple[Context, ...], list[Tree]] = {}
+
+    def trees(self, contexts: Sequence[Context]) -> list[Tree]:
+        """Return the tree of each device."""
+        key = tuple(contexts)
+        found = self._trees.get(key)
+        if found is None:
+            links = links_between(key)
+            found = find_trees(links, exhaustive=self._exhaustive, penalty=self._penalty)
+            self._trees[key] = found
+            if self._logs:
+                _LOG.warning(_described(key, links, found))
+        return found
+
+    def add_up(self, values: Sequence[NDArray], context: Context, priority: int) -> NDArray:
+        """Return the sum of dense arrays of several devices as a new array on one.
+
+        Args:
+            values: Two arrays or more, of one shape and dtype, each in one piece of memory.
+            context: Where the sum goes.
+            priority: Higher goes first.
+        """
+        contexts = [value.context for value in values]
+        trees = self.trees(contexts)
+        out = new_array(values[0], context)
+        done = []
+        for low, high, tree in self._shares(out.size, trees, contexts, context):
+            parts = [_Part(x._data.reshape(-1)[low:high], x._var, x._device) for x in values]
+            total = _reduced(parts, tree, priority)
+            slot = _Part(out._data.reshape(-1)[low:high], Var(), out._device)
+            _move(total, slot, priority)
+            done.append(slot.var)
+        lane = out._device.priority_lane
+        current_engine().push(_join, done, [out._var], lane, priority, "kvstore_join", True)
+        return out
+
+    def spread(self, source: NDArray, targets: Sequence[NDArray], priority: int) -> None:
+        """Copy an array into arrays of several devices; each gets it from one that has it.
+
+        Args:
+            source: Where from.
+            targets: Where to; of its shape and dtype, each in one piece of memory.
+            priority: Higher goes first.
+        """
+        contexts = [target.context for target in targets]
+        trees = self.trees(contexts)
+        for low, high, tree in self._shares(source.size, trees, contexts, source.context):
+            parts = [_Part(x._data.reshape(-1)[low:high], x._var, x._device) for x in targets]
+            first = _Part(source._data.reshape(-1)[low:high], source._var, source._device)
+            _move(first, parts[tree.root], priority, refreshes=True)
+            for pairs in reversed(tree.rounds):
+                for receiver, sender in pairs:
+                    _move(parts[receiver], parts[sender], priority, refreshes=True)
+
+    def _shares(
+        self, size: int, trees: Sequence[Tree], contexts: Sequence[Context], context: Context
+    ) -> list[tuple[int, int, Tree]]:
+        """Return which elements take which tree: all that of the device, or each tree a part."""
+        if size <= self._bound:
+            root = contexts.index(context) if context in contexts else 0
+            return [(0, size, trees[root])]
+        limits = [size * i // len(trees) for i in range(len(trees) + 1)]
+        return [
+            (low, high, tree) for (low, high), tree in zip(pairwise(limits), trees, strict=True)
+        ]
+
+
+def _reduced(parts: Sequence[_Part], tree: Tree, priority: int) -> _Part:
+    """Return the sum of parts, on the device of the tree's root."""
+    sums = list(parts)
+    owned = set[int]()
+    for pairs in tree.rounds:
+        for receiver, sender in pairs:
+            own = sums[receiver]
+            near = _near(sums[sender], own.device, priority)
+            made = own
+            if receiver not in owned:
+                # Partial sums of 16-bit floats stay in float32.
+                raw = own.device.empty(own.raw.shape, accumulator(own.raw.dtype))
+                made = sums[receiver] = _Part(raw, Var(), own.device)
+                owned.add(receiver)
+            current_engine().push(
+                partial(sum_into, [own.raw, near.raw], made.raw),
+                [own.var, near.var],
+                [made.var],
+                own.device.priority_lane,
+                priority,
+                "kvstore_tree",
+            )
+    return sums[tree.root]
+
+
+def _near(part: _Part, device: Device, priority: int) -> _Part:
+    """Return a part where kernels of a device can read it: on the CPU, that of any CPU."""
+    if part.device is device or part.device.xp_name == device.xp_name == "numpy":
+        return part
+    copied = _Part(device.empty(part.raw.shape, part.raw.dtype), Var(), device)
+    _move(part, copied, priority)
+    return copied
+
+
+def _move(source: _Part, target: _Part, priority: int, *, refreshes: bool = False) -> None:
+    """Push a copy; with ``refreshes`` the target keeps its values if the source failed."""
+    current_engine().push(
+        partial(_copy, source, target),
+        [source.var, target.var] if refreshes else [source.var],
+        [target.var],
+        target.device.copy_lane,
+        priority,
+        "kvstore_copy",
+    )
+
+
+def _copy(source: _Part, target: _Part) -> None:
+    if source.device.xp_name == target.device.xp_name:
+        target.device.from_peer(source.raw, target.raw)
+    elif target.device.xp_name == "numpy":
+        target.raw[...] = source.device.to_host(source.raw)
+    else:
+        target.device.from_host(source.raw, target.raw)
+
+
+def _join() -> None:
+    """All parts are there."""
+
+
+def _described(contexts: Sequence[Context], links: Links, trees: Sequence[Tree]) -> str:
+    lines = ["kvstore: links between " + ", ".join(map(str, contexts))]
+    lines += ["  " + " ".join(f"{link:g}" for link in row) for row in links]
+    for tree in trees:
+        rounds = "; ".join(
+            ", ".join(f"{sender}->{receiver}" for receiver, sender in pairs)
+            for pairs in tree.rounds
+        )
+        lines.append(f"  tree to {tree.root}: {rounds} (weight {weight(tree, links):g})")
+    return "\n".join(lines)

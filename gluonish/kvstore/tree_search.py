@@ -1,0 +1,193 @@
+"""Trees along which devices add up arrays in few rounds, over the links that they have.
+
+A *tree* over n devices has ceil(log2 n) rounds. In each, disjoint pairs of devices work at the
+same time: one sends its partial sum, and the other adds it to its own. The last receiver is the
+*root*; run backwards, the tree brings the sum to all. It comes from halving the devices again and
+again: the root of a set takes the sum of the half without it from that half's root.
+
+A tree's weight is the sum of the links that it uses. Each device is root of one tree; links that a
+tree uses weigh less for the next ones, so that all trees together use many links.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+from gluonish.kvstore.tree_links import Links
+
+__all__ = ["EXHAUSTIVE_LIMIT", "Tree", "backtrack", "bisect", "find_trees", "weight"]
+
+# Beyond so many devices trying all halvings takes seconds.
+EXHAUSTIVE_LIMIT = 8
+
+Pair = tuple[int, int]
+_Edges = tuple[tuple[int, Pair], ...]
+
+
+class Tree(NamedTuple):
+    """Who sends to whom.
+
+    Attributes:
+        root: Position of the device that has the sum at the end.
+        rounds: For each round its pairs of a receiver and a sender.
+    """
+
+    root: int
+    rounds: tuple[tuple[Pair, ...], ...]
+
+    def pairs(self) -> list[Pair]:
+        """Return the pairs of all rounds."""
+        return [pair for pairs in self.rounds for pair in pairs]
+
+
+def weight(tree: Tree, links: Links) -> float:
+    """Return the sum of the links that a tree uses."""
+    return sum(links[receiver][sender] for receiver, sender in tree.pairs())
+
+
+def find_trees(links: Links, *, exhaustive: bool, penalty: float) -> list[Tree]:
+    """Return a tree for each device as root.
+
+    Args:
+        links: The matrix of links.
+        exhaustive: Whether all halvings are tried, for up to `EXHAUSTIVE_LIMIT` devices.
+        penalty: What a link's weight is multiplied by, for later trees, when a tree uses it.
+    """
+    weights = [list(row) for row in links]
+    found = []
+    for root in range(len(links)):
+        now = tuple(tuple(row) for row in weights)
+        tree = backtrack(now, root) if exhaustive else bisect(now, root)
+        if not exhaustive and _unlinked(tree, links) and len(links) <= EXHAUSTIVE_LIMIT:
+            tree = backtrack(now, root)
+        found.append(tree)
+        for i, j in tree.pairs():
+            weights[i][j] *= penalty
+            weights[j][i] *= penalty
+    return found
+
+
+def _unlinked(tree: Tree, links: Links) -> int:
+    return sum(not links[i][j] for i, j in tree.pairs())
+
+
+def backtrack(links: Links, root: int) -> Tree:
+    """Return the heaviest tree of those with the fewest pairs that have no link.
+
+    Every halving and every root of a half is tried; what is the best of a set is found once. More
+    devices than `EXHAUSTIVE_LIMIT` are halved by `bisect` until they are few enough.
+    """
+
+    @cache
+    def best(members: frozenset[int], top: int, depth: int) -> tuple[tuple[int, float], _Edges]:
+        if len(members) == 1:
+            return (0, 0.0), ()
+        if len(members) > EXHAUSTIVE_LIMIT:
+            options: Iterator[Pairing] = iter([_kernighan_lin(members, top, links)])
+        else:
+            options = _halvings(members, top)
+        chosen: tuple[tuple[int, float], _Edges] | None = None
+        for with_top, others in options:
+            near = best(with_top, top, depth + 1)
+            for other in sorted(others):
+                far = best(others, other, depth + 1)
+                link = links[top][other]
+                score = (
+                    near[0][0] + far[0][0] - (not link),
+                    near[0][1] + far[0][1] + link,
+                )
+                if chosen is None or score > chosen[0]:
+                    chosen = score, ((depth, (top, other)), *near[1], *far[1])
+        assert chosen is not None
+        return chosen
+
+    return _tree(root, best(frozenset(range(len(links))), root, 0)[1])
+
+
+def bisect(links: Links, root: int) -> Tree:
+    """Return the tree that Kernighan and Lin's halvings give; the best link joins two halves."""
+
+    def edges(members: frozenset[int], top: int, depth: int) -> _Edges:
+        if len(members) == 1:
+            return ()
+        with_top, others = _kernighan_lin(members, top, links)
+        other = max(sorted(others), key=lambda device: links[top][device])
+        joined = (depth, (top, other))
+        return (joined, *edges(with_top, top, depth + 1), *edges(others, other, depth + 1))
+
+    return _tree(root, edges(frozenset(range(len(links))), root, 0))
+
+
+Pairing = tuple[frozenset[int], frozenset[int]]
+
+
+def _tree(root: int, edges: _Edges) -> Tree:
+    """Gather pairs in rounds: what was joined first is added up last."""
+    depths = sorted({depth for depth, _ in edges}, reverse=True)
+    rounds = (tuple(pair for depth, pair in edges if depth == which) for which in depths)
+    return Tree(root, tuple(rounds))
+
+
+def _halvings(members: frozenset[int], top: int) -> Iterator[Pairing]:
+    """Yield the ways to halve a set, the half with ``top`` first; of an odd one, either larger."""
+    rest = sorted(members - {top})
+    sizes = {len(members) // 2, (len(members) + 1) // 2}
+    for size in sorted(sizes):
+        for chosen in combinations(rest, size - 1):
+            with_top = frozenset((top, *chosen))
+            yield with_top, members - with_top
+
+
+def _kernighan_lin(members: frozenset[int], top: int, links: Links) -> Pairing:
+    """Halve a set so that few links are cut: swap pairs as long as a run of swaps gains.
+
+    References:
+        B. W. Kernighan, S. Lin: An efficient heuristic procedure for partitioning graphs, 1970.
+    """
+    ordered = sorted(members)
+    middle = (len(ordered) + 1) // 2
+    first, second = set(ordered[:middle]), set(ordered[middle:])
+    while True:
+        swaps = _best_swaps(first, second, lambda a, b: links[a][b])
+        if not swaps:
+            break
+        for a, b in swaps:
+            first.symmetric_difference_update((a, b))
+            second.symmetric_difference_update((a, b))
+    halves = (first, second) if top in first else (second, first)
+    return frozenset(halves[0]), frozenset(halves[1])
+
+
+def _best_swaps(
+    first: set[int], second: set[int], link: Callable[[int, int], float]
+) -> Sequence[Pair]:
+    """Return the run of swaps with the largest gain; none if no run gains."""
+    gains = {x: _external(x, first, second, link) for x in first | second}
+    left, right = set(first), set(second)
+    swaps: list[Pair] = []
+    total, best, length = 0.0, 1e-9, 0
+    while left and right:
+        gain, a, b = max(
+            (gains[a] + gains[b] - 2 * link(a, b), -a, -b) for a in left for b in right
+        )
+        a, b = -a, -b
+        swaps.append((a, b))
+        total += gain
+        if total > best:
+            best, length = total, len(swaps)
+        left.remove(a)
+        right.remove(b)
+        for x in left:
+            gains[x] += 2 * link(x, a) - 2 * link(x, b)
+        for x in right:
+            gains[x] += 2 * link(x, b) - 2 * link(x, a)
+    return swaps[:length]
+
+
+def _external(
+    x: int, first: set[int], second: set[int], link: Callable[[int, int], float]
+) -> float:
+    """Return how much more links a device has to the other half than to its own."""
+    own, other = (first, second) if x in first else (second, first)
+    return sum(link(x, y) for y in other) - sum(link(x, y) for y in own if y != x)

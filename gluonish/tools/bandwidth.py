@@ -1,0 +1,196 @@
+"""``gluonish bandwidth``: what a kvstore costs a batch, for the gradients of a network."""
+
+import argparse
+import math
+from collections.abc import Sequence
+from statistics import mean
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError
+from gluonish.engine import current_engine
+from gluonish.kvstore import create
+from gluonish.model_zoo.registry import get_model
+from gluonish.ndarray import NDArray, array, zeros
+from gluonish.optimizer import create as create_optimizer
+
+__all__ = ["Batch", "add_parser", "measure", "parameter_shapes", "run"]
+
+_DEPTHS = "18, 34, 50, 101 or 152"
+
+
+class Batch(NamedTuple):
+    """One measured batch.
+
+    Attributes:
+        seconds: From the first push to the last pulled array.
+        gigabytes_per_s: What each device sends and receives in that time, if it takes part in a
+            sum as well as any device can: 2 (n - 1) / n of the gradients' bytes.
+        error: Mean absolute difference from the exact sum, over its mean absolute value; NaN where
+            it was not asked for, or makes no sense.
+    """
+
+    seconds: float
+    gigabytes_per_s: float
+    error: float
+
+
+def parameter_shapes(
+    network: str, num_layers: int, num_classes: int, image_shape: Sequence[int]
+) -> list[tuple[int, ...]]:
+    """Return the shapes of a network's parameters that have gradients, by name.
+
+    Args:
+        network: A name of the model zoo, or ``resnet`` for one of ``num_layers``.
+        num_layers: Depth of a ``resnet``.
+        num_classes: Size of its output.
+        image_shape: Channels, height and width of an image.
+    """
+    name = f"resnet{num_layers}_v1" if network == "resnet" else network
+    net = get_model(name, classes=num_classes)
+    net.initialize()
+    net(zeros((1, *image_shape)))
+    params = [param for _, param in sorted(net.collect_params().items())]
+    return [param.data().shape for param in params if param.grad_req != "null"]
+
+
+def measure(
+    shapes: Sequence[tuple[int, ...]],
+    contexts: Sequence[Context],
+    kv_store: str,
+    *,
+    batches: int,
+    optimizer: str | None,
+    compression: str | None,
+    checks: bool,
+) -> list[Batch]:
+    """Push gradients of all devices and pull what comes of them, batch after batch.
+
+    Args:
+        shapes: Those of the gradients.
+        contexts: The devices.
+        kv_store: Name of the store.
+        batches: How many batches to measure, after one that is not.
+        optimizer: Name of what the store updates weights by; None: it only adds up.
+        compression: Name of a gradient compression, or None.
+        checks: Whether sums are compared with the exact ones.
+    """
+    store: Any = create(kv_store)
+    if compression is not None:
+        store.set_gradient_compression({"type": compression})
+    if optimizer is not None:
+        store.set_optimizer(create_optimizer(optimizer))
+    rng = np.random.default_rng(0)
+    gradients = [_random(rng, shape, contexts) for shape in shapes]
+    weights = [[zeros(shape, context) for context in contexts] for shape in shapes]
+    for key, held in enumerate(weights):
+        store.init(key, held[0])
+    exact = [np.asarray(sum(x.asnumpy().astype(float) for x in values)) for values in gradients]
+    nbytes = sum(4 * values[0].size for values in gradients)
+    found = []
+    for _ in range(batches + 1):
+        current_engine().wait_all()
+        start = perf_counter()
+        for key, values in enumerate(gradients):
+            store.push(key, values, -key)
+        for key, held in enumerate(weights):
+            store.pull(key, held, -key)
+        current_engine().wait_all()
+        seconds = perf_counter() - start
+        rate = nbytes * 2 * (len(contexts) - 1) / len(contexts) / seconds / 1e9
+        error = _error(weights, exact) if checks and optimizer is None else float("nan")
+        found.append(Batch(seconds, rate, error))
+    return found[1:]
+
+
+def _random(
+    rng: np.random.Generator, shape: tuple[int, ...], contexts: Sequence[Context]
+) -> list[NDArray]:
+    return [array(rng.uniform(-1, 1, shape), ctx=context) for context in contexts]
+
+
+def _error(weights: Sequence[Sequence[NDArray]], exact: Sequence[np.ndarray[Any, Any]]) -> float:
+    """Return the worst mean error of a device, over the mean of the exact sums."""
+    size = sum(expected.size for expected in exact)
+    scale = sum(float(np.abs(expected).sum()) for expected in exact) / size
+    worst = 0.0
+    for device in range(len(weights[0])):
+        pairs = zip(weights, exact, strict=True)
+        off = sum(float(np.abs(held[device].asnumpy() - total).sum()) for held, total in pairs)
+        worst = max(worst, off / size)
+    return worst / scale
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``bandwidth`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "bandwidth",
+        help="measure what a kvstore costs a batch",
+        description="Push random gradients of a network's shapes from several devices into a "
+        "kvstore and pull what comes of them; print the time of each batch, the bandwidth of each "
+        "device and the error against the exact sum.",
+    )
+    parser.add_argument("--network", default="resnet", help="(default: %(default)s)")
+    parser.add_argument("--num-layers", type=int, default=152, help=f"of a resnet: {_DEPTHS}")
+    parser.add_argument("--gpus", help="GPUs to use, such as 0,1,2,3; all of --cpus if left out")
+    parser.add_argument("--cpus", default="0,1", help="CPU devices to use (default: %(default)s)")
+    parser.add_argument("--kv-store", default="device", help="(default: %(default)s)")
+    parser.add_argument("--num-batches", type=int, default=5, help="(default: %(default)s)")
+    parser.add_argument("--disp-batches", type=int, default=1, help="print each so many batches")
+    parser.add_argument(
+        "--test-results", type=int, choices=(0, 1), default=1, help="compare with the exact sums"
+    )
+    parser.add_argument("--image-shape", default="3,224,224", help="(default: %(default)s)")
+    parser.add_argument("--num-classes", type=int, default=1000, help="(default: %(default)s)")
+    parser.add_argument("--gc-type", default="none", help="none, 2bit or 1bit")
+    parser.add_argument("--optimizer", default="None", help="None: the store only adds up")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure and print; 0."""
+    kind, text = ("gpu", arguments.gpus) if arguments.gpus else ("cpu", arguments.cpus)
+    contexts = [Context(kind, number) for number in _numbers(f"--{kind}s", text)]
+    image_shape = _numbers("--image-shape", arguments.image_shape)
+    for option in ("num_batches", "disp_batches"):
+        if getattr(arguments, option) < 1:
+            name = f"--{option.replace('_', '-')}"
+            raise ArgumentError(f"{name}: expected at least 1, got {getattr(arguments, option)}")
+    shapes = parameter_shapes(
+        arguments.network, arguments.num_layers, arguments.num_classes, image_shape
+    )
+    elements = sum(int(np.prod(shape)) for shape in shapes)
+    print(f"{len(shapes)} gradients, {4 * elements / 1e6:.1f} MB, on {len(contexts)} devices")
+    found = measure(
+        shapes,
+        contexts,
+        arguments.kv_store,
+        batches=arguments.num_batches,
+        optimizer=None if arguments.optimizer.lower() == "none" else arguments.optimizer,
+        compression=None if arguments.gc_type.lower() == "none" else arguments.gc_type,
+        checks=bool(arguments.test_results),
+    )
+    shown = arguments.disp_batches
+    for last in range(shown, len(found) + 1, shown):
+        print(f"batch {last}: {_told(found[last - shown : last])}")
+    print(f"average: {_told(found)}")
+    return 0
+
+
+def _told(batches: Sequence[Batch]) -> str:
+    seconds = mean(batch.seconds for batch in batches)
+    rate = mean(batch.gigabytes_per_s for batch in batches)
+    error = max(batch.error for batch in batches)
+    text = f"{seconds:.4f} s, {rate:.2f} GB/s per device"
+    return text if math.isnan(error) else f"{text}, error {error:.2g}"
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdigit() for part in parts):
+        raise ArgumentError(f"{option}: expected numbers with commas between, got {text!r}")
+    return [int(part) for part in parts]
