@@ -1,7 +1,7 @@
 """The profiler: what takes how long, as a trace for Chrome and as tables."""
 
-from gluonish.profiler.blocks import scope
 from gluonish.profiler.objects import Counter, Domain, Event, Frame, Marker, Task
+from gluonish.profiler.scopes import scope
 from gluonish.profiler.state import (
     dump,
     dump_profile,

@@ -8,53 +8,19 @@ that is in the time of whoever waits; with ``MXNET_ENGINE_TYPE=NaiveEngine`` it 
 """
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from gluonish.block import Block
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray.recording import tracer
 from gluonish.profiler.recorder import now, recorder
+from gluonish.profiler.scopes import NOWHERE, Place, current_place
 from gluonish.symbol import Symbol
 
-__all__ = ["observe_blocks", "scope"]
+__all__ = ["observe_blocks"]
 
 Call = Callable[..., Any]
-
-
-class _Place(NamedTuple):
-    """Where a call is made.
-
-    Attributes:
-        path: Names of the scopes and Blocks around, each with a colon after it.
-        parent: The innermost Block.
-    """
-
-    path: str
-    parent: Block | None
-
-
-_NOWHERE = _Place("", None)
-_place: ContextVar[_Place] = ContextVar("gluonish_profiled_place")
-
-
-@contextmanager
-def scope(name: str = "<unk>:", append_mode: bool = True) -> Iterator[None]:
-    """Put a name before those of all Blocks that are called inside ``with scope(name):``.
-
-    Args:
-        name: The name; a colon is added where it has none.
-        append_mode: Whether the names of the scopes around stay before it.
-    """
-    place = _place.get(_NOWHERE)
-    named = name if name.endswith(":") else f"{name}:"
-    token = _place.set(_Place(place.path + named if append_mode else named, place.parent))
-    try:
-        yield
-    finally:
-        _place.reset(token)
 
 
 def observe_blocks(*, imperative: bool, symbolic: bool) -> Callable[[], None]:
@@ -84,15 +50,15 @@ def _observed(original: Call, imperative: bool, symbolic: bool) -> Call:
         wanted = symbolic if getattr(self, "_active", False) else imperative
         if not (wanted and recorder.active):
             return original(self, *args, **kwargs)
-        place = _place.get(_NOWHERE)
+        place = current_place.get(NOWHERE)
         name = place.path + _own_name(self, place.parent)
-        token = _place.set(_Place(f"{name}:", self))
+        token = current_place.set(Place(f"{name}:", self))
         start = now()
         try:
             return original(self, *args, **kwargs)
         finally:
             stop = now()
-            _place.reset(token)
+            current_place.reset(token)
             recorder.span("block trace" if _is_traced(args) else "block", name, start, stop)
 
     return call

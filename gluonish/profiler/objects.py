@@ -75,8 +75,7 @@ class _Timed:
         """End; without a beginning nothing is kept."""
         began = self._started.pop(self._key(), None)
         if began is not None:
-            keep = recorder.span if self._is_of_thread else recorder.interval
-            keep(self._category, self.name, began, now())
+            recorder.interval(self._category, self.name, began, now())
 
 
 class Task(_Timed):

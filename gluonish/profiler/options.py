@@ -1,6 +1,5 @@
 """The options of the profiler: reading the arguments of `set_config`."""
 
-import logging
 import math
 import os
 from dataclasses import dataclass, fields
@@ -10,10 +9,7 @@ from gluonish.core.errors import ArgumentError, NotSupportedError, nearest
 
 __all__ = ["Options", "check_process", "read_options"]
 
-_LOG = logging.getLogger("gluonish")
 _WORDS = {"true": True, "false": False, "1": True, "0": False}
-# Kinds of events that nothing records.
-_ABSENT = {"profile_memory": "memory", "profile_api": "API calls"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +18,10 @@ class Options:
 
     Attributes:
         profile_all: Whether all kinds of events are recorded.
-        profile_symbolic: Whether calls of hybridized Blocks are.
-        profile_imperative: Whether calls of other Blocks are.
-        profile_memory: Whether memory is: nothing records it.
-        profile_api: Whether API calls are: nothing records them.
+        profile_symbolic: Whether graphs are, operator by operator, and calls of hybridized Blocks.
+        profile_imperative: Whether operators outside graphs are, and calls of other Blocks.
+        profile_memory: Whether the bytes of arrays that live on each device are.
+        profile_api: Whether calls of public functions are, and waits.
         filename: Where the trace is written.
         continuous_dump: Whether it is written over and over while the profiler runs.
         dump_period: Seconds between two such times.
@@ -65,15 +61,6 @@ def read_options(given: dict[str, Any]) -> Options:
         read[name] = _value(name, value)
     options = Options(**read)
     check_process("set_config", options.profile_process)
-    absent = [
-        what for name, what in _ABSENT.items() if options.profile_all or read.get(name, False)
-    ]
-    if absent:
-        _LOG.warning(
-            "set_config: calls of Blocks and the program's own events are recorded; %s, operators "
-            "and the engine are not",
-            ", ".join(absent),
-        )
     return options
 
 

@@ -1,30 +1,59 @@
 """Recorder: what happened when, for traces, and how long in sum, for tables.
 
 Terms: a span is what a thread did from one time to another; an interval is the same of no thread in
-particular, so that intervals may overlap; a count is the value of a counter, a mark an instant.
+particular, so that intervals may overlap; a count is the value of a counter, a mark an instant. A
+job is what the engine ran (`gluonish.profiler.events`).
 
 Invariants: events are kept only while `Recorder.active`, which is read without the lock. The lock
 guards the events and the totals; nothing is called out to while it is held. A time is in
-nanoseconds of `now`.
+nanoseconds of `now`. At most `MOST_EVENTS` are kept, some 500 bytes each; what comes after is
+counted and forgotten, until events are dropped. Totals go on.
+
+Changes of memory come at any moment, also where the garbage collector runs with the lock held. So
+they only go on a queue, and whoever looks at the events or adds one works it off.
 
 Whoever records further kinds of events calls these methods, and installs its hooks when the
 profiler starts (`gluonish.profiler.state`), so that nothing is spent while it does not run.
 """
 
+import itertools
+import logging
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-__all__ = ["Recorder", "Totals", "TraceEvent", "now", "recorder"]
+from gluonish.profiler.events import Job, Kind, Row, Totals, TraceEvent
 
-Kind = Literal["span", "interval", "count", "mark"]
+__all__ = [
+    "ALLOCATIONS",
+    "MEMORY",
+    "MOST_EVENTS",
+    "START_NS",
+    "Recorder",
+    "now",
+    "recorder",
+    "this_row",
+]
+
 Key = tuple[str, str]  # category and name
+
+MEMORY = "Device Storage"  # MXNet's category
+ALLOCATIONS = "allocated bytes"
+MOST_EVENTS = 1_000_000
+
+_MOST_CHANGES = 1000  # that wait to be counted
+
+_LOG = logging.getLogger("gluonish")
+_ENGINE_THREAD = "gluonish-engine"
 
 # Monotonic, and yet a time of day: what the clocks differed by when the module was imported.
 _EPOCH_NS = time.time_ns() - time.perf_counter_ns()
+
+
+START_NS = _EPOCH_NS + time.perf_counter_ns()  # what traces count from
 
 
 def now() -> int:
@@ -32,62 +61,33 @@ def now() -> int:
     return _EPOCH_NS + time.perf_counter_ns()
 
 
-class TraceEvent(NamedTuple):
-    """Something that happened.
+class _Thread(threading.local):
+    """The row of the calling thread. Identifiers of threads are used again, these are not."""
 
-    Attributes:
-        kind: What it is; see the module.
-        category: What it belongs to, such as a domain.
-        name: Its name.
-        start_ns: When it was, or began.
-        duration_ns: How long it took.
-        thread: Identifier of the thread that recorded it.
-        value: Of a count.
-        scope: Of a mark: what it is for, such as ``"process"``.
-    """
+    numbers = itertools.count()
 
-    kind: Kind
-    category: str
-    name: str
-    start_ns: int
-    duration_ns: int
-    thread: int
-    value: int = 0
-    scope: str = ""
+    def __init__(self) -> None:
+        name = threading.current_thread().name
+        self.row = Row(next(self.numbers), name, name.startswith(_ENGINE_THREAD))
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Sums of the events of one name: durations in nanoseconds, or values of a counter.
+_thread = _Thread()
 
-    Attributes:
-        count: How many events.
-        total: Their sum.
-        least: The smallest.
-        most: The largest.
-        is_time: Whether they are durations.
-    """
 
-    count: int
-    total: int
-    least: int
-    most: int
-    is_time: bool
+def this_row() -> Row:
+    """Return the row of the calling thread."""
+    return _thread.row
 
-    @property
-    def mean(self) -> float:
-        """The mean."""
-        return self.total / self.count
 
-    def with_one(self, amount: int) -> "Totals":
-        """Return the totals with one event more."""
-        return replace(
-            self,
-            count=self.count + 1,
-            total=self.total + amount,
-            least=min(self.least, amount),
-            most=max(self.most, amount),
-        )
+class _Change(NamedTuple):
+    """A change of the bytes that live on a device; ``kept``: whether it is an event, too."""
+
+    time_ns: int
+    row: Row
+    device: str
+    nbytes: int
+    kept: bool
+    owner: str
 
 
 class Recorder:
@@ -96,16 +96,31 @@ class Recorder:
     Attributes:
         active: Whether events are kept.
         keeps_totals: Whether totals are kept as well.
+        dropped: How many events came when it was full, since events were dropped last.
     """
 
-    __slots__ = ("_events", "_lock", "_totals", "active", "keeps_totals")
+    __slots__ = (
+        "_bytes",
+        "_changes",
+        "_events",
+        "_lock",
+        "_told",
+        "_totals",
+        "active",
+        "dropped",
+        "keeps_totals",
+    )
 
     def __init__(self) -> None:
         self.active = False
         self.keeps_totals = False
-        self._events: list[TraceEvent] = []
-        self._totals: dict[Key, Totals] = {}
+        self.dropped = 0
+        self._told = False  # whether the log says that it is full
         self._lock = threading.Lock()
+        self._events: list[TraceEvent | Job] = []
+        self._totals: dict[Key, list[int]] = {}  # count, sum, least, most, whether of times
+        self._changes: deque[_Change] = deque()
+        self._bytes: dict[str, int] = {}
 
     def span(self, category: str, name: str, start_ns: int, stop_ns: int) -> None:
         """Keep what this thread did from one time to another."""
@@ -123,6 +138,39 @@ class Recorder:
         """Keep that something happened now."""
         self._keep("mark", category, name, now(), 0, scope=scope)
 
+    def job(self, job: Job) -> None:
+        """Keep what the engine ran."""
+        if not self.active:
+            return
+        with self._lock:
+            self._add(job)
+            if self.keeps_totals:
+                self._total(job.category, job.name, job.stop_ns - job.start_ns, True)
+                for step in job.steps or ():
+                    self._total("operator", step.name, step.stop_ns - step.start_ns, True)
+        self._tell_if_full()
+
+    def memory(self, device: str, nbytes: int, owner: str = "") -> None:
+        """Keep that an array of so many bytes began on a device, or ended if negative.
+
+        An end takes no lock.
+
+        Args:
+            device: Such as ``"cpu/0"``.
+            nbytes: The change.
+            owner: Who asked for the array, with the scopes around; it counts in the totals.
+        """
+        self._changes.append(_Change(now(), _thread.row, device, nbytes, self.active, owner))
+        if nbytes > 0 and len(self._changes) > _MOST_CHANGES:
+            with self._lock:
+                self._work_off()
+
+    def forget_memory(self) -> None:
+        """Count the bytes that live from none."""
+        with self._lock:
+            self._work_off()
+            self._bytes = {}
+
     def _keep(
         self,
         kind: Kind,
@@ -135,32 +183,82 @@ class Recorder:
     ) -> None:
         if not self.active:
             return
-        thread = threading.get_ident()
-        event = TraceEvent(kind, category, name, start_ns, duration_ns, thread, value, scope)
+        event = TraceEvent(kind, category, name, start_ns, duration_ns, _thread.row, value, scope)
         with self._lock:
-            self._events.append(event)
+            self._add(event)
             if self.keeps_totals and kind != "mark":
-                amount = value if kind == "count" else duration_ns
-                old = self._totals.get((category, name))
-                self._totals[category, name] = (
-                    Totals(1, amount, amount, amount, kind != "count")
-                    if old is None
-                    else old.with_one(amount)
-                )
+                is_time = kind != "count"
+                self._total(category, name, duration_ns if is_time else value, is_time)
+        self._tell_if_full()
 
-    def events(self) -> list[TraceEvent]:
-        """Return what was kept so far."""
+    def _add(self, event: TraceEvent | Job) -> None:
+        """Keep an event if there is room; the lock is held."""
+        self._work_off()
+        self._append(event)
+
+    def _append(self, event: TraceEvent | Job) -> None:
+        if len(self._events) < MOST_EVENTS:
+            self._events.append(event)
+        else:
+            self.dropped += 1
+
+    def _tell_if_full(self) -> None:
+        """Say once that events are dropped; the lock is not held."""
+        if self.dropped and not self._told:
+            self._told = True
+            _LOG.warning(
+                "profiler: %d events are kept; later ones go to the totals only, until a dump with "
+                "finished=True",
+                MOST_EVENTS,
+            )
+
+    def _work_off(self) -> None:
+        """Make counts of the changes of memory; the lock is held."""
+        while self._changes:
+            time_ns, row, device, nbytes, kept, owner = self._changes.popleft()
+            value = self._bytes[device] = self._bytes.get(device, 0) + nbytes
+            if not kept:
+                continue
+            name = f"Memory: {device}"
+            self._append(TraceEvent("count", MEMORY, name, time_ns, 0, row, value))
+            if self.keeps_totals:
+                self._total(MEMORY, name, value, False)
+                if owner:
+                    self._total(ALLOCATIONS, f"{device} {owner}", nbytes, False)
+
+    def _total(self, category: str, name: str, amount: int, is_time: bool) -> None:
+        sums = self._totals.get((category, name))
+        if sums is None:
+            self._totals[category, name] = [1, amount, amount, amount, is_time]
+            return
+        sums[0] += 1
+        sums[1] += amount
+        sums[2] = min(sums[2], amount)
+        sums[3] = max(sums[3], amount)
+
+    def events(self) -> list[TraceEvent | Job]:
+        """Return what was kept so far, in the order in which it ended."""
         with self._lock:
+            self._work_off()
             return list(self._events)
+
+    def jobs(self) -> list[Job]:
+        """Return what the engine ran so far, in the order of its pushes."""
+        found = [event for event in self.events() if isinstance(event, Job)]
+        return sorted(found, key=lambda job: job.call)
 
     def drop(self, count: int) -> None:
         """Forget the first events, which were written."""
         with self._lock:
             del self._events[:count]
+            self.dropped = 0
+            self._told = False
 
     def event_count(self) -> int:
         """Return how many events are kept."""
-        return len(self._events)
+        with self._lock:
+            self._work_off()
+            return len(self._events)
 
     def totals(self, *, clear: bool = False) -> Mapping[Key, Totals]:
         """Return the totals by category and name.
@@ -169,17 +267,31 @@ class Recorder:
             clear: Whether to begin anew.
         """
         with self._lock:
-            found = dict(self._totals)
+            self._work_off()
+            found = {
+                key: Totals(count, total, least, most, bool(is_time))
+                for key, (count, total, least, most, is_time) in self._totals.items()
+            }
             if clear:
                 self._totals = {}
             return found
+
+    def clear(self) -> None:
+        """Forget events and totals."""
+        with self._lock:
+            self._work_off()
+            self._events = []
+            self._totals = {}
+            self.dropped = 0
+            self._told = False
 
     def forget(self) -> None:
         """Begin anew, inactive; for a forked process, in which no other thread holds the lock."""
         self._lock = threading.Lock()
         self.active = False
-        self._events = []
-        self._totals = {}
+        self._changes = deque()
+        self._bytes = {}
+        self.clear()
 
 
 recorder = Recorder()

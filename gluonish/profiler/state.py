@@ -6,15 +6,22 @@ runs, and only then. Files are written under `_file_lock`, one at a time, and ne
 
 import ctypes
 import logging
+import os
 import threading
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.profiler.api_calls import observe_calls
 from gluonish.profiler.blocks import observe_blocks
+from gluonish.profiler.graphs import observe_steps, observe_updates
+from gluonish.profiler.memory import observe_memory
+from gluonish.profiler.operators import observe_engine
 from gluonish.profiler.options import Options, check_process, read_options
-from gluonish.profiler.recorder import recorder
+from gluonish.profiler.recorder import Recorder, recorder
 from gluonish.profiler.tables import as_json, as_table, check_order
 from gluonish.profiler.trace_file import write_trace
 
@@ -26,18 +33,19 @@ __all__ = [
     "profiler_kvstore_handle",
     "profiler_set_config",
     "profiler_set_state",
+    "recording",
     "resume",
     "set_config",
     "set_kvstore_handle",
     "set_state",
+    "was_finished",
 ]
 
 _LOG = logging.getLogger("gluonish")
 _MODES = ("symbolic", "imperative", "api", "memory", "all")
 _STATES = {"run": True, "stop": False}
-# A trace is written again when it has grown by this part, so that all writing together takes a
-# time in proportion to its length.
-_GROWTH = 1.1
+# After a trace was written, the next time comes no sooner than so many times as long as that took.
+_PAUSE = 20
 _STOP_WAIT_S = 60.0
 
 profiler_kvstore_handle = ctypes.c_void_p()
@@ -54,17 +62,19 @@ class _Writer(threading.Thread):
     def run(self) -> None:
         """Write where events came; a file that cannot be written ends it."""
         written = 0
-        while not self._stopped.wait(self._period_s):
+        pause_s = self._period_s
+        while not self._stopped.wait(pause_s):
             count = recorder.event_count()
-            if count < written:
-                written = 0  # they were dumped for good meanwhile
-            if count > written * _GROWTH:
-                try:
-                    _write(finished=False)
-                except OSError as error:
-                    _LOG.warning("profiler: the trace cannot be written: %s", error)
-                    return
-                written = count
+            if count in (0, written):
+                continue
+            start_s = time.perf_counter()
+            try:
+                _write(finished=False)
+            except OSError as error:
+                _LOG.warning("profiler: the trace cannot be written: %s", error)
+                return
+            written = count
+            pause_s = max(self._period_s, _PAUSE * (time.perf_counter() - start_s))
 
     def stop(self) -> None:
         """End it, after what it writes now."""
@@ -78,6 +88,7 @@ _options = Options()
 _running = False
 _unhook: list[Callable[[], None]] = []
 _writer: _Writer | None = None
+_finished = False  # whether a trace was ever ended by `dump`
 
 
 def set_kvstore_handle(handle: Any) -> None:
@@ -95,12 +106,16 @@ def set_config(**kwargs: Any) -> None:
     """Set the options; those that are not given get their defaults.
 
     Args:
-        **kwargs: ``profile_symbolic`` and ``profile_imperative`` choose calls of Blocks that run as
-            graphs and operator by operator, ``profile_all`` both. ``filename`` is where the trace
-            is written, ``continuous_dump`` whether that is done every ``dump_period`` seconds while
+        **kwargs: ``profile_symbolic`` records graphs (hybridized Blocks, executors, their backward
+            passes) with each of their operators, ``profile_imperative`` all other operators and
+            Blocks, ``profile_memory`` the bytes of arrays that live on each device, from those made
+            since the start on, and ``profile_api`` calls of public functions, and waits; each is
+            True by default. ``profile_all`` is all of these. ``filename`` is where the trace is
+            written, ``continuous_dump`` whether that is done every ``dump_period`` seconds while
             the profiler runs, and ``aggregate_stats`` whether totals are kept for `dumps`.
-            ``profile_memory``, ``profile_api`` and ``profile_process`` are options of MXNet of
-            which nothing is recorded; they are told to the log, or refused.
+            ``profile_process`` is ``"worker"``, this process.
+
+    A trace has the first 1,000,000 events since the last ``dump()``, totals have all.
 
     Raises:
         ArgumentError: An argument is unknown, or has a wrong value.
@@ -120,6 +135,8 @@ def set_config(**kwargs: Any) -> None:
 
 def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     """Start or stop the profiler.
+
+    Operators that are still under way when it stops are not recorded: call ``nd.waitall()`` first.
 
     Args:
         state: ``"run"`` or ``"stop"``.
@@ -149,15 +166,21 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
 def _begin() -> None:
     """Install hooks, and record from here on; the lock is held."""
     global _writer
+    _take_off()
     options = _options
     recorder.keeps_totals = options.aggregate_stats
     everything = options.profile_all
-    _unhook.append(
-        observe_blocks(
-            imperative=everything or options.profile_imperative,
-            symbolic=everything or options.profile_symbolic,
-        )
-    )
+    imperative = everything or options.profile_imperative
+    symbolic = everything or options.profile_symbolic
+    _unhook.append(observe_blocks(imperative=imperative, symbolic=symbolic))
+    _unhook.append(observe_engine(imperative=imperative, symbolic=symbolic))
+    if imperative:
+        _unhook.append(observe_updates())
+    _unhook.append(observe_steps(wanted=symbolic))
+    if everything or options.profile_memory:
+        _unhook.append(observe_memory())
+    if everything or options.profile_api:
+        _unhook.append(observe_calls())
     recorder.active = True
     if options.continuous_dump:
         _writer = _Writer(options.dump_period)
@@ -168,10 +191,41 @@ def _end() -> _Writer | None:
     """Take hooks off, and return what is to be stopped without the lock, which is held."""
     global _writer
     recorder.active = False
-    while _unhook:
-        _unhook.pop()()
+    _take_off()
     writer, _writer = _writer, None
     return writer
+
+
+def _take_off() -> None:
+    while _unhook:
+        _unhook.pop()()
+
+
+@contextmanager
+def recording() -> Iterator[Recorder]:
+    """Scope that records everything, in memory only, and forgets it at its end; for tests.
+
+    What was recorded before is forgotten, too. Wait inside it for what is to be seen: work that is
+    under way at its end is not.
+
+    Raises:
+        NotSupportedError: The profiler runs already.
+    """
+    global _options
+    if _running:
+        raise NotSupportedError(
+            "recording: expected a profiler that does not run, got one that does; stop it first"
+        )
+    before = _options
+    set_config(profile_all=True, continuous_dump=False, aggregate_stats=True)
+    recorder.clear()
+    set_state("run")
+    try:
+        yield recorder
+    finally:
+        set_state("stop")
+        recorder.clear()
+        _options = before
 
 
 def pause(profile_process: str = "worker") -> None:
@@ -195,6 +249,11 @@ def resume(profile_process: str = "worker") -> None:
         recorder.active = _running
 
 
+def was_finished() -> bool:
+    """Whether the program has ended a trace by `dump`."""
+    return _finished
+
+
 def dump(finished: bool = True, profile_process: str = "worker") -> None:
     """Write the trace to the file of `set_config`.
 
@@ -211,11 +270,28 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
 
 
 def _write(*, finished: bool) -> None:
+    global _finished
     with _file_lock:
         events = recorder.events()
-        write_trace(_options.filename, events)
+        write_trace(_options.filename, events, recorder.dropped)
         if finished:
             recorder.drop(len(events))
+            _finished = True
+
+
+def _start_clean() -> None:
+    """Stop, in a fork's child, which has neither the parent's writer nor its events.
+
+    Hooks stay until the next start, and record nothing: taking them off needs locks that a thread
+    of the parent may have held.
+    """
+    global _lock, _file_lock, _running, _writer, _finished
+    _lock, _file_lock = threading.Lock(), threading.Lock()
+    _running, _writer, _finished = False, None, False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_clean)
 
 
 def dumps(

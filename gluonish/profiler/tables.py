@@ -5,13 +5,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
-from gluonish.profiler.recorder import Key, Totals
+from gluonish.profiler.events import Totals
+from gluonish.profiler.recorder import MEMORY, Key
 
 __all__ = ["as_json", "as_table", "check_order"]
 
 Sections = dict[str, list[tuple[str, Totals]]]
 
 _NS_PER_MS = 1e6
+_BYTES_PER_KB = 1000
 _ORDERS: Mapping[str, Callable[[Totals], float]] = {
     "total": lambda totals: totals.total,
     "avg": lambda totals: totals.mean,
@@ -19,7 +21,8 @@ _ORDERS: Mapping[str, Callable[[Totals], float]] = {
     "max": lambda totals: totals.most,
     "count": lambda totals: totals.count,
 }
-_TIME_HEADS = ("Time (ms)", "Min Time (ms)", "Max Time (ms)", "Avg Time (ms)")
+_TIME_HEADS: tuple[str, ...] = ("Time (ms)", "Min Time (ms)", "Max Time (ms)", "Avg Time (ms)")
+_MEMORY_HEADS = ("Min Use  (kB)", "Max Use  (kB)", "Avg Use  (kB)")
 _VALUE_HEADS = ("Total", "Min Value", "Max Value", "Avg Value")
 
 
@@ -38,19 +41,22 @@ def _sections(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> Se
     order = _ORDERS[sort_by]
     sections: Sections = {}
     for (category, name), found in sorted(totals.items()):
-        heading = category if found.is_time else f"{category},counter"
+        heading = category if found.is_time or category == MEMORY else f"{category},counter"
         sections.setdefault(heading, []).append((name, found))
     for rows in sections.values():
         rows.sort(key=lambda row: order(row[1]), reverse=not ascending)
     return sections
 
 
-def _amounts(totals: Totals) -> tuple[float, float, float, float]:
-    """Return total, least, most and mean, times in milliseconds."""
-    unit = _NS_PER_MS if totals.is_time else 1
+def _amounts(category: str, totals: Totals) -> tuple[float, ...]:
+    """Return total, least, most and mean: times in milliseconds, memory in 1000 bytes.
+
+    Sums of what was in use mean nothing, so memory has none.
+    """
     amounts = (totals.total, totals.least, totals.most, totals.mean)
-    total, least, most, mean = (amount / unit for amount in amounts)
-    return total, least, most, mean
+    if category == MEMORY:
+        return tuple(amount / _BYTES_PER_KB for amount in amounts[1:])
+    return tuple(amount / (_NS_PER_MS if totals.is_time else 1) for amount in amounts)
 
 
 def _row(name: str, count: object, fields: tuple[str, ...]) -> str:
@@ -68,12 +74,14 @@ def as_table(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> str
     lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
     for category, rows in sorted(_sections(totals, sort_by, ascending).items()):
         heads = _TIME_HEADS if rows[0][1].is_time else _VALUE_HEADS
+        if category == MEMORY:
+            heads = _MEMORY_HEADS
         lines += [category, "================="]
         lines.append(_row("Name", "Total Count", heads))
         dashes = tuple("-" * len(head) for head in heads)
         lines.append(_row("----", "-" * len("Total Count"), dashes))
         for name, found in rows:
-            amounts = tuple(f"{amount:.4f}" for amount in _amounts(found))
+            amounts = tuple(f"{amount:.4f}" for amount in _amounts(category, found))
             lines.append(_row(name, found.count, amounts))
         lines.append("")
     return "\n".join(lines) + "\n"
@@ -84,14 +92,10 @@ def as_json(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> str:
     kinds: dict[str, dict[str, Any]] = {"Time": {}, "Memory": {}, "Counter": {}}
     for category, rows in sorted(_sections(totals, sort_by, ascending).items()):
         for name, found in rows:
-            total, least, most, mean = (round(amount, 6) for amount in _amounts(found))
-            kind = "Time" if found.is_time else "Counter"
-            kinds[kind].setdefault(category, {})[name] = {
-                "Count": found.count,
-                "Total": total,
-                "Min": least,
-                "Max": most,
-                "Avg": mean,
-            }
+            amounts = [round(amount, 6) for amount in _amounts(category, found)]
+            keys = ("Total", "Min", "Max", "Avg")[-len(amounts) :]
+            kind = "Time" if found.is_time else "Memory" if category == MEMORY else "Counter"
+            numbers = dict(zip(keys, amounts, strict=True))
+            kinds[kind].setdefault(category, {})[name] = {"Count": found.count, **numbers}
     units = {"Time": "ms", "Memory": "kB", "Counter": "1"}
     return json.dumps({**kinds, "Unit": units}, indent=4)

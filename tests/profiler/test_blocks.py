@@ -191,15 +191,20 @@ def test_a_scope_stands_before_the_names(net) -> None:
     assert calls()[-1] == "net"
 
 
+def events_of(path: Path) -> list[dict]:
+    return json.loads(path.read_text())["traceEvents"]
+
+
 def test_threads_have_paths_of_their_own(running: Path, net) -> None:
-    thread = threading.Thread(target=lambda: net(X).wait_to_read())
+    thread = threading.Thread(target=lambda: net(X).wait_to_read(), name="caller")
     with profiler.scope("main"):
         thread.start()
         thread.join(60)
     assert calls()[-1] == "net"
     profiler.dump()
-    (process,) = [e for e in json.loads(running.read_text())["traceEvents"] if e["ph"] == "M"]
-    assert process["args"]["name"] == "block"
+    rows = {e["tid"]: e["args"]["name"] for e in events_of(running) if e["name"] == "thread_name"}
+    (call,) = [e for e in events_of(running) if e["name"] == "net"]
+    assert rows[call["tid"]] == "caller"
 
 
 @pytest.mark.usefixtures("running")

@@ -1,13 +1,17 @@
 import json
-import logging
+import os
 import threading
 from pathlib import Path
 
 import pytest
 
-from gluonish import profiler
+import gluonish as mx
+from gluonish import nn, profiler
 from gluonish.core.errors import ArgumentError, MissingFileError, NotSupportedError
+from gluonish.profiler import state
 from gluonish.profiler.recorder import recorder
+
+OPTIONS = ("profile_symbolic", "profile_imperative", "profile_memory", "profile_api", "profile_all")
 
 
 def one(name: str = "one") -> None:
@@ -18,7 +22,7 @@ def one(name: str = "one") -> None:
 
 
 def names_in(path: Path) -> list[str]:
-    return [e["name"] for e in json.loads(path.read_text())["traceEvents"] if e["ph"] != "M"]
+    return [e["name"] for e in json.loads(path.read_text())["traceEvents"] if e["ph"] not in "Me"]
 
 
 def recorded() -> list[str]:
@@ -190,11 +194,34 @@ def test_a_server_is_not_profiled_from_here(call) -> None:
 
 
 @pytest.mark.usefixtures("trace_file")
-@pytest.mark.parametrize("option", ["profile_memory", "profile_api", "profile_all"])
-def test_an_option_that_records_nothing_is_told(option: str, caplog) -> None:
-    with caplog.at_level(logging.WARNING):
-        profiler.set_config(**{option: True}, continuous_dump=False)
-    assert "operators and the engine are not" in caplog.text
+@pytest.mark.parametrize(
+    ("option", "kinds"),
+    [
+        ("profile_imperative", {"operator", "block"}),
+        ("profile_symbolic", {"segment"}),
+        ("profile_memory", {"Device Storage"}),
+        ("profile_api", {"api", "wait"}),
+        ("profile_all", {"operator", "block", "segment", "Device Storage", "api", "wait"}),
+        (None, set()),
+    ],
+)
+def test_an_option_chooses_what_is_recorded(option: str | None, kinds: set[str]) -> None:
+    options = dict.fromkeys(OPTIONS, False) | ({option: True} if option else {})
+    doubled = mx.sym.Variable("x") * 2
+    profiler.set_config(**options, continuous_dump=False)
+    profiler.set_state("run")
+    x = nn.Activation("relu")(mx.nd.ones((2,)))
+    doubled.bind(mx.cpu(), {"x": x}).forward()[0].asnumpy()
+    mx.nd.waitall()
+    events = recorder.events()
+    assert {event.category for event in events} == kinds
+    jobs = {(job.name, job.category) for job in recorder.jobs()}
+    relu, graph = ("Activation", "operator"), ("_mulscalar0", "segment")
+    assert (relu in jobs, any(job[1] == graph[1] for job in jobs)) == (
+        "operator" in kinds,
+        "segment" in kinds,
+    )
+    assert not any(name.startswith("_mulscalar") and kind == "operator" for name, kind in jobs)
 
 
 @pytest.mark.usefixtures("trace_file")
@@ -234,3 +261,49 @@ def test_the_handle_of_a_kvstore_is_kept() -> None:
     assert profiler.profiler_kvstore_handle.value == 17
     profiler.set_kvstore_handle(None)
     assert profiler.profiler_kvstore_handle.value is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_forks_child_does_not_profile_until_it_is_told(running: Path) -> None:
+    one("parent")
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        found = []
+        try:
+            one("unseen")
+            (mx.nd.ones((2,)) + 1).asnumpy()
+            found.append(recorder.event_count())
+            profiler.set_state("run")
+            (mx.nd.ones((2,)) + 1).asnumpy()
+            found.append(len(recorder.jobs()))
+            profiler.set_state("stop")
+        finally:
+            os.write(write, str(found).encode())
+            os._exit(0)
+    os.close(write)
+    os.waitpid(pid, 0)
+    told = os.read(read, 1000).decode()
+    os.close(read)
+    assert told == "[0, 2]"
+    one("later")
+    profiler.dump()
+    assert names_in(running) == ["parent", "later"]
+
+
+def test_recording_is_refused_where_the_profiler_runs(running: Path) -> None:
+    refused = pytest.raises(NotSupportedError, match="expected a profiler that does not run")
+    with refused, state.recording():
+        pass
+    assert recorder.active
+    assert not running.exists()
+
+
+def test_recording_leaves_options_and_records_as_they_were(trace_file: Path) -> None:
+    with state.recording() as found:
+        one()
+        assert [event.name for event in found.events()] == ["one"]
+    assert recorder.event_count() == 0
+    one()
+    profiler.dump()
+    assert names_in(trace_file) == []

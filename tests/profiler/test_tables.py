@@ -1,6 +1,6 @@
 import json
 
-from gluonish.profiler.recorder import Totals
+from gluonish.profiler.events import Totals
 from gluonish.profiler.tables import as_json, as_table
 
 MS = 1_000_000
@@ -68,3 +68,20 @@ def test_json_has_the_same_numbers() -> None:
 def test_no_totals_give_the_heading_only() -> None:
     assert as_table({}, "total", False).splitlines()[1] == "Profile Statistics:"
     assert json.loads(as_json({}, "total", False))["Time"] == {}
+
+
+def test_memory_is_printed_as_mxnet_does() -> None:
+    # Copied from what MXNet 1.9.1 printed, but for the average: its own is (most - least) / 2.
+    printed = [
+        "Name                          Total Count    Min Use  (kB)    Max Use  (kB)    "
+        "Avg Use  (kB)",
+        "----                          -----------    -------------    -------------    "
+        "-------------",
+        "Memory: cpu/0                          61           0.0320          80.4160          "
+        "40.1920",
+    ]
+    found = {("Device Storage", "Memory: cpu/0"): Totals(61, 61 * 40192, 32, 80416, is_time=False)}
+    lines = as_table(found, "total", False).splitlines()
+    assert lines[3:8] == ["Device Storage", "=================", *printed]
+    numbers = json.loads(as_json(found, "total", False))["Memory"]["Device Storage"]
+    assert numbers == {"Memory: cpu/0": {"Count": 61, "Min": 0.032, "Max": 80.416, "Avg": 40.192}}
