@@ -60,19 +60,26 @@ from gluonish.util import (
 
 if TYPE_CHECKING:
     import gluonish.image as img
+    import gluonish.module as mod
     import gluonish.monitor as mon
     import gluonish.visualization as viz
     from gluonish import (
         callback,
         contrib,
         data,
+        error,
         image,
         io,
+        library,
+        log,
         model,
         model_zoo,
+        module,
         monitor,
         profiler,
         recordio,
+        rtc,
+        runtime,
         test_utils,
         visualization,
     )
@@ -80,19 +87,9 @@ else:
     __getattr__ = _loads(
         __name__,
         (
-            *(
-                "callback",
-                "contrib",
-                "data",
-                "image",
-                "img",
-                "io",
-                "model",
-                "model_zoo",
-                "mon",
-                "monitor",
-            ),
-            *("profiler", "recordio", "test_utils", "visualization", "viz"),
+            *("callback", "contrib", "data", "error", "image", "img", "io", "library", "log"),
+            *("mod", "model", "model_zoo", "module", "mon", "monitor", "profiler", "recordio"),
+            *("rtc", "runtime", "test_utils", "visualization", "viz"),
         ),
     )
 
@@ -113,6 +110,7 @@ __all__ = [
     "current_context",
     "data",
     "engine",
+    "error",
     "executor",
     "gluon",
     "gpu",
@@ -126,10 +124,14 @@ __all__ = [
     "is_np_shape",
     "kv",
     "kvstore",
+    "library",
+    "log",
     "lr_scheduler",
     "metric",
+    "mod",
     "model",
     "model_zoo",
+    "module",
     "mon",
     "monitor",
     "name",
@@ -150,6 +152,8 @@ __all__ = [
     "recordio",
     "registry",
     "rnd",
+    "rtc",
+    "runtime",
     "set_np_shape",
     "sym",
     "symbol",

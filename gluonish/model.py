@@ -4,22 +4,25 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from gluonish.callback import LogValidationMetricsCallback
 from gluonish.core.context import Context, current_context
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError
 from gluonish.initializer import Initializer, Uniform
-from gluonish.io.data_iter import DataBatch, DataIter
-from gluonish.io.ndarray_iter import NDArrayIter
+from gluonish.io.data_iter import DataIter
 from gluonish.metric import create as create_metric
 from gluonish.module.batch_end import BatchEndParam, BatchEndParams, call_back
 from gluonish.module.bucketing_module import BucketingModule
 from gluonish.module.checkpoint import load_checkpoint, load_params, save_checkpoint
 from gluonish.module.descriptions import described
+from gluonish.module.feed_forward_data import (
+    epochs_of,
+    evaluation_iterator,
+    iterator_of,
+    joined,
+)
 from gluonish.module.module import Module
 from gluonish.monitor import Monitor
 from gluonish.ndarray import NDArray
@@ -155,14 +158,14 @@ class FeedForward(BASE_ESTIMATOR):
                 "FeedForward.fit: expected num_epoch, got None; give it to the class"
             )
         logger = logging if logger is None else logger
-        data = self._iterator("fit", X, y, is_train=True)
-        evaluated = self._evaluated(eval_data)
+        data = iterator_of("fit", X, y, self.numpy_batch_size, is_train=True)
+        evaluated = evaluation_iterator(eval_data, self.numpy_batch_size)
         metric = create_metric(eval_metric)
         module = self._trained(data, kvstore, work_load_list, logger)
         if monitor is not None:
             module.install_monitor(monitor)
         logger.info("Start training with %s", str(self.ctx))
-        batches = self._batches(data, logger)
+        batches = epochs_of(data, self.begin_epoch, self.epoch_size, logger)
         for epoch in range(self.begin_epoch, self.num_epoch):
             tic = time.time()
             metric.reset()
@@ -211,30 +214,6 @@ class FeedForward(BASE_ESTIMATOR):
         self.argument_checked = True
         return module
 
-    def _batches(self, data: DataIter, logger: Any) -> Iterator[Iterator[DataBatch]]:
-        """Yield the batches of each epoch; with an ``epoch_size`` the data go round and round."""
-        data.reset()
-        state = {"epoch": self.begin_epoch}
-
-        def one_epoch() -> Iterator[DataBatch]:
-            count = 0
-            while True:
-                empty = True
-                for batch in data:
-                    empty = False
-                    count += 1
-                    yield batch
-                    if count == self.epoch_size:
-                        return
-                logger.info("Epoch[%d] Resetting Data Iterator", state["epoch"])
-                data.reset()
-                if self.epoch_size is None or (empty and count == 0):
-                    return
-
-        while True:
-            yield one_epoch()
-            state["epoch"] += 1
-
     # -- evaluation ------------------------------------------------------------------------------
 
     def predict(
@@ -255,7 +234,7 @@ class FeedForward(BASE_ESTIMATOR):
         Raises:
             ArgumentError: There are no weights.
         """
-        data = self._iterator("predict", X, None, is_train=False)
+        data = iterator_of("predict", X, None, self.numpy_batch_size, is_train=False)
         module = self._bound_predictor("predict", data)
         rows: list[tuple[list[Any], list[Any], list[Any]]] = []
         for outputs, _, batch in module.iter_predict(data, num_batch, reset):
@@ -263,7 +242,7 @@ class FeedForward(BASE_ESTIMATOR):
             kept = (batch.data, batch.label or []) if return_data else ([], [])
             found = (outputs, *([x[:size] for x in arrays] for arrays in kept))
             rows.append(tuple([x.asnumpy() for x in arrays] for arrays in found))  # type: ignore[arg-type]
-        columns = [_joined([row[i] for row in rows]) for i in range(3)]
+        columns = [joined([row[i] for row in rows]) for i in range(3)]
         return tuple(columns) if return_data else columns[0]
 
     def score(
@@ -286,7 +265,7 @@ class FeedForward(BASE_ESTIMATOR):
         Raises:
             ArgumentError: There are no weights.
         """
-        data = self._iterator("score", X, None, is_train=False)
+        data = iterator_of("score", X, None, self.numpy_batch_size, is_train=False)
         module = self._bound_predictor("score", data)
         metric = create_metric(eval_metric)
         module.score(data, metric, num_batch, batch_end_callback, reset=reset)
@@ -318,47 +297,6 @@ class FeedForward(BASE_ESTIMATOR):
             force_init=True,
         )
         return module
-
-    # -- data ------------------------------------------------------------------------------------
-
-    def _iterator(self, what: str, X: Any, y: Any, *, is_train: bool) -> DataIter:
-        if isinstance(X, DataIter):
-            return X
-        if not isinstance(X, np.ndarray | NDArray):
-            raise ArgumentTypeError(
-                f"FeedForward.{what}: expected X to be a DataIter, an NDArray or a NumPy array, "
-                f"got {type(X).__name__}"
-            )
-        if y is None and is_train:
-            raise ArgumentError(f"FeedForward.{what}: expected y with an array X, got None")
-        labels = np.zeros(X.shape[0]) if y is None else y
-        labels = labels.asnumpy() if isinstance(labels, NDArray) else np.asarray(labels)
-        if labels.shape not in ((X.shape[0],), (X.shape[0], 1)):
-            raise ArgumentError(
-                f"FeedForward.{what}: expected y of shape {X.shape[:1]} for X of shape {X.shape}, "
-                f"got {labels.shape}"
-            )
-        return NDArrayIter(
-            X,
-            labels.reshape(-1),
-            batch_size=min(X.shape[0], self.numpy_batch_size),
-            shuffle=is_train,
-            last_batch_handle="roll_over" if is_train else "pad",
-        )
-
-    def _evaluated(self, eval_data: Any) -> DataIter | None:
-        if eval_data is None or isinstance(eval_data, DataIter):
-            return eval_data
-        if not isinstance(eval_data, tuple | list) or len(eval_data) != 2:
-            raise ArgumentTypeError(
-                "FeedForward.fit: expected eval_data to be a DataIter or a pair of arrays, got "
-                f"{type(eval_data).__name__}"
-            )
-        x, y = eval_data
-        if isinstance(x, DataIter):
-            return x
-        x = np.asarray(x) if isinstance(x, list) else x
-        return self._iterator("fit", x, y, is_train=False)
 
     # -- files -----------------------------------------------------------------------------------
 
@@ -459,9 +397,3 @@ class FeedForward(BASE_ESTIMATOR):
             eval_batch_end_callback=eval_batch_end_callback,
         )
         return model
-
-
-def _joined(batches: Sequence[Sequence[Any]]) -> Any:
-    """Return each column of arrays as one array, and the only one as it is."""
-    columns = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
-    return columns[0] if len(columns) == 1 else columns

@@ -10,7 +10,11 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from gluonish.core.config import MXNET_MP_OPENCV_NUM_THREADS, MXNET_MP_WORKER_NTHREADS
+from gluonish.core.config import (
+    MXNET_MP_OPENCV_NUM_THREADS,
+    MXNET_MP_WORKER_NTHREADS,
+    flags_without_effect,
+)
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.data.channel import Channel, channel_pair
 from gluonish.data.worker_process import Start
@@ -66,6 +70,8 @@ class WorkerHandle:
         opencv_threads = MXNET_MP_OPENCV_NUM_THREADS.value
         threads = str(MXNET_MP_WORKER_NTHREADS.value)
         variables = dict.fromkeys(_THREAD_VARIABLES, threads)
+        # The main process's log has told of them; empty is unset.
+        variables.update((flag.name, "") for flag in flags_without_effect())
         variables["OPENCV_FOR_THREADS_NUM"] = str(max(1, opencv_threads))
         ours, theirs = channel_pair()
         with theirs:

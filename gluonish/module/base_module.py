@@ -4,10 +4,8 @@ A module is bound to shapes, gets weights and an optimizer, and then computes: f
 update. `fit`, `score` and `predict` do that over an iterator.
 """
 
-import logging
 import time
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,57 +14,28 @@ from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
     FileFormatError,
-    NotSupportedError,
 )
 from gluonish.initializer import Initializer, Uniform
-from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
+from gluonish.io.data_iter import DataBatch, DataIter
 from gluonish.io.ndarray_iter import NDArrayIter
 from gluonish.metric import EvalMetric
 from gluonish.metric import create as create_metric
 from gluonish.module.batch_end import BatchEndParam, call_back
 from gluonish.module.checkpoint import split_params
-from gluonish.module.descriptions import expect
-from gluonish.module.requests import Requests
+from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
 from gluonish.monitor import Monitor
 from gluonish.ndarray import NDArray, concat
 from gluonish.ndarray import load as load_arrays
 from gluonish.ndarray import save as save_arrays
-from gluonish.symbol import Symbol
 
 __all__ = ["BaseModule"]
 
-Params = Mapping[str, NDArray] | None
-OptimizerParams = Mapping[str, Any] | Sequence[tuple[str, Any]]
-RATE: OptimizerParams = (("learning_rate", 0.01),)
 
-
-class BaseModule:
+class BaseModule(ModuleInterface):
     """Base of modules: a subclass defines what a step is, and has the loops from here.
 
-    It defines ``data_names``, ``output_names``, ``data_shapes``, ``label_shapes``,
-    ``output_shapes``, `get_params`, `init_params`, `bind`, `init_optimizer`, `forward`, `backward`,
-    `update`, `get_outputs`, `get_input_grads`, `update_metric` and `install_monitor`, and sets the
-    attributes below.
-
-    Args:
-        logger: Where to log: the module `logging`, or a logger.
-
-    Attributes:
-        binded: Whether there are arrays.
-        for_training: Whether they have gradients.
-        inputs_need_grad: Whether the inputs' have too.
-        params_initialized: Whether there are weights.
-        optimizer_initialized: Whether there is an optimizer.
+    What it defines, the argument and the attributes are those of `ModuleInterface`.
     """
-
-    def __init__(self, logger: Any = logging) -> None:
-        self.logger = logger
-        self.binded = False
-        self.for_training = False
-        self.inputs_need_grad = False
-        self.params_initialized = False
-        self.optimizer_initialized = False
-        self._symbol: Symbol | None = None
 
     # -- loops -----------------------------------------------------------------------------------
 
@@ -326,47 +295,7 @@ class BaseModule:
         for name, value in found:
             self.logger.info("Epoch[%d] %s-%s=%f", epoch, kind, name, value)
 
-    def _expect_bound(self, what: str) -> None:
-        expect(self.binded, f"{type(self).__name__}.{what}", "a bound module", "call bind first")
-
-    def _expect_weights(self, what: str) -> None:
-        self._expect_bound(what)
-        expect(
-            self.params_initialized,
-            f"{type(self).__name__}.{what}",
-            "a module with weights",
-            "call init_params or set_params first",
-        )
-
-    def _expect_optimizer(self, what: str) -> None:
-        self._expect_weights(what)
-        expect(
-            self.optimizer_initialized,
-            f"{type(self).__name__}.{what}",
-            "a module with an optimizer",
-            "call init_optimizer first",
-        )
-
-    def _kept_weights(self, what: str) -> None:
-        warnings.warn(
-            f"{type(self).__name__}.{what}: expected force_init=True for a module that has weights "
-            "already, got False; they stay as they are",
-            UserWarning,
-            stacklevel=3,
-        )
-
     # -- weights ---------------------------------------------------------------------------------
-
-    def set_params(
-        self,
-        arg_params: Params,
-        aux_params: Params,
-        allow_missing: bool = False,
-        force_init: bool = True,
-        allow_extra: bool = False,
-    ) -> None:
-        """Set weights and auxiliary states, as `init_params` without an initializer."""
-        self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
 
     def save_params(self, fname: str) -> None:
         """Write weights and auxiliary states to a ``.params`` file."""
@@ -389,137 +318,6 @@ class BaseModule:
                 f"load_params: expected arrays with names in {fname!r}, got {len(arrays)} without"
             )
         self.set_params(*split_params(arrays, fname))
-
-    # -- what a subclass defines -----------------------------------------------------------------
-
-    def _undefined(self, name: str) -> NotSupportedError:
-        return NotSupportedError(
-            f"{type(self).__name__}: expected a subclass that defines {name}, got none"
-        )
-
-    @property
-    def symbol(self) -> Symbol | None:
-        """The network; None for a module that has none."""
-        return self._symbol
-
-    @property
-    def data_names(self) -> Sequence[str]:
-        """Names of the data."""
-        raise self._undefined("data_names")
-
-    @property
-    def output_names(self) -> Sequence[str]:
-        """Names of the outputs."""
-        raise self._undefined("output_names")
-
-    @property
-    def data_shapes(self) -> Sequence[DataDesc]:
-        """Descriptions of the data of a batch."""
-        raise self._undefined("data_shapes")
-
-    @property
-    def label_shapes(self) -> Sequence[DataDesc] | None:
-        """Descriptions of the labels of a batch; None for none."""
-        raise self._undefined("label_shapes")
-
-    @property
-    def output_shapes(self) -> Sequence[tuple[str, tuple[int, ...]]]:
-        """Name and shape of each output of a batch."""
-        raise self._undefined("output_shapes")
-
-    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Return weights and auxiliary states by name."""
-        raise self._undefined("get_params")
-
-    def init_params(
-        self,
-        initializer: Initializer | None = Uniform(0.01),  # noqa: B008  # holds no state
-        arg_params: Params = None,
-        aux_params: Params = None,
-        allow_missing: bool = False,
-        force_init: bool = False,
-        allow_extra: bool = False,
-    ) -> None:
-        """Set weights and auxiliary states for the first time; see `Module.init_params`."""
-        raise self._undefined("init_params")
-
-    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the states, of which a module has none but where it says so."""
-        self._expect_weights("get_states")
-        return []
-
-    def set_states(self, states: Any = None, value: float | None = None) -> None:
-        """Set the states.
-
-        Raises:
-            ArgumentError: The module has none.
-        """
-        self._expect_weights("set_states")
-        if states or value:
-            raise ArgumentError(
-                f"{type(self).__name__}.set_states: expected nothing for a module without states, "
-                f"got states={states!r:.40}, value={value}"
-            )
-
-    def install_monitor(self, mon: Monitor) -> None:
-        """Have a monitor watch the executors."""
-        raise self._undefined("install_monitor")
-
-    def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
-        """Get ready for a batch that comes next.
-
-        Args:
-            data_batch: The batch.
-            sparse_row_id_fn: Gives the rows of row-sparse weights that it needs; weights are dense
-                on every device here, so that nothing has to be fetched.
-        """
-
-    def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Compute the outputs of a batch."""
-        raise self._undefined("forward")
-
-    def backward(self, out_grads: Any = None) -> None:
-        """Compute the gradients."""
-        raise self._undefined("backward")
-
-    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the outputs of the last pass."""
-        raise self._undefined("get_outputs")
-
-    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the gradients of the data of the last pass."""
-        raise self._undefined("get_input_grads")
-
-    def update(self) -> None:
-        """Update the weights by the gradients."""
-        raise self._undefined("update")
-
-    def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
-        """Show the outputs of the last pass to a metric."""
-        raise self._undefined("update_metric")
-
-    def bind(
-        self,
-        data_shapes: Sequence[Any],
-        label_shapes: Sequence[Any] | None = None,
-        for_training: bool = True,
-        inputs_need_grad: bool = False,
-        force_rebind: bool = False,
-        shared_module: "BaseModule | None" = None,
-        grad_req: Requests = "write",
-    ) -> None:
-        """Make arrays for batches of some shapes; see `Module.bind`."""
-        raise self._undefined("bind")
-
-    def init_optimizer(
-        self,
-        kvstore: Any = "local",
-        optimizer: Any = "sgd",
-        optimizer_params: OptimizerParams = RATE,
-        force_init: bool = False,
-    ) -> None:
-        """Make the optimizer; see `Module.init_optimizer`."""
-        raise self._undefined("init_optimizer")
 
 
 class _NoDataError(ArgumentTypeError, ValueError):

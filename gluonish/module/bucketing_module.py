@@ -7,12 +7,12 @@ from typing import Any
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.initializer import Initializer, Uniform
-from gluonish.io.data_iter import DataBatch, DataDesc
-from gluonish.metric import EvalMetric
-from gluonish.module.base_module import RATE, BaseModule, OptimizerParams, Params
+from gluonish.io.data_iter import DataBatch
 from gluonish.module.checkpoint import load_params, save_checkpoint
+from gluonish.module.computed_module import ComputedModule
 from gluonish.module.descriptions import described_batch
 from gluonish.module.device_groups import Groups
+from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
 from gluonish.module.module import Module
 from gluonish.module.requests import Requests
 from gluonish.monitor import Monitor
@@ -28,7 +28,7 @@ Key = Any
 SymGen = Callable[[Key], Any]
 
 
-class BucketingModule(BaseModule):
+class BucketingModule(ComputedModule):
     """A network for each bucket of inputs, made when the first batch of it comes.
 
     All have the weights, the gradients and the memory of the default bucket, which must be the
@@ -95,6 +95,9 @@ class BucketingModule(BaseModule):
         self._expect_bound(what)
         return self._buckets[self._curr_bucket_key]
 
+    def _computer(self, what: str) -> Module:
+        return self._current(what)
+
     @property
     def _default(self) -> Module:
         return self._buckets[self._default_bucket_key]
@@ -143,7 +146,7 @@ class BucketingModule(BaseModule):
         for_training: bool = True,
         inputs_need_grad: bool = False,
         force_rebind: bool = False,
-        shared_module: BaseModule | None = None,
+        shared_module: ModuleInterface | None = None,
         grad_req: Requests = "write",
     ) -> None:
         """Bind the default bucket; the arguments are those of `Module.bind`.
@@ -192,16 +195,6 @@ class BucketingModule(BaseModule):
         return module.output_names
 
     @property
-    def data_shapes(self) -> list[DataDesc]:
-        """Descriptions of the data of the current bucket."""
-        return self._current("data_shapes").data_shapes
-
-    @property
-    def label_shapes(self) -> list[DataDesc] | None:
-        """Descriptions of the labels of the current bucket; None for none."""
-        return self._current("label_shapes").label_shapes
-
-    @property
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
         """Name and shape of each output of the current bucket."""
         return self._current("output_shapes").output_shapes
@@ -248,16 +241,6 @@ class BucketingModule(BaseModule):
         self._default.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra)
         self.params_initialized = True
 
-    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return for each state of the current bucket its array on each device."""
-        self._expect_weights("get_states")
-        return self._current("get_states").get_states(merge_multi_context)
-
-    def set_states(self, states: Any = None, value: float | None = None) -> None:
-        """Set the states of the current bucket; see `Module.set_states`."""
-        self._expect_weights("set_states")
-        self._current("set_states").set_states(states, value)
-
     def init_optimizer(
         self,
         kvstore: Any = "local",
@@ -297,29 +280,10 @@ class BucketingModule(BaseModule):
         self._switch_to(data_batch)
         self._current("forward").forward(data_batch, is_train)
 
-    def backward(self, out_grads: Any = None) -> None:
-        """Compute the gradients; see `Module.backward`."""
-        self._expect_weights("backward")
-        self._current("backward").backward(out_grads)
-
     def update(self) -> None:
         """Update the weights, which are those of all buckets."""
         self._expect_optimizer("update")
         self._current("update").update()
-
-    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the outputs of the last pass; see `Module.get_outputs`."""
-        self._expect_weights("get_outputs")
-        return self._current("get_outputs").get_outputs(merge_multi_context)
-
-    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the gradients of the data; see `Module.get_input_grads`."""
-        self._expect_weights("get_input_grads")
-        return self._current("get_input_grads").get_input_grads(merge_multi_context)
-
-    def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
-        """Show the outputs of the last pass to a metric; see `Module.update_metric`."""
-        self._current("update_metric").update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon: Monitor) -> None:
         """Have a monitor watch the executors of all buckets, and of those to come."""

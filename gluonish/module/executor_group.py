@@ -5,32 +5,22 @@ executors read in each pass. All that runs on the devices is pushed to the engin
 at the same time.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
-from operator import is_
 from typing import Any
 
-from gluonish.core.context import Context
-from gluonish.core.errors import ArgumentError, GluonishError
-from gluonish.io.data_iter import DataBatch, DataDesc
+from gluonish.core.errors import ArgumentError
+from gluonish.io.data_iter import DataBatch
 from gluonish.metric import EvalMetric
-from gluonish.module.batch_slices import split_by_load
-from gluonish.module.descriptions import described, expect
+from gluonish.module.bound_executors import BoundExecutors
+from gluonish.module.descriptions import expect
 from gluonish.module.device_arrays import load, merged, on_host, part_of
-from gluonish.module.device_groups import Groups, groups_of
-from gluonish.module.requests import Requests, requests_of
 from gluonish.monitor import Monitor
 from gluonish.ndarray import NDArray
-from gluonish.symbol.binding import simple_bind
-from gluonish.symbol.executor import Executor
-from gluonish.symbol.symbol import Symbol
 
 __all__ = ["DataParallelExecutorGroup"]
 
-_KEPT = 16  # shapes whose executors are kept; the oldest goes first
 
-
-class DataParallelExecutorGroup:
+class DataParallelExecutorGroup(BoundExecutors):
     """Executors of one network on several devices.
 
     Args:
@@ -67,226 +57,6 @@ class DataParallelExecutorGroup:
     Raises:
         ArgumentError: An argument contradicts another; see the message.
     """
-
-    def __init__(
-        self,
-        symbol: Symbol,
-        contexts: Sequence[Context],
-        workload: Sequence[float],
-        data_shapes: Sequence[Any],
-        label_shapes: Sequence[Any] | None,
-        param_names: Sequence[str],
-        for_training: bool,
-        inputs_need_grad: bool,
-        shared_group: "DataParallelExecutorGroup | None" = None,
-        logger: Any = None,
-        fixed_param_names: Sequence[str] | None = None,
-        grad_req: Requests = "write",
-        state_names: Sequence[str] | None = None,
-        group2ctxs: Groups = None,
-    ) -> None:
-        self.symbol = symbol
-        self.contexts = list(contexts)
-        self.workload = list(workload)
-        self.logger = logger
-        self.for_training = for_training
-        self.inputs_need_grad = inputs_need_grad
-        self.param_names = list(param_names)
-        self.fixed_param_names = list(fixed_param_names or ())
-        self.state_names = list(state_names or ())
-        self.arg_names = symbol.list_arguments()
-        self.aux_names = symbol.list_auxiliary_states()
-        self.output_names = symbol.list_outputs()
-        self.num_outputs = len(self.output_names)
-        self.output_layouts = [_batch_axis_of(output) for output in symbol]
-        self.group2ctxs = groups_of(group2ctxs, len(self.contexts))
-        self.grad_req = requests_of(
-            grad_req,
-            self.arg_names,
-            params=[name for name in self.param_names if name not in self.fixed_param_names],
-            data=[desc.name for desc in described(data_shapes)] if inputs_need_grad else [],
-            for_training=for_training,
-        )
-        self.shared_data_arrays: list[dict[str, NDArray]] = [{} for _ in self.contexts]
-        if shared_group is not None:
-            self.shared_data_arrays = shared_group.shared_data_arrays
-        self.execs: list[Executor] = []
-        self.batch_size = 0
-        self.slices: list[slice] = []
-        # Executors on the largest memory so far, from which others are made, and those made.
-        self._widest: tuple[int, list[Executor]] = (0, [])
-        self._kept: dict[Any, list[Executor]] = {}
-        self.bind_exec(data_shapes, label_shapes, shared_group)
-        if shared_group is not None:
-            self._adopt(shared_group)
-
-    def _adopt(self, other: "DataParallelExecutorGroup") -> None:
-        """Take over the lists of weights, which tell an update that nothing has moved."""
-        for field in ("param_arrays", "grad_arrays"):
-            own, lent = ([x for row in getattr(of, field) for x in row] for of in (self, other))
-            if len(own) == len(lent) and all(map(is_, own, lent)):
-                setattr(self, field, getattr(other, field))
-
-    # -- binding ---------------------------------------------------------------------------------
-
-    def decide_slices(self, data_shapes: Sequence[DataDesc]) -> list[int]:
-        """Cut the batch over the devices, and return the axis of the batch of each array.
-
-        Raises:
-            ArgumentError: Arrays have different numbers of examples, or too few.
-        """
-        axes = [DataDesc.get_batch_axis(desc.layout) for desc in data_shapes]
-        extents = {
-            desc.name: desc.shape[axis]
-            for desc, axis in zip(data_shapes, axes, strict=True)
-            if axis >= 0
-        }
-        for name, extent in extents.items():
-            if self.batch_size not in (0, extent):
-                raise ArgumentError(
-                    f"Module.bind: expected {self.batch_size} examples in each array, got {extent} "
-                    f"in {name}"
-                )
-            self.batch_size = extent
-            self.slices = split_by_load(extent, self.workload)
-        return axes
-
-    def bind_exec(
-        self,
-        data_shapes: Sequence[Any],
-        label_shapes: Sequence[Any] | None,
-        shared_group: "DataParallelExecutorGroup | None" = None,
-        reshape: bool = False,
-    ) -> None:
-        """Make executors for shapes.
-
-        Args:
-            data_shapes: Descriptions of data of a whole batch.
-            label_shapes: The same of labels.
-            shared_group: As of the constructor.
-            reshape: Whether to make them from those that there are, on the same memory.
-
-        Raises:
-            ArgumentError: The weights do not have the shapes that follow.
-        """
-        data, label = described(data_shapes), described(label_shapes)
-        # Where no array has a batch, each device gets all.
-        self.batch_size, self.slices = 0, [slice(0, sys.maxsize)] * len(self.contexts)
-        self.data_layouts = self.decide_slices(data)
-        self.label_layouts = self.decide_slices(label) if label else []
-        if reshape:
-            self.execs = self._reshaped([*data, *label])
-        else:
-            lent = [None] * len(self.contexts) if shared_group is None else shared_group.execs
-            self.execs = [self._bound(i, [*data, *label], lent[i]) for i in range(len(lent))]
-            self._widest, self._kept = (self.batch_size, self.execs), {}
-        self.data_shapes = data
-        self.label_shapes = label or None
-        self.data_names = [desc.name for desc in data]
-        self.label_names = [desc.name for desc in label]
-        self._collect()
-
-    def _shapes(self, device: int, descs: Sequence[DataDesc]) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each input's part on a device."""
-        shapes = {}
-        for desc in descs:
-            shape = list(desc.shape)
-            axis = DataDesc.get_batch_axis(desc.layout)
-            if axis >= 0:
-                part = self.slices[device]
-                shape[axis] = part.stop - part.start
-            if desc.name in self.arg_names:
-                shapes[desc.name] = tuple(shape)
-        return shapes
-
-    def _bound(self, device: int, descs: Sequence[DataDesc], lent: Executor | None) -> Executor:
-        shapes: dict[str, Any] = self._shapes(device, descs)
-        known = {desc.name: desc.dtype for desc in descs if desc.name in self.arg_names}
-        made = simple_bind(
-            self.symbol,
-            self.contexts[device],
-            grad_req=self.grad_req,
-            type_dict=known,
-            group2ctx=self.group2ctxs[device],
-            shared_arg_names=self.param_names,
-            shared_exec=lent,
-            shared_buffer=self.shared_data_arrays[device],
-            **shapes,
-        )
-        if lent is not None:
-            _check_shared(self.param_names, made.arg_dict, lent.arg_dict)
-        return made
-
-    def _reshaped(self, descs: Sequence[DataDesc]) -> list[Executor]:
-        shapes = [self._shapes(i, descs) for i in range(len(self.contexts))]
-        key = tuple(tuple(sorted(given.items())) for given in shapes)
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept
-        size, widest = self._widest
-        made = [
-            executor.reshape(allow_up_sizing=True, **self._with_followers(given))
-            for executor, given in zip(widest, shapes, strict=True)
-        ]
-        if self.batch_size > size:
-            self._widest, self._kept = (self.batch_size, made), {}
-        self._kept[key] = made
-        if len(self._kept) > _KEPT:
-            self._kept.pop(next(iter(self._kept)))
-        return made
-
-    def _with_followers(self, given: dict[str, tuple[int, ...]]) -> dict[str, Any]:
-        """Add shapes of arguments that follow the data's: labels that did not come, and states."""
-        found, _, _ = self.symbol.infer_shape(**given)
-        if found is None:
-            return given
-        named = dict(zip(self.arg_names, found, strict=True))
-        return {name: shape for name, shape in named.items() if name not in self.param_names}
-
-    def _collect(self) -> None:
-        """Look up the arrays of all executors."""
-        arguments = [executor.arg_dict for executor in self.execs]
-        gradients = [executor.grad_dict for executor in self.execs]
-        states = [executor.aux_dict for executor in self.execs]
-
-        def inputs(names: Sequence[str]) -> list[list[tuple[slice, NDArray]]]:
-            return [
-                [
-                    (part, own[name])
-                    for part, own in zip(self.slices, arguments, strict=True)
-                    if name in own
-                ]
-                for name in names
-            ]
-
-        self.data_arrays = inputs(self.data_names)
-        self.label_arrays = inputs(self.label_names)
-        own = [name for name in self.arg_names if name in self.param_names]
-        self.param_arrays = [[named[name] for named in arguments] for name in own]
-        self.grad_arrays = [[named[name] for named in gradients] for name in own]
-        self.aux_arrays = [[named[name] for named in states] for name in self.aux_names]
-        self.state_arrays = [[named[name] for named in arguments] for name in self.state_names]
-        self.input_grad_arrays: list[list[Any]] = []
-        if self.inputs_need_grad:
-            self.input_grad_arrays = [
-                [named.get(name) for named in gradients] for name in self.data_names
-            ]
-
-    def reshape(self, data_shapes: Sequence[Any], label_shapes: Sequence[Any] | None) -> None:
-        """Go on with batches of other shapes; weights and gradients stay where they are.
-
-        Raises:
-            ArgumentError: Weights would get other shapes; nothing has changed then.
-        """
-        data, label = described(data_shapes), described(label_shapes) or None
-        if data == self.data_shapes and label == self.label_shapes:
-            return
-        before = self.batch_size, self.slices, self.data_layouts, self.label_layouts
-        try:
-            self.bind_exec(data, label, reshape=True)
-        except GluonishError:
-            self.batch_size, self.slices, self.data_layouts, self.label_layouts = before
-            raise
 
     # -- weights ---------------------------------------------------------------------------------
 
@@ -487,18 +257,3 @@ class DataParallelExecutorGroup:
         for executor in self.execs:
             mon.install(executor)
         self._widest, self._kept = (self.batch_size, self.execs), {}
-
-
-def _batch_axis_of(output: Symbol) -> int:
-    return DataDesc.get_batch_axis(output.attr("__layout__"))
-
-
-def _check_shared(
-    names: Sequence[str], own: Mapping[str, NDArray], lent: Mapping[str, NDArray]
-) -> None:
-    for name in names:
-        if name in own and name in lent and own[name] is not lent[name]:
-            raise ArgumentError(
-                f"bind: expected {name} of shape {lent[name].shape}, that of the shared module, "
-                f"got {own[name].shape}"
-            )

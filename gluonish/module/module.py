@@ -2,45 +2,38 @@
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.initializer import Initializer, Uniform
-from gluonish.io.data_iter import DataDesc
 from gluonish.kvstore import KVStoreBase
-from gluonish.metric import EvalMetric
-from gluonish.module.base_module import RATE, BaseModule, OptimizerParams, Params
 from gluonish.module.checkpoint import load_checkpoint, save_checkpoint
 from gluonish.module.descriptions import (
     check_described,
-    check_names,
     described,
     described_batch,
     expect,
 )
-from gluonish.module.device_groups import Groups
 from gluonish.module.executor_group import DataParallelExecutorGroup
+from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams
 from gluonish.module.requests import Requests
+from gluonish.module.symbol_module import SymbolModule
 from gluonish.module.weight_updates import (
     WeightUpdates,
     choose_store,
     made_optimizer,
     numbers_of,
 )
-from gluonish.module.weights import Weights, first_values
+from gluonish.module.weights import Weights
 from gluonish.monitor import Monitor
-from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer
-from gluonish.symbol import Symbol
 
 __all__ = ["Module"]
 
 Shapes = Sequence[Any]
 
 
-class Module(BaseModule):
+class Module(SymbolModule):
     """A network on one device or several; a batch is cut over them, and their gradients add up.
 
     Args:
@@ -61,48 +54,7 @@ class Module(BaseModule):
         ArgumentError: The network has no such arguments, or there are not as many loads as devices.
     """
 
-    def __init__(
-        self,
-        symbol: Symbol,
-        data_names: Sequence[str] | None = ("data",),
-        label_names: Sequence[str] | None = ("softmax_label",),
-        logger: Any = logging,
-        context: Context | Sequence[Context] = cpu(0),  # noqa: B008  # a constant
-        work_load_list: Sequence[float] | None = None,
-        fixed_param_names: Sequence[str] | None = None,
-        state_names: Sequence[str] | None = None,
-        group2ctxs: Groups = None,
-        compression_params: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(logger=logger)
-        self._context = [context] if isinstance(context, Context) else list(context)
-        self._work_load_list = list(work_load_list or [1] * len(self._context))
-        if len(self._work_load_list) != len(self._context):
-            raise ArgumentError(
-                f"Module: expected work_load_list with a load for each of {self._context}, got "
-                f"{self._work_load_list}"
-            )
-        # Never None here.
-        self._symbol: Symbol = symbol  # pyright: ignore[reportIncompatibleVariableOverride]
-        self._data_names = list(data_names or ())
-        self._label_names = list(label_names or ())
-        self._state_names = list(state_names or ())
-        self._fixed_param_names = list(fixed_param_names or ())
-        arguments = symbol.list_arguments()
-        check_names(arguments, self._data_names, "data_names")
-        check_names(arguments, self._label_names, "label_names", strict=False)
-        check_names(arguments, self._state_names, "state_names")
-        check_names(arguments, self._fixed_param_names, "fixed_param_names")
-        inputs = {*self._data_names, *self._label_names, *self._state_names}
-        self._param_names = [name for name in arguments if name not in inputs]
-        self._aux_names = symbol.list_auxiliary_states()
-        self._output_names = symbol.list_outputs()
-        self._group2ctxs = group2ctxs
-        self._compression_params = compression_params
-        self._weights = Weights()
-        self._exec_group: DataParallelExecutorGroup | None = None
-        self._updates: WeightUpdates | None = None
-        self._states_file: str | None = None  # read when there is an optimizer
+    _states_file: str | None = None  # read when there is an optimizer
 
     # -- files -----------------------------------------------------------------------------------
 
@@ -165,171 +117,10 @@ class Module(BaseModule):
         """
         self._trained("load_optimizer_states").load_states(fname)
 
-    # -- facts -----------------------------------------------------------------------------------
-
-    @property
-    def data_names(self) -> list[str]:
-        """Names of the data."""
-        return self._data_names
-
-    @property
-    def label_names(self) -> list[str]:
-        """Names of the labels."""
-        return self._label_names
-
-    @property
-    def output_names(self) -> list[str]:
-        """Names of the outputs."""
-        return self._output_names
-
-    @property
-    def data_shapes(self) -> list[DataDesc]:
-        """Descriptions of the data of a batch."""
-        return self._bound("data_shapes").data_shapes
-
-    @property
-    def label_shapes(self) -> list[DataDesc] | None:
-        """Descriptions of the labels of a batch; None for none."""
-        return self._bound("label_shapes").label_shapes
-
-    @property
-    def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Name and shape of each output of a batch."""
-        return self._bound("output_shapes").get_output_shapes()
-
-    def _bound(self, what: str) -> DataParallelExecutorGroup:
-        self._expect_bound(what)
-        assert self._exec_group is not None
-        return self._exec_group
-
-    def _ready(self, what: str) -> DataParallelExecutorGroup:
-        self._expect_weights(what)
-        return self._bound(what)
-
     def _trained(self, what: str) -> WeightUpdates:
         self._expect_optimizer(what)
         assert self._updates is not None
         return self._updates
-
-    @property
-    def _optimizer(self) -> Optimizer | None:
-        """The optimizer, under the name by which programs for MXNet get at it."""
-        return None if self._updates is None else self._updates.optimizer
-
-    # -- weights ---------------------------------------------------------------------------------
-
-    def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Return weights and auxiliary states by name, on the CPU: means over the devices.
-
-        Raises:
-            ModuleStateError: There are none.
-        """
-        group = self._ready("get_params")
-        weights = self._weights
-        if weights.stale:
-            group.get_params(weights.arguments, weights.auxiliary)
-            weights.stale = False
-        return weights.arguments, weights.auxiliary
-
-    def init_params(
-        self,
-        initializer: Initializer | None = Uniform(0.01),  # noqa: B008  # holds no state
-        arg_params: Params = None,
-        aux_params: Params = None,
-        allow_missing: bool = False,
-        force_init: bool = False,
-        allow_extra: bool = False,
-    ) -> None:
-        """Set weights and auxiliary states for the first time.
-
-        Args:
-            initializer: Makes those that are not given.
-            arg_params: Weights by name; None: ``initializer`` makes all.
-            aux_params: Auxiliary states by name; likewise.
-            allow_missing: Whether ``initializer`` makes those that are missing among the given.
-            force_init: Whether weights that there are already are replaced.
-            allow_extra: Of no effect, as in MXNet: names that the network lacks are ignored.
-
-        Raises:
-            ModuleStateError: The module is not bound.
-            ArgumentError: One is missing, or has another shape.
-        """
-        if self.params_initialized and not force_init:
-            self._kept_weights("init_params")
-            return
-        group = self._bound("init_params")
-        attributes = self._symbol.attr_dict()
-        values = [
-            first_values(
-                dict(zip(names, arrays, strict=True)),
-                given,
-                initializer,
-                attributes,
-                allow_missing=allow_missing,
-            )
-            for names, arrays, given in (
-                (self._param_names, group.param_arrays, arg_params),
-                (self._aux_names, group.aux_arrays, aux_params),
-            )
-        ]
-        self._take(group, *values)
-
-    def _take(
-        self,
-        group: DataParallelExecutorGroup,
-        arguments: Mapping[str, NDArray],
-        auxiliary: Mapping[str, NDArray],
-    ) -> None:
-        """Go on with other weights: here, on the devices, and in the store that updates them."""
-        self.params_initialized = True
-        self._weights.arguments.update(arguments)
-        self._weights.auxiliary.update(auxiliary)
-        group.set_params(arguments, auxiliary)
-        if self._updates is not None:
-            self._updates.overwrite(arguments)
-
-    def set_params(
-        self,
-        arg_params: Params,
-        aux_params: Params,
-        allow_missing: bool = False,
-        force_init: bool = True,
-        allow_extra: bool = False,
-    ) -> None:
-        """Set weights and auxiliary states.
-
-        A store that updates weights goes on from them; that of MXNet from its own.
-
-        Args:
-            arg_params: Weights by name.
-            aux_params: Auxiliary states by name.
-            allow_missing: Whether those that are missing stay as they are.
-            force_init: Whether weights that there are already are replaced.
-            allow_extra: Whether there may be names that the network lacks.
-
-        Raises:
-            ModuleStateError: The module is not bound.
-            ArgumentError: A name is missing or unknown, or a shape differs.
-        """
-        if self.params_initialized and not force_init:
-            self._kept_weights("set_params")
-            return
-        self._expect_bound("set_params")
-        arguments, auxiliary = dict(arg_params or {}), dict(aux_params or {})
-        unknown = [
-            name
-            for given, own in ((arguments, self._param_names), (auxiliary, self._aux_names))
-            for name in given
-            if name not in own
-        ]
-        if unknown and not allow_extra:
-            raise ArgumentError(
-                f"set_params: expected names among {self._param_names + self._aux_names}, got "
-                f"{unknown[0]!r}; pass allow_extra=True to ignore it"
-            )
-        if self._weights.stale:
-            self.get_params()
-        self.init_params(None, arguments, auxiliary, allow_missing, force_init=True)
 
     # -- binding ---------------------------------------------------------------------------------
 
@@ -340,7 +131,7 @@ class Module(BaseModule):
         for_training: bool = True,
         inputs_need_grad: bool = False,
         force_rebind: bool = False,
-        shared_module: BaseModule | None = None,
+        shared_module: ModuleInterface | None = None,
         grad_req: Requests = "write",
     ) -> None:
         """Make arrays for batches of some shapes, on all devices.
@@ -492,17 +283,6 @@ class Module(BaseModule):
         if self._aux_names and (self.for_training if is_train is None else is_train):
             self._weights.stale = True  # moving averages
 
-    def backward(self, out_grads: Any = None) -> None:
-        """Compute the gradients.
-
-        Args:
-            out_grads: Gradients of the outputs: an array, or a list; None for losses.
-
-        Raises:
-            ModuleStateError: The module has no weights, or is not bound for training.
-        """
-        self._ready("backward").backward(out_grads)
-
     def update(self) -> None:
         """Update the weights by the gradients, added up over the devices.
 
@@ -513,53 +293,6 @@ class Module(BaseModule):
         group = self._bound("update")
         self._weights.stale = True
         updates.update(self._param_names, group.param_arrays, group.grad_arrays)
-
-    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the outputs of the last pass, which the next one overwrites.
-
-        Args:
-            merge_multi_context: Whether the devices' parts are put together; else there is a list
-                of them for each output.
-        """
-        return self._ready("get_outputs").get_outputs(merge_multi_context)
-
-    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the gradients of the data of the last pass, which the next one overwrites.
-
-        Args:
-            merge_multi_context: As of `get_outputs`.
-
-        Raises:
-            ModuleStateError: The module is not bound with ``inputs_need_grad``.
-        """
-        return self._ready("get_input_grads").get_input_grads(merge_multi_context)
-
-    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return for each state its array on each device; they are the states themselves.
-
-        Args:
-            merge_multi_context: False: they are not put together.
-        """
-        return self._ready("get_states").get_states(merge_multi_context)
-
-    def set_states(self, states: Any = None, value: float | None = None) -> None:
-        """Set the states.
-
-        Args:
-            states: For each state an array for each device, as `get_states` returns.
-            value: A number for all, in place of ``states``.
-        """
-        self._ready("set_states").set_states(states, value)
-
-    def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
-        """Show the outputs of the last pass to a metric, device by device.
-
-        Args:
-            eval_metric: The metric.
-            labels: Labels of the batch.
-            pre_sliced: Whether ``labels`` has a list of labels for each device instead.
-        """
-        self._bound("update_metric").update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon: Monitor) -> None:
         """Have a monitor watch the executors."""
@@ -574,7 +307,7 @@ def _states_file(prefix: str, epoch: int) -> str:
     return f"{prefix}-{epoch:04d}.states"
 
 
-def _shared(module: BaseModule) -> Module:
+def _shared(module: ModuleInterface) -> Module:
     if not isinstance(module, Module):
         raise ArgumentTypeError(
             f"bind: expected shared_module to be a Module, got {type(module).__name__}"

@@ -10,8 +10,9 @@ from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.initializer import Initializer, Uniform
 from gluonish.metric import EvalMetric
-from gluonish.module.base_module import RATE, BaseModule, OptimizerParams, Params
+from gluonish.module.base_module import BaseModule
 from gluonish.module.descriptions import check_described, described, expect
+from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
 from gluonish.module.requests import Requests
 from gluonish.monitor import Monitor
 from gluonish.ndarray import NDArray, array
@@ -121,7 +122,7 @@ class PythonModule(BaseModule):
         for_training: bool = True,
         inputs_need_grad: bool = False,
         force_rebind: bool = False,
-        shared_module: BaseModule | None = None,
+        shared_module: ModuleInterface | None = None,
         grad_req: Requests = "write",
     ) -> None:
         """Take note of shapes; the arguments are those of `Module.bind`.

@@ -9,7 +9,8 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataDesc
 from gluonish.metric import EvalMetric
-from gluonish.module.base_module import RATE, BaseModule, OptimizerParams, Params
+from gluonish.module.base_module import BaseModule
+from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
 from gluonish.module.requests import Requests
 from gluonish.monitor import Monitor
 from gluonish.ndarray import NDArray
@@ -171,7 +172,7 @@ class SequentialModule(BaseModule):
         for_training: bool = True,
         inputs_need_grad: bool = False,
         force_rebind: bool = False,
-        shared_module: BaseModule | None = None,
+        shared_module: ModuleInterface | None = None,
         grad_req: Requests = "write",
     ) -> None:
         """Bind all modules, each to the shapes of the outputs before it; see `Module.bind`.

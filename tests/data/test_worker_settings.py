@@ -41,6 +41,17 @@ def test_flags_give_workers_more_threads() -> None:
         assert first(settings, num_workers=1) == [3] * 6 + [2]
 
 
+def unset(_: int) -> list[int]:
+    return [int(bool(os.environ["MXNET_ENABLE_CYTHON"]))]
+
+
+def test_workers_do_not_tell_again_of_variables_without_effect(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MXNET_ENABLE_CYTHON", "1")
+    assert first(unset, num_workers=1) == [0]
+
+
 class Loaded:
     """Imports OpenCV before the first sample, and sets it differently while it is unpickled."""
 

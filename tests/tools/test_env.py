@@ -1,11 +1,19 @@
 import argparse
+import json
+import logging
+import sys
 
 import pytest
 
-from gluonish.core.config import MXNET_CPU_WORKER_NTHREADS, all_flags
+from gluonish.core.config import MXNET_CPU_WORKER_NTHREADS, Flag, all_flags, without_effect
+from gluonish.core.errors import ArgumentError
+from gluonish.testing import variables
+from gluonish.testing.variables import CheckFailedError, NotHereError
 from gluonish.tools import env
 
-ARGUMENTS = argparse.Namespace()
+
+def arguments(*variables: str, json: bool = False, check: bool = False) -> argparse.Namespace:
+    return argparse.Namespace(variables=variables, json=json, check=check)
 
 
 @pytest.fixture(autouse=True)
@@ -30,12 +38,13 @@ def test_row_tells_value_and_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MXNET_ENGINE_TYPE", "NaiveEngine")
     with MXNET_CPU_WORKER_NTHREADS.override(6):
         table = env.flag_table(all_flags())
-    assert row(table, "MXNET_ENGINE_TYPE").split()[1:4] == [
+    assert row(table, "MXNET_ENGINE_TYPE").split()[1:5] == [
+        "choice",
         "NaiveEngine",
         "environment",
         "ThreadedEnginePerDevice",
     ]
-    assert row(table, "MXNET_CPU_WORKER_NTHREADS").split()[1:4] == ["6", "override", "1"]
+    assert row(table, "MXNET_CPU_WORKER_NTHREADS").split()[1:5] == ["int", "6", "override", "1"]
 
 
 def test_columns_are_aligned() -> None:
@@ -46,7 +55,7 @@ def test_columns_are_aligned() -> None:
 
 
 def test_valid_environment_exits_with_zero(capsys: pytest.CaptureFixture[str]) -> None:
-    assert env.run(ARGUMENTS) == 0
+    assert env.run(arguments()) == 0
     assert capsys.readouterr().err == ""
 
 
@@ -54,13 +63,13 @@ def test_invalid_value_is_shown_and_the_table_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "many")
-    assert env.run(ARGUMENTS) == 1
+    assert env.run(arguments()) == 1
     printed = capsys.readouterr()
-    assert row(printed.out, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN").split()[1:3] == [
+    assert row(printed.out, "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN").split()[2:4] == [
         "many",
         "invalid",
     ]
-    assert row(printed.out, "DMLC_LOG_STACK_TRACE_DEPTH").split()[1:3] == ["0", "default"]
+    assert row(printed.out, "DMLC_LOG_STACK_TRACE_DEPTH").split()[2:4] == ["0", "default"]
     (error,) = printed.err.splitlines()
     assert error == "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN: expected an integer >= 0, got 'many'"
 
@@ -70,4 +79,115 @@ def test_a_follower_of_an_invalid_flag_is_not_called_default(
 ) -> None:
     monkeypatch.setenv("MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN", "many")
     line = row(env.flag_table(all_flags()), "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD")
-    assert line.split()[1] == "invalid"
+    assert line.split()[2] == "invalid"
+
+
+def test_json_has_every_variable_with_typed_values(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MXNET_CPU_WORKER_NTHREADS", "many")
+    monkeypatch.setenv("MXNET_CPU_PRIORITY_NTHREADS", "7")
+    assert env.run(arguments(json=True)) == 1
+    entries = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert list(entries) == [flag.name for flag in all_flags()]
+    assert entries["MXNET_CPU_PRIORITY_NTHREADS"] == {
+        "name": "MXNET_CPU_PRIORITY_NTHREADS",
+        "type": "int",
+        "value": 7,
+        "source": "environment",
+        "default": "4",
+        "allowed": "an integer >= 1",
+        "effect": "Engine threads for CPU operations of high priority, such as communication.",
+        "acts": True,
+    }
+    invalid = entries["MXNET_CPU_WORKER_NTHREADS"]
+    assert (invalid["value"], invalid["source"]) == ("many", "invalid")
+    assert entries["MXNET_USE_FUSION"]["value"] is True
+    assert entries["MXNET_ENABLE_CYTHON"]["acts"] is False
+
+
+def test_only_named_variables_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert env.run(arguments("MXNET_HOME", "MXNET_ENGINE_TYPE")) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert names == ["MXNET_ENGINE_TYPE", "MXNET_HOME"]
+
+
+def test_an_unknown_variable_is_refused_with_its_neighbours() -> None:
+    with pytest.raises(ArgumentError, match=r"got 'MXNET_HOMES' \(nearest: 'MXNET_HOME'"):
+        env.run(arguments("MXNET_HOMES"))
+
+
+def fail() -> str:
+    raise CheckFailedError("MXNET_GLUON_REPO: expected a file, got none")
+
+
+def stumble() -> str:
+    raise KeyError("inside")
+
+
+def miss() -> str:
+    raise NotHereError("needs a GPU")
+
+
+def speak() -> str:
+    sys.stdout.write("a kernel's source\n")
+    return "seen twice"
+
+
+CHECKS = {
+    "MXNET_ENGINE_TYPE": stumble,
+    "MXNET_ENABLE_CYTHON": speak,
+    "MXNET_GLUON_REPO": fail,
+    "MXNET_HOME": speak,
+    "MXNET_MKLDNN_ENABLED": miss,
+}
+
+
+@pytest.fixture
+def _few_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(variables, "CHECKS", CHECKS)
+
+
+@pytest.mark.usefixtures("_few_checks")
+def test_check_prints_a_row_a_variable_and_what_was_seen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert env.run(arguments(*CHECKS, "MXNET_USE_FUSION", check=True)) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(maxsplit=1) for line in lines[:-1]] == [
+        ["MXNET_ENGINE_TYPE", "failed     KeyError: 'inside'"],
+        ["MXNET_USE_FUSION", "failed     no check observes it"],
+        ["MXNET_MKLDNN_ENABLED", "not here   needs a GPU"],
+        ["MXNET_GLUON_REPO", "failed     MXNET_GLUON_REPO: expected a file, got none"],
+        ["MXNET_HOME", "acts       seen twice"],
+        ["MXNET_ENABLE_CYTHON", "no effect  seen twice"],
+    ]
+    assert lines[-1] == "6 variables: 1 acts, 1 no effect, 1 not here, 3 failed"
+
+
+@pytest.mark.usefixtures("_few_checks")
+def test_check_without_a_failure_exits_with_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("MXNET_HOME", "MXNET_MKLDNN_ENABLED")
+    assert env.run(arguments(*names, check=True, json=True)) == 0
+    assert json.loads(capsys.readouterr().out) == [
+        {"variable": "MXNET_MKLDNN_ENABLED", "result": "not here", "seen": "needs a GPU"},
+        {"variable": "MXNET_HOME", "result": "acts", "seen": "seen twice"},
+    ]
+
+
+def told(flag: Flag[object], caplog: pytest.LogCaptureFixture) -> int:
+    return caplog.messages.count(f"{flag.name} is set. {flag.doc}")
+
+
+def test_the_table_tells_once_of_a_variable_without_effect(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = without_effect.flags_without_effect()[:2]
+    monkeypatch.setattr(without_effect, "_told", {})
+    monkeypatch.setenv(first.name, first.default_as_text)
+    with caplog.at_level(logging.WARNING, "gluonish"):
+        env.run(arguments())
+        assert (told(first, caplog), told(second, caplog)) == (1, 0)
+        monkeypatch.setenv(second.name, second.default_as_text)
+        env.run(arguments())
+    assert (told(first, caplog), told(second, caplog)) == (1, 1)

@@ -1,5 +1,16 @@
 """Checks that every environment variable acts, by groups as in `gluonish.core.config`."""
 
+from gluonish.testing.variables import (  # noqa: F401  # they register their checks
+    communication,
+    data,
+    files,
+    graph,
+    libraries,
+    memory,
+    profiler,
+    threads,
+    without_effect,
+)
 from gluonish.testing.variables.check import CHECKS, CheckFailedError, NotHereError
 
 __all__ = ["CHECKS", "CheckFailedError", "NotHereError"]

@@ -1,0 +1,90 @@
+"""Loggers with a short line a message, colored in terminals: `mx.log`."""
+
+import logging
+import os
+import sys
+import warnings
+from logging import CRITICAL, DEBUG, ERROR, INFO, NOTSET, WARNING
+
+from gluonish.core.errors import ArgumentError
+
+__all__ = [
+    "CRITICAL",
+    "DEBUG",
+    "ERROR",
+    "INFO",
+    "NOTSET",
+    "WARNING",
+    "getLogger",
+    "get_logger",
+]
+
+_RED, _YELLOW, _GREEN, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
+
+
+class _Formatter(logging.Formatter):
+    """A line as ``I1122 09:56:35 24009 train.py:<module>:28] text``; its letter is the level's."""
+
+    def __init__(self, *, colored: bool) -> None:
+        super().__init__(datefmt="%m%d %H:%M:%S")
+        self._colored = colored
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        time = self.formatTime(record, self.datefmt)
+        place = f"{record.pathname}:{record.funcName}:{record.lineno}"
+        head = f"{record.levelname[:1]}{time} {record.process} {place}]"
+        if self._colored:
+            level = record.levelno
+            color = _RED if level >= ERROR else _YELLOW if level >= WARNING else _GREEN
+            head = f"{color}{head}{_PLAIN}"
+        return f"{head} {record.message}"
+
+
+def get_logger(
+    name: str | None = None,
+    filename: str | os.PathLike[str] | None = None,
+    filemode: str | None = None,
+    level: int = WARNING,
+) -> logging.Logger:
+    """Return a logger that writes short lines to standard error, or to a file.
+
+    A logger that this function returned before is returned as it is, whatever else is given.
+
+    Args:
+        name: Its name; None for the root logger, which is returned as it is.
+        filename: The file.
+        filemode: How to open it; ``"a"``, at its end, by default.
+        level: What it leaves out is below this level.
+
+    Raises:
+        ArgumentError: ``filemode`` without ``filename``.
+        OSError: The file cannot be opened.
+    """
+    if filemode is not None and filename is None:
+        raise ArgumentError(f"get_logger: expected a filename with filemode, got {filemode!r}")
+    logger = logging.getLogger(name)
+    if name is None or any(isinstance(one.formatter, _Formatter) for one in logger.handlers):
+        return logger
+    handler: logging.Handler
+    if filename is not None:
+        handler = logging.FileHandler(filename, filemode or "a", encoding="utf-8")
+        handler.setFormatter(_Formatter(colored=False))
+    else:
+        handler = logging.StreamHandler()
+        colored = sys.stderr is not None and sys.stderr.isatty()
+        handler.setFormatter(_Formatter(colored=colored))
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    return logger
+
+
+def getLogger(
+    name: str | None = None,
+    filename: str | os.PathLike[str] | None = None,
+    filemode: str | None = None,
+    level: int = WARNING,
+) -> logging.Logger:
+    """Return `get_logger` of the same arguments; deprecated for it."""
+    warnings.warn("log.getLogger is deprecated; use log.get_logger", DeprecationWarning, 2)
+    return get_logger(name, filename, filemode, level)

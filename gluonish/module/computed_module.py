@@ -1,0 +1,98 @@
+"""ComputedModule: a module whose passes something else computes."""
+
+from typing import Any
+
+from gluonish.io.data_iter import DataDesc
+from gluonish.metric import EvalMetric
+from gluonish.module.base_module import BaseModule
+
+__all__ = ["ComputedModule"]
+
+
+class ComputedModule(BaseModule):
+    """Hands passes on: `Module` to its executors, `BucketingModule` to the current bucket.
+
+    A subclass defines `_computer`.
+    """
+
+    def _computer(self, what: str) -> Any:
+        """Return what computes; ``what`` is the method that asks, for the error where none does."""
+        raise self._undefined("_computer")
+
+    def _ready_computer(self, what: str) -> Any:
+        self._expect_weights(what)
+        return self._computer(what)
+
+    @property
+    def data_shapes(self) -> list[DataDesc]:
+        """Descriptions of the data of a batch."""
+        found: list[DataDesc] = self._computer("data_shapes").data_shapes
+        return found
+
+    @property
+    def label_shapes(self) -> list[DataDesc] | None:
+        """Descriptions of the labels of a batch; None for none."""
+        found: list[DataDesc] | None = self._computer("label_shapes").label_shapes
+        return found
+
+    def backward(self, out_grads: Any = None) -> None:
+        """Compute the gradients.
+
+        Args:
+            out_grads: Gradients of the outputs: an array, or a list; None for losses.
+
+        Raises:
+            ModuleStateError: The module has no weights, or is not bound for training.
+        """
+        self._ready_computer("backward").backward(out_grads)
+
+    def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
+        """Return the outputs of the last pass, which the next one overwrites.
+
+        Args:
+            merge_multi_context: Whether the devices' parts are put together; else there is a list
+                of them for each output.
+        """
+        found: list[Any] = self._ready_computer("get_outputs").get_outputs(merge_multi_context)
+        return found
+
+    def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
+        """Return the gradients of the data of the last pass, which the next one overwrites.
+
+        Args:
+            merge_multi_context: As of `get_outputs`.
+
+        Raises:
+            ModuleStateError: The module is not bound with ``inputs_need_grad``.
+        """
+        computer = self._ready_computer("get_input_grads")
+        found: list[Any] = computer.get_input_grads(merge_multi_context)
+        return found
+
+    def get_states(self, merge_multi_context: bool = True) -> list[Any]:
+        """Return for each state its array on each device; they are the states themselves.
+
+        Args:
+            merge_multi_context: False: they are not put together.
+        """
+        found: list[Any] = self._ready_computer("get_states").get_states(merge_multi_context)
+        return found
+
+    def set_states(self, states: Any = None, value: float | None = None) -> None:
+        """Set the states.
+
+        Args:
+            states: For each state an array for each device, as `get_states` returns.
+            value: A number for all, in place of ``states``.
+        """
+        self._ready_computer("set_states").set_states(states, value)
+
+    def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
+        """Show the outputs of the last pass to a metric, device by device.
+
+        Args:
+            eval_metric: The metric.
+            labels: Labels of the batch.
+            pre_sliced: Whether ``labels`` has a list of labels for each device instead.
+        """
+        self._computer("update_metric").update_metric(eval_metric, labels, pre_sliced)

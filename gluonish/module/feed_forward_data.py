@@ -1,0 +1,112 @@
+"""What FeedForward trains on and predicts for: arrays as iterators, and the batches of an epoch."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.io.data_iter import DataBatch, DataIter
+from gluonish.io.ndarray_iter import NDArrayIter
+from gluonish.ndarray import NDArray
+
+__all__ = ["epochs_of", "evaluation_iterator", "iterator_of", "joined"]
+
+
+def iterator_of(what: str, x: Any, y: Any, batch_size: int, *, is_train: bool) -> DataIter:
+    """Return an iterator over arrays, and one that is given as it is.
+
+    Args:
+        what: The method that asks, for errors.
+        x: An iterator; or data, shuffled for training.
+        y: Labels; None for an iterator, and for zeros where nothing is trained.
+        batch_size: At most so many examples in a batch.
+        is_train: Whether it is to be trained.
+
+    Raises:
+        ArgumentError: Arrays do not go together.
+        ArgumentTypeError: ``x`` is neither iterator nor array.
+    """
+    if isinstance(x, DataIter):
+        return x
+    if not isinstance(x, np.ndarray | NDArray):
+        raise ArgumentTypeError(
+            f"FeedForward.{what}: expected X to be a DataIter, an NDArray or a NumPy array, "
+            f"got {type(x).__name__}"
+        )
+    if y is None and is_train:
+        raise ArgumentError(f"FeedForward.{what}: expected y with an array X, got None")
+    labels = np.zeros(x.shape[0]) if y is None else y
+    labels = labels.asnumpy() if isinstance(labels, NDArray) else np.asarray(labels)
+    if labels.shape not in ((x.shape[0],), (x.shape[0], 1)):
+        raise ArgumentError(
+            f"FeedForward.{what}: expected y of shape {x.shape[:1]} for X of shape {x.shape}, "
+            f"got {labels.shape}"
+        )
+    return NDArrayIter(
+        x,
+        labels.reshape(-1),
+        batch_size=min(x.shape[0], batch_size),
+        shuffle=is_train,
+        last_batch_handle="roll_over" if is_train else "pad",
+    )
+
+
+def evaluation_iterator(eval_data: Any, batch_size: int) -> DataIter | None:
+    """Return an iterator over an iterator, a pair of arrays, or None.
+
+    Raises:
+        ArgumentTypeError: It is something else.
+    """
+    if eval_data is None or isinstance(eval_data, DataIter):
+        return eval_data
+    if not isinstance(eval_data, tuple | list) or len(eval_data) != 2:
+        raise ArgumentTypeError(
+            "FeedForward.fit: expected eval_data to be a DataIter or a pair of arrays, got "
+            f"{type(eval_data).__name__}"
+        )
+    x, y = eval_data
+    x = np.asarray(x) if isinstance(x, list) else x
+    return iterator_of("fit", x, y, batch_size, is_train=False)
+
+
+def epochs_of(
+    data: DataIter, first: int, size: int | None, logger: Any
+) -> Iterator[Iterator[DataBatch]]:
+    """Yield the batches of each epoch.
+
+    Args:
+        data: The iterator, which is reset first.
+        first: Number of the first epoch, for the log.
+        size: Batches in an epoch, for which the data go round and round; None for one pass.
+        logger: Where to log that the data begin again.
+    """
+    data.reset()
+    epoch = first
+
+    def batches() -> Iterator[DataBatch]:
+        count, restarted = 0, False
+        while True:
+            empty = True
+            for batch in data:
+                empty = False
+                count += 1
+                yield batch
+                if count == size:
+                    return
+            logger.info("Epoch[%d] Resetting Data Iterator", epoch)
+            data.reset()
+            # Data that give nothing from their beginning would be asked for ever.
+            if size is None or (empty and restarted):
+                return
+            restarted = True
+
+    while True:
+        yield batches()
+        epoch += 1
+
+
+def joined(batches: Sequence[Sequence[Any]]) -> Any:
+    """Return each column of arrays as one array, and the only one as it is."""
+    columns = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
+    return columns[0] if len(columns) == 1 else columns

@@ -1,0 +1,182 @@
+"""MXNet's list of features, and which of them are here.
+
+MXNet's say what its library was compiled with. gluonish is not compiled: a feature is enabled if
+what it names is used, or would be, in this process on this machine.
+"""
+
+import faulthandler
+import importlib
+from collections import OrderedDict
+from collections.abc import Callable
+
+import numpy as np
+
+from gluonish.core.device import gpu_count
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, nearest
+from gluonish.kernels.numba import openmp
+from gluonish.kernels.onednn.register import enabled as onednn_enabled
+from gluonish.kvstore.nccl_reduce import find_nccl
+from gluonish.runtime.processor import processor
+
+__all__ = ["Feature", "Features", "feature_list"]
+
+
+class Feature:
+    """One feature of MXNet's list.
+
+    Args:
+        name: Its name, in capitals.
+        enabled: Whether it is here.
+    """
+
+    __slots__ = ("_enabled", "_name")
+
+    def __init__(self, name: str = "", enabled: bool = False) -> None:
+        self._name = name
+        self._enabled = enabled
+
+    @property
+    def name(self) -> str:
+        """The feature's name."""
+        return self._name
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it is here."""
+        return self._enabled
+
+    def __repr__(self) -> str:
+        return f"{'✔' if self._enabled else '✖'} {self._name}"
+
+
+def _processor_has(flag: str) -> Callable[[], bool]:
+    return lambda: flag in processor().flags
+
+
+def _numpy_calls(library: str) -> Callable[[], bool]:
+    def found() -> bool:
+        built_with = np.show_config(mode="dicts")
+        dependencies = built_with["Build Dependencies"] if built_with else {}
+        return library in str(dependencies.get("blas", {}).get("name", "")).lower()
+
+    return found
+
+
+def _has_opencv() -> bool:
+    try:
+        importlib.import_module("cv2")
+    except (ImportError, OSError):  # OSError: a library that it needs is missing
+        return False
+    return True
+
+
+def _has_gpu() -> bool:
+    return gpu_count() > 0
+
+
+def _has_nccl() -> bool:
+    try:
+        find_nccl()
+    except DeviceError:
+        return False
+    return True
+
+
+def _has_openmp() -> bool:
+    return bool(openmp.team().parallel)
+
+
+def _never() -> bool:
+    return False
+
+
+def _always() -> bool:
+    return True
+
+
+# MXNet 1.9's names in its order, each with the question that answers for it.
+_QUESTIONS: dict[str, Callable[[], bool]] = {
+    "CUDA": _has_gpu,
+    "CUDNN": _never,  # no kernel calls it: CuPy and generated kernels serve GPUs
+    "NCCL": _has_nccl,
+    "CUDA_RTC": _has_gpu,  # CuPy compiles at run time; see `mx.rtc`
+    "TENSORRT": _never,
+    "CPU_SSE": _processor_has("sse"),
+    "CPU_SSE2": _processor_has("sse2"),
+    "CPU_SSE3": _processor_has("pni"),
+    "CPU_SSE4_1": _processor_has("sse4_1"),
+    "CPU_SSE4_2": _processor_has("sse4_2"),
+    "CPU_SSE4A": _processor_has("sse4a"),
+    "CPU_AVX": _processor_has("avx"),
+    "CPU_AVX2": _processor_has("avx2"),
+    "OPENMP": _has_openmp,
+    "SSE": _processor_has("sse"),
+    "F16C": _processor_has("f16c"),
+    "JEMALLOC": _never,
+    "BLAS_OPEN": _numpy_calls("openblas"),
+    "BLAS_ATLAS": _numpy_calls("atlas"),
+    "BLAS_MKL": _numpy_calls("mkl"),
+    "BLAS_APPLE": _numpy_calls("accelerate"),
+    "LAPACK": _always,  # NumPy is never built without
+    "MKLDNN": onednn_enabled,
+    "OPENCV": _has_opencv,
+    "CAFFE": _never,
+    "PROFILER": _always,
+    "DIST_KVSTORE": _never,
+    "CXX14": _never,
+    "INT64_TENSOR_SIZE": _always,  # NumPy counts elements in 64 bits
+    "SIGNAL_HANDLER": faulthandler.is_enabled,
+    "DEBUG": _never,
+    "TVM_OP": _never,
+}
+
+
+def feature_list() -> list[Feature]:
+    """Return every feature of MXNet's list, in its order, as it is now."""
+    return [Feature(name, is_here()) for name, is_here in _QUESTIONS.items()]
+
+
+class Features(OrderedDict[str, Feature]):
+    """Every feature by its name; one object, made at the first call, as the process was then.
+
+    Attributes:
+        instance: That object, None before the first call.
+    """
+
+    instance: "Features | None" = None
+
+    def __new__(cls) -> "Features":
+        """Return the one object."""
+        if cls.instance is None:
+            made = super().__new__(cls)
+            OrderedDict.__init__(made, ((feature.name, feature) for feature in feature_list()))
+            cls.instance = made
+        return cls.instance
+
+    def __init__(self) -> None:
+        """Nothing: it was filled when it was made."""
+
+    def __repr__(self) -> str:
+        return str(list(self.values()))
+
+    def is_enabled(self, feature_name: str) -> bool:
+        """Return whether a feature is here.
+
+        Args:
+            feature_name: Its name, in capitals or not.
+
+        Raises:
+            ArgumentError: MXNet has no feature of this name; as there, a RuntimeError.
+            ArgumentTypeError: The name is no text.
+        """
+        if not isinstance(feature_name, str):
+            raise ArgumentTypeError(
+                f"Features.is_enabled: expected feature_name as text, got {feature_name!r}"
+            )
+        feature = self.get(feature_name.upper())
+        if feature is None:
+            raise ArgumentError(
+                f"Features.is_enabled: expected one of {', '.join(self)}, got "
+                f"{feature_name.upper()!r}{nearest(feature_name.upper(), self)}"
+            )
+        return feature.enabled

@@ -1,0 +1,111 @@
+"""The processor: its model, what it can do, and how much of it this process may use."""
+
+import functools
+import os
+import platform
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["Processor", "cpu_limit", "memory_limit", "processor", "usable_cores"]
+
+_CPUINFO = Path("/proc/cpuinfo")
+_CGROUP = Path("/sys/fs/cgroup")
+_OWN_GROUPS = Path("/proc/self/cgroup")
+# Without a limit, the older control groups say the largest number of pages there is.
+_NO_LIMIT = 1 << 60
+
+
+class Processor(NamedTuple):
+    """A processor.
+
+    Attributes:
+        model: Its name, as it gives it itself.
+        flags: What it can do, by the names of Linux: ``avx2``, ``avx512f``; empty if unknown.
+        cores: Logical cores of the machine.
+    """
+
+    model: str
+    flags: frozenset[str]
+    cores: int
+
+
+@functools.cache
+def processor() -> Processor:
+    """Return this machine's processor."""
+    return _parse(_read(_CPUINFO))  # which another system than Linux lacks
+
+
+def _parse(cpuinfo: str) -> Processor:
+    """Read what Linux says of its processors, all of which are taken to be like the first."""
+    fields = dict(re.findall(r"^(model name|flags|Features)[ \t]*:[ \t]*(.*)$", cpuinfo, re.M))
+    model = fields.get("model name") or platform.processor() or platform.machine()
+    flags = fields.get("flags") or fields.get("Features") or ""
+    return Processor(model, frozenset(flags.split()), os.cpu_count() or 1)
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cpu_limit(root: Path = _CGROUP, own: Path = _OWN_GROUPS) -> float | None:
+    """Return how many cores' time the control groups grant; None if they set no limit.
+
+    Args:
+        root: Where the control groups are mounted.
+        own: Which groups this process is in, as Linux lists them.
+    """
+    limits = []
+    for folder in _groups(root, own, "cpu"):
+        words = _read(folder / "cpu.max").split() or [
+            *_read(folder / "cpu.cfs_quota_us").split(),
+            *_read(folder / "cpu.cfs_period_us").split(),
+        ]
+        # Otherwise "max 100000" or "-1 100000", or nothing.
+        if len(words) == 2 and all(word.isdecimal() for word in words) and int(words[1]):
+            limits.append(int(words[0]) / int(words[1]))
+    return min(limits, default=None)
+
+
+def memory_limit(root: Path = _CGROUP, own: Path = _OWN_GROUPS) -> int | None:
+    """Return the control groups' limit of memory in bytes; None if they set none.
+
+    Args:
+        root: Where the control groups are mounted.
+        own: Which groups this process is in, as Linux lists them.
+    """
+    limits = []
+    for folder in _groups(root, own, "memory"):
+        text = _read(folder / "memory.max") or _read(folder / "memory.limit_in_bytes")
+        if text.isdecimal() and int(text) < _NO_LIMIT:
+            limits.append(int(text))
+    return min(limits, default=None)
+
+
+def _groups(root: Path, own: Path, controller: str) -> Iterator[Path]:
+    """Folders of the groups around this process, whose limits all hold.
+
+    Version 2 has one tree for everything, version 1 one for each controller; both may be mounted. A
+    container may see its own group as the root, under a path that leads nowhere.
+    """
+    for line in _read(own).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        trees = [root / controllers, root / controller] if controllers else [root, root / "unified"]
+        for tree in trees:
+            group = tree / path.lstrip("/")
+            while group.is_relative_to(tree):
+                yield group
+                group = group.parent
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""

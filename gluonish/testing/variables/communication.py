@@ -1,0 +1,228 @@
+"""Checks of the variables of stores and optimizers, by what the engine runs."""
+
+import logging
+from collections import Counter
+
+from gluonish.autograd import backward, record
+from gluonish.core.config import (
+    MXNET_ENABLE_GPU_P2P,
+    MXNET_KVSTORE_BIGARRAY_BOUND,
+    MXNET_KVSTORE_LOGTREE,
+    MXNET_KVSTORE_REDUCTION_NTHREADS,
+    MXNET_KVSTORE_TREE_ARRAY_BOUND,
+    MXNET_KVSTORE_TREE_BACKTRACK,
+    MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY,
+    MXNET_KVSTORE_USETREE,
+    MXNET_OPTIMIZER_AGGREGATION_SIZE,
+    MXNET_UPDATE_ON_KVSTORE,
+)
+from gluonish.core.context import cpu
+from gluonish.core.device import gpu_count
+from gluonish.kvstore import KVStore
+from gluonish.kvstore.tree_reduce import TreeReduction
+from gluonish.ndarray import ones
+from gluonish.optimizer import SGD, get_updater
+from gluonish.parameter import Parameter
+from gluonish.testing.engine_trace import Ran, engine_trace
+from gluonish.testing.variables.check import NotHereError, expect, observes
+from gluonish.testing.variables.process import run_program
+from gluonish.trainer import Trainer
+
+__all__: list[str] = []
+
+
+def _sum(size: int, devices: int = 2) -> list[Ran]:
+    """Let a store of the environment's settings add up arrays, and return what ran for that."""
+    values = [ones((size,), ctx=cpu(i)) for i in range(devices)]
+    store = KVStore("device")
+    store.init(0, values[0])
+    with engine_trace() as ran:
+        store.push(0, values)
+    return ran
+
+
+def _named(ran: list[Ran], name: str) -> int:
+    return sum(entry.name == name for entry in ran)
+
+
+@observes(MXNET_KVSTORE_REDUCTION_NTHREADS)
+def _reduction_threads() -> str:
+    """Add up one big array in some numbers of parts."""
+    parts = {}
+    for count in (1, 3, 5):
+        with (
+            MXNET_KVSTORE_BIGARRAY_BOUND.override(99),
+            MXNET_KVSTORE_REDUCTION_NTHREADS.override(count),
+        ):
+            parts[count] = _named(_sum(100), "kvstore")
+    expect(MXNET_KVSTORE_REDUCTION_NTHREADS, parts == {1: 1, 3: 3, 5: 5}, "1, 3 and 5 sums", parts)
+    return "the sum of a big array was 1, 3 and 5 operations of the engine"
+
+
+@observes(MXNET_KVSTORE_BIGARRAY_BOUND)
+def _big_array_bound() -> str:
+    """Add up arrays of sizes around the bound."""
+    found = []
+    for bound in (100, 200):
+        with (
+            MXNET_KVSTORE_BIGARRAY_BOUND.override(bound),
+            MXNET_KVSTORE_REDUCTION_NTHREADS.override(4),
+        ):
+            found.append([_named(_sum(size), "kvstore") for size in (100, 101, 200, 201)])
+    expect(
+        MXNET_KVSTORE_BIGARRAY_BOUND,
+        found == [[1, 4, 4, 4], [1, 1, 1, 4]],
+        "4 sums for each array above the bound, else 1",
+        found,
+    )
+    return "arrays were added up in 4 parts above 100, then above 200 elements"
+
+
+@observes(MXNET_UPDATE_ON_KVSTORE)
+def _update_on_kvstore() -> str:
+    """Train a parameter on two devices, and see which devices update it."""
+    devices = {}
+    for on_store in (True, False):
+        parameter = Parameter("weight", shape=(4,))
+        parameter.initialize(ctx=[cpu(0), cpu(1)])
+        with MXNET_UPDATE_ON_KVSTORE.override(on_store):
+            trainer = Trainer([parameter], "sgd", {"learning_rate": 0.5})
+            with record():
+                losses = [data * 2 for data in parameter.list_data()]
+            backward(losses)
+            with engine_trace() as ran:
+                trainer.step(1)
+        devices[on_store] = {entry.lane for entry in ran if "update" in entry.name}
+    seen = {on_store: len(lanes) for on_store, lanes in devices.items()}
+    expect(
+        MXNET_UPDATE_ON_KVSTORE, seen == {True: 1, False: 2}, "updates on 1 and on 2 devices", seen
+    )
+    return "two devices' weights were updated once, in the store, or on each device"
+
+
+@observes(MXNET_OPTIMIZER_AGGREGATION_SIZE)
+def _aggregation_size() -> str:
+    """Update eight weights in calls of up to 1, 4 and 60 of them."""
+    calls, results = {}, []
+    for size in (1, 4, 60):
+        with MXNET_OPTIMIZER_AGGREGATION_SIZE.override(size):
+            updater = get_updater(SGD(learning_rate=0.1, momentum=0.9, wd=0.01))
+            weights = [ones((3,)) * (i + 1) for i in range(8)]
+            with engine_trace() as ran:
+                for _ in range(2):
+                    updater(list(range(8)), [ones((3,))] * 8, weights)
+        calls[size] = sum("update" in entry.name for entry in ran)
+        results.append([weight.asnumpy().tolist() for weight in weights])
+    expect(
+        MXNET_OPTIMIZER_AGGREGATION_SIZE,
+        calls == {1: 16, 4: 4, 60: 2} and results[0] == results[1] == results[2],
+        "16, 4 and 2 updates with one result",
+        calls,
+    )
+    return "two steps of eight weights were 16, 4 and 2 update operations with equal results"
+
+
+@observes(MXNET_KVSTORE_USETREE)
+def _use_tree() -> str:
+    """Add up arrays of four devices with and without trees."""
+    rows = {}
+    for trees in (False, True):
+        with MXNET_KVSTORE_USETREE.override(trees):
+            ran = _sum(10, devices=4)
+        rows[trees] = _named(ran, "kvstore"), _named(ran, "kvstore_tree")
+    expect(
+        MXNET_KVSTORE_USETREE,
+        rows == {False: (1, 0), True: (0, 3)},
+        "one sum, or three pairs",
+        rows,
+    )
+    return "four devices' arrays were added up at once, or in three pairs of a tree"
+
+
+@observes(MXNET_KVSTORE_LOGTREE)
+def _log_tree() -> str:
+    """Count what is logged about trees."""
+    records: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger("gluonish")
+    propagates, log.propagate = log.propagate, False
+    log.addHandler(handler)
+    counts = []
+    try:
+        for logs in (False, True):
+            with MXNET_KVSTORE_USETREE.override(True), MXNET_KVSTORE_LOGTREE.override(logs):
+                _sum(10)
+            counts.append(sum("tree to 0: 1->0" in text for text in records))
+    finally:
+        log.removeHandler(handler)
+        log.propagate = propagates
+    expect(MXNET_KVSTORE_LOGTREE, counts == [0, 1], "no log, then one with the tree", counts)
+    return "nothing was logged, then the links and trees of two devices"
+
+
+@observes(MXNET_KVSTORE_TREE_ARRAY_BOUND)
+def _tree_array_bound() -> str:
+    """See which devices add, for one size under two bounds."""
+    roots = {}
+    for bound in (100, 99):
+        with MXNET_KVSTORE_USETREE.override(True), MXNET_KVSTORE_TREE_ARRAY_BOUND.override(bound):
+            ran = _sum(100, devices=4)
+        roots[bound] = len({entry.lane for entry in ran if entry.name == "kvstore_tree"})
+    expect(MXNET_KVSTORE_TREE_ARRAY_BOUND, roots == {100: 2, 99: 4}, "2 and 4 devices", roots)
+    return "100 elements were added up on 2 of 4 devices by one tree, or on all by four"
+
+
+def _links_used(devices: int) -> Counter[frozenset[int]]:
+    """Return how often the trees of some CPU devices use each link."""
+    trees = TreeReduction().trees([cpu(i) for i in range(devices)])
+    return Counter(frozenset(pair) for tree in trees for pair in tree.pairs())
+
+
+@observes(MXNET_KVSTORE_TREE_BACKTRACK)
+def _tree_backtrack() -> str:
+    """Compare the trees of the two methods."""
+    used = {}
+    for exhaustive in (False, True):
+        with (
+            MXNET_KVSTORE_TREE_BACKTRACK.override(exhaustive),
+            MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY.override(1.0),
+        ):
+            used[exhaustive] = len(_links_used(8))
+    expect(MXNET_KVSTORE_TREE_BACKTRACK, used[True] > used[False], "other trees", used)
+    return f"eight trees used {used[True]} links with backtracking, {used[False]} by halving"
+
+
+@observes(MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY)
+def _tree_penalty() -> str:
+    """Compare how often the busiest link is used."""
+    most = {}
+    for penalty in (1.0, 0.7):
+        with MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY.override(penalty):
+            most[penalty] = max(_links_used(8).values())
+    expect(MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY, most[0.7] < most[1.0], "less with 0.7", most)
+    return f"the busiest link was in {most[1.0]} of 8 trees without a penalty, {most[0.7]} with 0.7"
+
+
+# Peer access can be enabled once: a second time tells that the first copy did.
+_PEERS = """\
+import cupy
+import gluonish as mx
+mx.nd.ones((4,), ctx=mx.gpu(0)).copyto(mx.gpu(1)).wait_to_read()
+try:
+    with cupy.cuda.Device(1):
+        cupy.cuda.runtime.deviceEnablePeerAccess(0)
+    print("by the host")
+except cupy.cuda.runtime.CUDARuntimeError:
+    print("directly")
+"""
+
+
+@observes(MXNET_ENABLE_GPU_P2P)
+def _peers() -> str:
+    """See whether a copy between GPUs has opened the direct way."""
+    if gpu_count() < 2:
+        raise NotHereError("needs two GPUs")
+    ways = [run_program(_PEERS, MXNET_ENABLE_GPU_P2P=value).split("\n")[-2] for value in "01"]
+    expect(MXNET_ENABLE_GPU_P2P, ways == ["by the host", "directly"], "either way", ways)
+    return "a copy between two GPUs went by the host, then directly"

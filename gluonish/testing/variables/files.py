@@ -1,0 +1,51 @@
+"""Checks of the variables that say where files come from and are kept."""
+
+import tempfile
+from pathlib import Path
+
+from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
+from gluonish.download import download, published_url
+from gluonish.kernels.numba import disk_cache
+from gluonish.testing.variables.check import expect, observes
+
+__all__: list[str] = []
+
+
+@observes(MXNET_HOME)
+def _home() -> str:
+    """Keep a compiled kernel under two homes, and look where its file is."""
+    key = b"a check of MXNET_HOME"
+    with tempfile.TemporaryDirectory() as folder:
+        homes = [Path(folder, name) for name in ("first", "second")]
+        kept: list[list[Path]] = []
+        for home in homes:
+            with MXNET_HOME.override(str(home)):
+                disk_cache.keep(key, home.name.encode())
+                found = disk_cache.find(key)
+            expect(MXNET_HOME, found == home.name.encode(), f"{home.name}'s own file", found)
+            kept.append([path for path in home.rglob("*") if path.is_file()])
+        counts = [len(files) for files in kept]
+        expect(MXNET_HOME, counts == [1, 1], "one file in each of two homes", counts)
+    return "each of two homes got a kernel's file of its own, and gave it back"
+
+
+@observes(MXNET_GLUON_REPO)
+def _repository() -> str:
+    """Have two folders publish a file of one name, and fetch it from each."""
+    name = "gluon/check.txt"
+    fetched = []
+    with tempfile.TemporaryDirectory() as folder:
+        for text in ("first", "second"):
+            published = Path(folder, text, name)
+            published.parent.mkdir(parents=True)
+            published.write_text(text)
+            target = Path(folder, f"{text}.txt")
+            with MXNET_GLUON_REPO.override(str(Path(folder, text))):
+                download(published_url(name), target)
+            fetched.append(target.read_text())
+    expect(MXNET_GLUON_REPO, fetched == ["first", "second"], "each folder's file", fetched)
+    with MXNET_GLUON_REPO.override("https://example.org/mirror/"):
+        url = published_url(name)
+    wanted = f"https://example.org/mirror/{name}"
+    expect(MXNET_GLUON_REPO, url == wanted, f"the address {wanted}", url)
+    return "a file was fetched from each of two folders, and a URL leads to its own server"

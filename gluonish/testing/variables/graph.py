@@ -1,0 +1,130 @@
+"""Checks of the variables that say which passes a graph goes through: plans show it."""
+
+import contextlib
+import io
+from collections.abc import Sequence
+from itertools import count
+
+import gluonish.symbol as sym
+from gluonish.core.config import (
+    MXNET_DISABLED_GRAPH_PASSES,
+    MXNET_ELIMINATE_COMMON_EXPR,
+    MXNET_FUSION_VERBOSE,
+    MXNET_SUBGRAPH_BACKEND,
+    MXNET_USE_FUSION,
+)
+from gluonish.graph.cached_graph import CachedGraph
+from gluonish.kernels.numba import register as numba
+from gluonish.kernels.onednn import register as onednn
+from gluonish.ndarray import NDArray, ones
+from gluonish.symbol import Subgraph, SubgraphBackend, Symbol
+from gluonish.symbol.subgraph import OperatorNode, lent_backend
+from gluonish.testing.variables.check import NotHereError, expect, observes
+
+__all__: list[str] = []
+
+_numbers = count()  # makes each generated kernel one that was not there before
+
+
+def _steps(symbol: Symbol, arrays: Sequence[NDArray]) -> list[str]:
+    """Run a graph once, and return the operators of its plan, in order."""
+    graph = CachedGraph(symbol._variables(), symbol._values, name="check")
+    graph(arrays)[0].wait_to_read()
+    (plan,) = graph._plans.values()
+    return [step.op.name for step in plan.forward.layout.steps]
+
+
+def _need_generated_kernels() -> None:
+    with MXNET_USE_FUSION.override(True):
+        if not numba.enabled():
+            raise NotHereError("needs Numba, which generates kernels")
+
+
+@observes(MXNET_ELIMINATE_COMMON_EXPR)
+def _common() -> str:
+    x = sym.var("x")
+    found = []
+    for switch in (True, False):
+        with MXNET_ELIMINATE_COMMON_EXPR.override(switch), MXNET_USE_FUSION.override(False):
+            found.append(_steps(x.sin() + x.sin(), [ones((2, 3))]).count("sin"))
+    expect(MXNET_ELIMINATE_COMMON_EXPR, found == [1, 2], "1 sine with it and 2 without", found)
+    return "the plan of sin(x) + sin(x) had one sine with it and two without"
+
+
+@observes(MXNET_DISABLED_GRAPH_PASSES)
+def _passes() -> str:
+    copied = sym.identity(sym.var("x"))
+    found = []
+    for names in ((), ("simplify",)):
+        with MXNET_DISABLED_GRAPH_PASSES.override(names), MXNET_USE_FUSION.override(False):
+            found.append(_steps(copied + copied, [ones((2, 3))]).count("_copy"))
+    expect(MXNET_DISABLED_GRAPH_PASSES, found == [0, 1], "a copy without simplify only", found)
+    return "a copy stayed in the plan when simplify was named, and went when nothing was"
+
+
+@observes(MXNET_USE_FUSION)
+def _fusion() -> str:
+    _need_generated_kernels()
+    x = sym.var("x")
+    found = []
+    for switch in (True, False):
+        with MXNET_USE_FUSION.override(switch):
+            found.append(_steps((x * 2).tanh() + 1, [ones((64, 64))]))
+    fused, single = found
+    expect(MXNET_USE_FUSION, len(fused) == 1, "one step with fusion", fused)
+    expect(MXNET_USE_FUSION, len(single) == 3, "a step for each operator without", single)
+    return f"three operators were one step ({fused[0]}) with it and three steps without"
+
+
+@observes(MXNET_FUSION_VERBOSE)
+def _verbose() -> str:
+    _need_generated_kernels()
+    x = sym.var("x")
+    told = []
+    for switch in (True, False):
+        written = io.StringIO()
+        new = 1.5 + next(_numbers) / 1024  # no kernel is kept for this number yet
+        with (
+            MXNET_FUSION_VERBOSE.override(switch),
+            MXNET_USE_FUSION.override(True),
+            contextlib.redirect_stderr(written),
+        ):
+            _steps((x * new).tanh() + new, [ones((64, 64))])
+        told.append(written.getvalue())
+    lines = told[0].splitlines()
+    expect(MXNET_FUSION_VERBOSE, "def body(" in told[0], "the source of a kernel", told[0])
+    expect(MXNET_FUSION_VERBOSE, told[1] == "", "nothing without it", told[1])
+    return f"{len(lines)} lines of a generated kernel's source were printed with it, none without"
+
+
+class _Check(SubgraphBackend):
+    """Replaces all that it gets by itself with 1 added."""
+
+    def select(self, node: OperatorNode) -> bool:
+        return True
+
+    def replace(self, subgraph: Subgraph) -> Symbol:
+        more: Symbol = subgraph.symbol + 1
+        return more
+
+
+@observes(MXNET_SUBGRAPH_BACKEND)
+def _backend() -> str:
+    x, weight = sym.var("x"), sym.var("weight")
+    dense = sym.FullyConnected(x, weight, num_hidden=4, no_bias=True)
+    arrays = [ones((2, 3)), ones((4, 3))]
+    seen = []
+    if onednn.enabled():
+        for name in ("ONEDNN", "NONE"):
+            with MXNET_SUBGRAPH_BACKEND.override(name):
+                seen.append(len(_steps(sym.Activation(dense, act_type="relu"), arrays)))
+        expect(MXNET_SUBGRAPH_BACKEND, seen == [1, 2], "a fused step with ONEDNN only", seen)
+    bound = []
+    with lent_backend("check", _Check):
+        for name in ("check", "NONE"):
+            with MXNET_SUBGRAPH_BACKEND.override(name):
+                executor = dense.bind(arrays[0].context, arrays)
+                bound.append(float(executor.forward()[0].max().asscalar()))
+    expect(MXNET_SUBGRAPH_BACKEND, bound == [4.0, 3.0], "what a backend of ours adds", bound)
+    fused = "a layer and its activation were one step with ONEDNN, two with NONE; " if seen else ""
+    return f"{fused}a registered backend replaced a subgraph"

@@ -1,0 +1,283 @@
+"""Checks of the variables that say which kernels run, and what libraries they come from."""
+
+import contextlib
+import functools
+import io
+import logging
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+import gluonish.ndarray as nd
+from gluonish.autograd.rule_fusion import FusedKernel
+from gluonish.context import num_gpus
+from gluonish.core.config import (
+    MXNET_CUDA_ALLOW_TENSOR_CORE,
+    MXNET_CUDA_LIB_CHECKING,
+    MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_ENFORCE_DETERMINISM,
+    MXNET_FUSION_VERBOSE,
+    MXNET_HOME,
+    MXNET_LIBRARY_PATH,
+    MXNET_MKLDNN_CACHE_NUM,
+    MXNET_MKLDNN_ENABLED,
+    MXNET_SAFE_ACCUMULATION,
+    MXNET_STORAGE_FALLBACK_LOG_VERBOSE,
+    MXNET_USE_FUSION,
+    MXNET_USE_MKLDNN_RNN,
+    MXNET_WINOGRAD_CONVOLUTION,
+    Flag,
+)
+from gluonish.core.context import cpu, gpu
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.cupy import CuPySupport
+from gluonish.kernels.numba import register as numba
+from gluonish.kernels.numba.eager import LARGE
+from gluonish.kernels.onednn import register as onednn
+from gluonish.kernels.onednn.library import locate
+from gluonish.ndarray import NDArray
+from gluonish.ops.fused_pointwise import Instruction, Program
+from gluonish.ops.registry import find_operator
+from gluonish.testing.variables.check import NotHereError, expect, observes
+from gluonish.testing.variables.process import run_program
+
+__all__: list[str] = []
+
+
+def _kernel(name: str, shapes: Sequence[Shape], **attrs: Any) -> str:
+    """Return the name of the kernel that runs an operator on float32 arrays of some shapes."""
+    op = find_operator(name)
+    specs = [Spec(shape, FLOAT32) for shape in shapes]
+    fast = op.select_fast("numpy", specs, op.schema.parse(name, attrs))
+    return "the reference" if fast is None else fast.name
+
+
+def _two(flag: Flag[bool], name: str, shapes: Sequence[Shape], prefix: str, **attrs: Any) -> str:
+    """Check that a kernel of some name runs with a switch on, and another without."""
+    if not (onednn.enabled() and numba.enabled()):
+        raise NotHereError("needs oneDNN and Numba")
+    found = []
+    for switch in (True, False):
+        with flag.override(switch):
+            found.append(_kernel(name, shapes, **attrs))
+    on, off = found
+    expect(flag, on.startswith(prefix), f"a kernel {prefix} with it", on)
+    expect(flag, not off.startswith(prefix), "another without it", off)
+    return f"{name} ran by {on} with it and by {off} without"
+
+
+@observes(MXNET_MKLDNN_ENABLED)
+def _onednn() -> str:
+    shapes = [(256, 512), (512, 512)]
+    attrs = {"num_hidden": 512, "no_bias": True}
+    return _two(MXNET_MKLDNN_ENABLED, "FullyConnected", shapes, "onednn", **attrs)
+
+
+@observes(MXNET_WINOGRAD_CONVOLUTION)
+def _winograd() -> str:
+    shapes = [(8, 64, 56, 56), (64, 64, 3, 3)]
+    attrs = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 64, "no_bias": True}
+    return _two(MXNET_WINOGRAD_CONVOLUTION, "Convolution", shapes, "numba.winograd", **attrs)
+
+
+@observes(MXNET_USE_MKLDNN_RNN)
+def _recurrent() -> str:
+    units, batch, ticks = 64, 16, 20
+    parameters = 2 * 4 * units * (units + 1)
+    shapes = [(ticks, batch, units), (parameters,), (1, batch, units), (1, batch, units)]
+    attrs = {"state_size": units, "num_layers": 1, "mode": "lstm"}
+    return _two(MXNET_USE_MKLDNN_RNN, "RNN", shapes, "onednn.rnn", **attrs)
+
+
+@observes(MXNET_STORAGE_FALLBACK_LOG_VERBOSE)
+def _fallback() -> str:
+    """Compute with a sparse array in a process of its own, as the log says it once only."""
+    told = [
+        run_program(_SPARSE, MXNET_STORAGE_FALLBACK_LOG_VERBOSE=text).count("made dense")
+        for text in ("1", "0")
+    ]
+    expect(MXNET_STORAGE_FALLBACK_LOG_VERBOSE, told == [1, 0], "a line with it only", told)
+    return "two calls on a sparse array left one line in the log with it, and none without"
+
+
+_SPARSE = """
+import logging, sys
+logging.basicConfig(stream=sys.stdout)
+import gluonish as mx
+x = mx.nd.sparse.csr_matrix([[0, 1], [2, 0]])
+for _ in range(2):
+    mx.nd.softmax(x).wait_to_read()
+"""
+
+_LOADED = """
+import gluonish as mx
+from gluonish.kernels import onednn
+for n in range(8):
+    x, weight = mx.nd.ones((2, 8, 8 + n, 8)), mx.nd.ones((8, 8, 3, 3))
+    mx.nd.Convolution(x, weight, kernel=(3, 3), num_filter=8, no_bias=True).wait_to_read()
+with open("/proc/self/maps") as maps:
+    paths = {line.split()[-1] for line in maps if "libdnnl" in line}
+print(len(onednn.current().plans), *paths, sep="\\n")
+"""
+
+
+@functools.cache
+def _loaded(copied: bool) -> tuple[int, str, str]:
+    """Run a program that uses oneDNN, maybe from a copy and with two primitives kept.
+
+    Returns:
+        How many were kept, the path of the library, and the path of the copy.
+    """
+    source = locate().path
+    if source is None or not sys.platform.startswith("linux") or not onednn.enabled():
+        raise NotHereError("needs oneDNN on Linux")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "libdnnl_copy.so.3")
+        variables = {"MXNET_LIBRARY_PATH": "", "MXNET_MKLDNN_CACHE_NUM": ""}
+        if copied:
+            shutil.copy(source, copy)
+            variables = {"MXNET_LIBRARY_PATH": str(copy), "MXNET_MKLDNN_CACHE_NUM": "2"}
+        kept, *paths = run_program(_LOADED, **variables).split()
+        return int(kept), " ".join(paths), str(copy)
+
+
+@observes(MXNET_MKLDNN_CACHE_NUM)
+def _kept() -> str:
+    bounded, unbounded = _loaded(True)[0], _loaded(False)[0]
+    flag = MXNET_MKLDNN_CACHE_NUM
+    expect(flag, bounded == 2, "2 primitives kept, as it said", bounded)
+    expect(flag, unbounded == 8, "all 8 without it", unbounded)
+    return "of the primitives of 8 shapes 2 were kept when it was 2, and all without"
+
+
+@observes(MXNET_LIBRARY_PATH)
+def _library() -> str:
+    _, used, copy = _loaded(True)
+    _, default, _ = _loaded(False)
+    expect(MXNET_LIBRARY_PATH, used == copy, f"the library {copy}", used)
+    expect(MXNET_LIBRARY_PATH, default != copy and default != "", "another without it", default)
+    return "a process had a copy of the library in memory with it, and the wheel's without"
+
+
+@observes(MXNET_SAFE_ACCUMULATION)
+def _accumulation() -> str:
+    """Sum 4096 times 1 in float16, which stands still at 2048."""
+    x = nd.zeros((1, 4096), dtype="float16")
+    found = []
+    for switch in (True, False):
+        with MXNET_SAFE_ACCUMULATION.override(switch):
+            found.append(float(nd.log_softmax(x).max().asscalar()))
+    logarithms = [round(-value / float(np.log(2)), 1) for value in found]
+    expect(MXNET_SAFE_ACCUMULATION, logarithms == [12, 11], "logarithms 12 and 11", logarithms)
+    return "the sum of 4096 float16 ones was 4096 with it and 2048 without"
+
+
+@observes(MXNET_ENFORCE_DETERMINISM)
+def _determinism() -> str:
+    """Call a kernel nobody has compiled: only if time does not decide, it is compiled at once."""
+    with MXNET_USE_FUSION.override(True):
+        if not numba.enabled():
+            raise NotHereError("needs Numba, whose kernels time chooses otherwise")
+    told = []
+    x = np.ones(LARGE, np.float32)
+    for switch in (True, False):
+        kernel, written = FusedKernel(_new_program(), "check"), io.StringIO()
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            MXNET_HOME.override(folder),
+            MXNET_ENFORCE_DETERMINISM.override(switch),
+            MXNET_FUSION_VERBOSE.override(True),
+            MXNET_USE_FUSION.override(True),
+            contextlib.redirect_stderr(written),
+        ):
+            kernel(np, (np.empty_like(x),), x)
+        told.append("def body(" in written.getvalue())
+    expect(MXNET_ENFORCE_DETERMINISM, told == [True, False], "a first call compiled", told)
+    return "the first call of a large operator was compiled with it, and not yet without"
+
+
+def _new_program() -> Program:
+    """Return a chain of operators that has in all likelihood no kernel yet."""
+    names = ("abs", "negative", "relu", "square")
+    chain = [find_operator(names[secrets.randbelow(len(names))]) for _ in range(12)]
+    steps = [Instruction(op, (i,), op.schema.parse(op.name, {})) for i, op in enumerate(chain)]
+    return Program(1, steps, (len(chain),))
+
+
+@observes(MXNET_CUDA_LIB_CHECKING)
+def _versions() -> str:
+    """Use a GPU of a CuPy that has libraries of CUDA 13 and a driver for CUDA 12."""
+    told = []
+    for switch in (True, False):
+        support = CuPySupport(_old_driver)
+        lines: list[str] = []
+        handler = logging.Handler()
+        handler.emit = lambda record, lines=lines: lines.append(record.getMessage())  # type: ignore[method-assign,misc]  # one method is all that is needed
+        log = logging.getLogger("gluonish")
+        log.addHandler(handler)
+        try:
+            with MXNET_CUDA_LIB_CHECKING.override(switch):
+                support.memory(0)
+                support.memory(0)
+        finally:
+            log.removeHandler(handler)
+        told.append(sum("driver for CUDA 13" in line for line in lines))
+    expect(MXNET_CUDA_LIB_CHECKING, told == [1, 0], "one warning with it, none without", told)
+    return "an old driver was warned of once with it, and not without"
+
+
+def _old_driver() -> Any:
+    runtime = SimpleNamespace(
+        CUDARuntimeError=RuntimeError,
+        getDeviceCount=lambda: 1,
+        memGetInfo=lambda: (1, 2),
+        driverGetVersion=lambda: 12040,
+        runtimeGetVersion=lambda: 13000,
+    )
+    device = lambda number: contextlib.nullcontext()  # noqa: E731  # as CuPy has it
+    return SimpleNamespace(cuda=SimpleNamespace(runtime=runtime, Device=device))
+
+
+def _product(dtype: str) -> NDArray:
+    """Return a product on the GPU, of the same random matrices each time."""
+    random = np.random.default_rng(7)
+    a, b = (nd.array(random.standard_normal((512, 512)), gpu(0), dtype) for _ in range(2))
+    product: NDArray = nd.dot(a, b).astype("float32").as_in_context(cpu())
+    return product
+
+
+def _products(flag: Flag[bool], dtype: str) -> tuple[Any, Any]:
+    if not num_gpus():
+        raise NotHereError("needs a GPU")
+    found = []
+    for switch in (True, False):
+        with flag.override(switch):
+            found.append(_product(dtype).asnumpy())
+    return found[0], found[1]
+
+
+@observes(MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION)
+def _conversion() -> str:
+    flag = MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION
+    rounded, exact = _products(flag, "float32")
+    distance = float(np.abs(rounded - exact).max())
+    expect(flag, 1e-4 < distance < 1, "products rounded to TensorFloat-32 with it", distance)
+    return f"products of float32 matrices differed by {distance:.1g} with it"
+
+
+@observes(MXNET_CUDA_ALLOW_TENSOR_CORE)
+def _tensor_core() -> str:
+    flag = MXNET_CUDA_ALLOW_TENSOR_CORE
+    quick, pedantic = _products(flag, "float16")
+    distance = float(np.abs(quick - pedantic).max())
+    expect(flag, distance < 1, "the same within rounding", distance)
+    expect(flag, distance > 0, "sums in another order without tensor cores", distance)
+    return f"products of float16 matrices differed by {distance:.1g} without tensor cores"

@@ -1,0 +1,69 @@
+"""The subcommand: asks everywhere, and prints what was found."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+
+from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding
+from gluonish.tools.doctor.gpu import gpu_findings
+from gluonish.tools.doctor.libraries import library_findings
+from gluonish.tools.doctor.machine import machine_findings
+from gluonish.tools.doctor.surroundings import file_findings, variable_findings
+
+__all__ = ["add_parser", "all_findings", "report", "run"]
+
+_MARKS = {FOUND: "+", MISSING: "-", BROKEN: "!"}
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``doctor`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "doctor",
+        help="print what gluonish finds on this machine, what is missing, and how to get it",
+        description="Print the machine, the libraries, GPUs, kept files and environment variables "
+        "as gluonish finds them: + found, - missing or slow, which it does without, ! broken. "
+        "Exits with 1 if something that it requires is broken.",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was found; 1 if something required is broken, else 0."""
+    findings = list(all_findings())
+    if arguments.json:
+        json.dump([finding._asdict() for finding in findings], sys.stdout, indent=2)
+        print()
+    else:
+        sys.stdout.write(report(findings))
+    return 1 if any(finding.state == BROKEN for finding in findings) else 0
+
+
+def all_findings() -> Iterator[Finding]:
+    """Ask everywhere."""
+    yield from machine_findings()
+    yield from library_findings()
+    yield from gpu_findings()
+    yield from file_findings()
+    yield from variable_findings()
+
+
+def report(findings: Sequence[Finding]) -> str:
+    """Findings as lines below their topics, with advice below what it belongs to."""
+    width = max(len(finding.name) for finding in findings)
+    lines: list[str] = []
+    topic = ""
+    for finding in findings:
+        if finding.topic != topic:
+            topic = finding.topic
+            lines += ["", topic] if lines else [topic]
+        lines.append(f"  {_MARKS[finding.state]} {finding.name:<{width}}  {finding.text}".rstrip())
+        if finding.advice:
+            lines.append(f"    {'':<{width}}  > {finding.advice}")
+    broken = [finding.name for finding in findings if finding.state == BROKEN]
+    lines += [
+        "",
+        f"broken: {', '.join(broken)}" if broken else "nothing that is required is broken",
+    ]
+    return "\n".join(lines) + "\n"

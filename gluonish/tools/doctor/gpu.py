@@ -1,0 +1,81 @@
+"""GPUs: NVIDIA's driver, CuPy, the devices, and NVIDIA's libraries."""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, imported
+
+__all__ = ["gpu_findings"]
+
+_TOPIC = "GPU"
+_DRIVER = Path("/proc/driver/nvidia/version")
+_INSTALL = "for GPUs: pip install 'gluonish[cuda13]', or 'gluonish[cuda12]' for a driver of CUDA 12"
+
+
+def gpu_findings() -> Iterator[Finding]:
+    """What there is of GPUs."""
+    driver = _driver()
+    yield driver
+    cupy = imported("cupy")
+    if isinstance(cupy, str):
+        # Without a driver nobody misses it.
+        advice = _INSTALL if driver.state == FOUND else f"{_INSTALL}, and NVIDIA's driver"
+        state = MISSING if cupy == "not installed" else BROKEN
+        yield Finding(_TOPIC, "CuPy", state, cupy, advice)
+        return
+    yield Finding(_TOPIC, "CuPy", FOUND, str(cupy.__version__))
+    yield from _devices(cupy)
+    yield _nccl(cupy)
+    yield _cudnn()
+
+
+def _driver() -> Finding:
+    try:
+        first = _DRIVER.read_text(encoding="utf-8").splitlines()[0]
+    except (OSError, IndexError):
+        return Finding(_TOPIC, "NVIDIA's driver", MISSING, "not loaded")
+    return Finding(_TOPIC, "NVIDIA's driver", FOUND, first.partition(":")[2].strip())
+
+
+def _devices(cupy: Any) -> Iterator[Finding]:
+    runtime = cupy.cuda.runtime
+    try:
+        count = int(runtime.getDeviceCount())
+        versions = (runtime.runtimeGetVersion(), runtime.driverGetVersion())
+    except runtime.CUDARuntimeError as error:
+        yield Finding(_TOPIC, "CUDA", MISSING, str(error), "gpu() needs a device and its driver")
+        return
+    made, driver = (f"{number // 1000}.{number % 1000 // 10}" for number in versions)
+    yield Finding(_TOPIC, "CUDA", FOUND, f"{made}; the driver has {driver}")
+    for number in range(count):
+        properties = runtime.getDeviceProperties(number)
+        with cupy.cuda.Device(number):
+            free, total = runtime.memGetInfo()
+        name = properties["name"].decode()
+        capability = f"{properties['major']}.{properties['minor']}"
+        text = f"{name}, capability {capability}, {free / 1e9:.1f} of {total / 1e9:.1f} GB free"
+        yield Finding(_TOPIC, f"gpu({number})", FOUND, text)
+
+
+def _nccl(cupy: Any) -> Finding:
+    nccl = imported("cupy.cuda.nccl")
+    if isinstance(nccl, str) or not getattr(nccl, "available", False):
+        advice = "for the kvstore 'nccl', which is a 'device' store without: pip install "
+        return Finding(
+            _TOPIC, "NCCL", MISSING, "CuPy does not find it", f"{advice}nvidia-nccl-cu13"
+        )
+    number = int(nccl.get_version())
+    version = f"{number // 10000}.{number % 10000 // 100}.{number % 100}"
+    return Finding(_TOPIC, "NCCL", FOUND, version)
+
+
+def _cudnn() -> Finding:
+    try:
+        spec = importlib.util.find_spec("nvidia.cudnn")
+    except ModuleNotFoundError:
+        spec = None
+    if spec is None:
+        return Finding(_TOPIC, "cuDNN", MISSING, "not installed; no kernel needs it")
+    return Finding(_TOPIC, "cuDNN", FOUND, "installed; no kernel uses it yet")

@@ -1,0 +1,132 @@
+"""The libraries: those that gluonish requires, oneDNN among them, and the optional ones."""
+
+import ctypes
+import re
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.config import MXNET_LIBRARY_PATH, MXNET_MKLDNN_ENABLED
+from gluonish.core.errors import ConfigError
+from gluonish.kernels.onednn import backend
+from gluonish.kernels.onednn.api import Api
+from gluonish.kernels.onednn.library import locate
+from gluonish.kernels.onednn.register import enabled
+from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, imported, version_of
+
+__all__ = ["library_findings"]
+
+_TOPIC = "libraries"
+# ``dnnl_cpu_isa_t``: every one has the bits of those before it on its branch.
+_INSTRUCTION_SETS = {
+    0x1: "SSE4.1",
+    0x3: "AVX",
+    0x7: "AVX2",
+    0xF: "AVX2 with VNNI",
+    0x1F: "AVX2 with VNNI 2",
+    0x27: "AVX-512",
+    0x67: "AVX-512 with VNNI",
+    0xE7: "AVX-512 with bfloat16",
+    0x1EF: "AVX-512 with float16",
+    0xFEF: "AVX-512 with AMX",
+    0x1FEF: "AVX-512 with AMX and float16",
+}
+
+
+class _Package(NamedTuple):
+    """A package: its name to import, what installs it, what it is for, and what else to say."""
+
+    title: str
+    module: str
+    distribution: str
+    purpose: str
+    more: Callable[[Any], str] = lambda _: ""
+
+
+def _openblas(_: ModuleType) -> str:
+    built_with = np.show_config(mode="dicts") or {}
+    blas = built_with.get("Build Dependencies", {}).get("blas", {})
+    return f", with {blas.get('name', 'no')} {blas.get('version', 'BLAS')}"
+
+
+def _jpeg_of_pillow(_: ModuleType) -> str:
+    from PIL import features
+
+    if not features.check("jpg"):
+        return ", without JPEG"
+    turbo = "libjpeg-turbo" if features.check_feature("libjpeg_turbo") else "libjpeg"
+    number = features.version_feature("libjpeg_turbo") or features.version("jpg")
+    return f", with {turbo} {number}"
+
+
+def _jpeg_of_opencv(module: ModuleType) -> str:
+    found = re.search(r"^\s*JPEG:\s*(.*?)\s*$", module.getBuildInformation(), re.M)
+    return f", {module.getNumThreads()} threads, JPEG: {found[1] if found else 'none'}"
+
+
+_REQUIRED = (
+    _Package("NumPy", "numpy", "numpy", "everything", _openblas),
+    _Package("ml_dtypes", "ml_dtypes", "ml_dtypes", "bfloat16"),
+    _Package("Numba", "numba", "numba", "generated kernels"),
+    _Package("Pillow", "PIL", "pillow", "images", _jpeg_of_pillow),
+    _Package("Matplotlib", "matplotlib", "matplotlib", "plots"),
+    _Package("Requests", "requests", "requests", "downloads"),
+    _Package("filelock", "filelock", "filelock", "downloads"),
+    _Package("tqdm", "tqdm", "tqdm", "progress bars"),
+)
+_OPTIONAL = (
+    _Package("OpenCV", "cv2", "gluonish[image]", "images, faster than Pillow", _jpeg_of_opencv),
+    _Package("MPI", "mpi4py", "gluonish[dist]", "the dist kvstores, which are not there yet"),
+    _Package("ONNX", "onnx", "gluonish[onnx]", "files of other frameworks"),
+    _Package("Graphviz", "graphviz", "gluonish[plot]", "drawings of networks"),
+    _Package("tensorboardX", "tensorboardX", "gluonish[tensorboard]", "events for TensorBoard"),
+)
+
+
+def library_findings() -> Iterator[Finding]:
+    """Which libraries are here."""
+    yield _onednn()
+    for package in _REQUIRED:
+        yield _package(package, BROKEN)
+    for package in _OPTIONAL:
+        yield _package(package, MISSING)
+
+
+def _package(package: _Package, otherwise: str) -> Finding:
+    module = imported(package.module)
+    if isinstance(module, str):
+        # Who installed an optional package wants it to work.
+        advice = f"for {package.purpose}: pip install '{package.distribution}'"
+        return Finding(_TOPIC, package.title, otherwise, module, advice)
+    version = getattr(module, "__version__", None) or version_of(package.distribution)
+    return Finding(_TOPIC, package.title, FOUND, f"{version}{package.more(module)}")
+
+
+def _onednn() -> Finding:
+    try:
+        on, path = MXNET_MKLDNN_ENABLED.value, MXNET_LIBRARY_PATH.value
+    except ConfigError as error:
+        return Finding(_TOPIC, "oneDNN", BROKEN, str(error))
+    if not on:
+        advice = "convolutions and products run on NumPy, several times slower"
+        return Finding(_TOPIC, "oneDNN", MISSING, "MXNET_MKLDNN_ENABLED switches it off", advice)
+    if enabled():
+        loaded = backend.current().engine
+        dtypes = " and ".join(str(dtype) for dtype in loaded.data_types)
+        version = ".".join(map(str, loaded.api.version))
+        text = f"{version}, {_instruction_set(loaded.api)}, {dtypes}, {loaded.api.path}"
+        return Finding(_TOPIC, "oneDNN", FOUND, text)
+    reason = backend.status().reason
+    if path or locate().path is not None:
+        advice = "unset MXNET_LIBRARY_PATH for the installed one" if path else "install it again"
+        return Finding(_TOPIC, "oneDNN", BROKEN, reason, advice)
+    advice = "convolutions and products run on NumPy, several times slower: pip install "
+    return Finding(_TOPIC, "oneDNN", MISSING, reason, f"{advice}onednn-cpu-gomp")
+
+
+def _instruction_set(api: Api) -> str:
+    """What oneDNN uses of the processor, which ``ONEDNN_MAX_CPU_ISA`` may limit."""
+    number = int(ctypes.CDLL(api.path).dnnl_get_effective_cpu_isa())
+    return f"for {_INSTRUCTION_SETS.get(number, f'instruction set {number:#x}')}"

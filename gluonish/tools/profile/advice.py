@@ -1,0 +1,140 @@
+"""What stands out in a trace, in plain words, with what to do about it."""
+
+from collections.abc import Callable, Iterator
+from itertools import combinations, pairwise
+
+from gluonish.tools.profile.summary import Summary, covered_us
+from gluonish.tools.profile.trace import Trace
+from gluonish.tools.profile.units import bytes_text, share_text, time_text
+
+__all__ = ["advice"]
+
+# Where a sentence is worth reading; below or above, it would be noise.
+_IDLE_SHARE = 0.5
+_BUSY_SHARE = 0.8
+_WAIT_SHARE = 0.3
+_ONE_OPERATOR_SHARE = 0.5
+_FIRST_SHARE = 0.4
+_FEW_RUNS = 4
+_FIRST_US = 100_000.0
+_SHORT_US = 20.0
+_SHORT_SHARE = 0.5
+_MANY_RUNS = 200
+_OVERLAP_SHARE = 0.1
+_GROWTH = 1.3
+_QUARTERS = (0.25, 0.5, 0.75, 1.0)  # the first one is for starting up
+_GROWTH_NBYTES = 10e6
+
+
+def advice(trace: Trace, summary: Summary) -> list[str]:
+    """Return sentences about what stands out; none where nothing does."""
+    if not summary.operators:
+        return ["No operator ran while the profiler did: there is nothing to look at."]
+    return [sentence for look in _LOOKS for sentence in look(trace, summary)]
+
+
+def _failures(_: Trace, summary: Summary) -> Iterator[str]:
+    for operator in summary.operators:
+        if operator.failed:
+            yield f"{operator.name} failed in {operator.failed} of {operator.runs} runs."
+
+
+def _missing(_: Trace, summary: Summary) -> Iterator[str]:
+    if summary.dropped:
+        yield (
+            f"{summary.dropped:,} events are missing: there were more than the profiler keeps. "
+            "Profile fewer steps."
+        )
+
+
+def _idle(_: Trace, summary: Summary) -> Iterator[str]:
+    for device in summary.devices:
+        share = device.busy_us / summary.duration_us
+        if device.lanes and share < _IDLE_SHARE:
+            yield (
+                f"{device.name} was idle for {share_text(1 - share)} of the time: it waited for "
+                "the program. Larger batches, hybridize(), or a DataLoader with workers keep it "
+                "busy."
+            )
+
+
+def _apart(_: Trace, summary: Summary) -> Iterator[str]:
+    for left, right in combinations(summary.devices, 2):
+        shorter_us = min(left.busy_us, right.busy_us)
+        if shorter_us <= 0.05 * summary.duration_us:
+            continue
+        common = covered_us(left.busy, right.busy) / shorter_us
+        if common < _OVERLAP_SHARE:
+            yield (
+                f"{left.name} and {right.name} worked one after the other: they overlapped for "
+                f"{share_text(common)} of the shorter one's time. Start the work of both before "
+                "waiting for either."
+            )
+
+
+def _waiting(_: Trace, summary: Summary) -> Iterator[str]:
+    share = summary.wait_us / summary.duration_us
+    # Waiting is no loss while there is work for the devices.
+    if share > _WAIT_SHARE and _busiest(summary) < _BUSY_SHARE:
+        yield (
+            f"The program waited for results {summary.waits:,} times, {share_text(share)} of the "
+            "time in all. asnumpy(), asscalar() and printing wait; ask for results once in a "
+            "while rather than at each step."
+        )
+
+
+def _busiest(summary: Summary) -> float:
+    return max((device.busy_us for device in summary.devices), default=0.0) / summary.duration_us
+
+
+def _short(_: Trace, summary: Summary) -> Iterator[str]:
+    runs = sum(operator.runs for operator in summary.operators)
+    eager = runs - summary.in_graphs
+    mean_us = summary.operator_us / runs
+    if eager > max(_MANY_RUNS, _SHORT_SHARE * runs) and mean_us < _SHORT_US:
+        yield (
+            f"{eager:,} of {runs:,} operators ran one by one, {time_text(mean_us)} each on "
+            "average: calling them costs as much as running them. hybridize() the network."
+        )
+
+
+def _one_operator(_: Trace, summary: Summary) -> Iterator[str]:
+    first = summary.operators[0]
+    if first.runs > _FEW_RUNS and first.longest_us > _FIRST_SHARE * max(first.total_us, _FIRST_US):
+        yield (
+            f"One run of {first.name} took {time_text(first.longest_us)} of the "
+            f"{time_text(first.total_us)} of all its runs, as when a kernel is compiled at its "
+            "first use. Compiled kernels are kept in MXNET_HOME: profile a second time."
+        )
+    elif first.share > _ONE_OPERATOR_SHARE and len(summary.operators) > 1:
+        yield (
+            f"{first.name} takes {share_text(first.share)} of the time of all operators: what "
+            "makes it faster makes everything faster."
+        )
+
+
+def _growing(trace: Trace, _: Summary) -> Iterator[str]:
+    for device, curve in trace.memory.items():
+        peaks = [
+            max((nbytes for at, nbytes in curve if begin <= at <= end), default=0)
+            for begin, end in pairwise(part * trace.duration_us for part in _QUARTERS)
+        ]
+        grows = all(after > before * _GROWTH for before, after in pairwise(peaks))
+        if peaks[0] and grows and peaks[-1] - peaks[0] > _GROWTH_NBYTES:
+            yield (
+                f"Memory of {device} keeps growing, to {bytes_text(peaks[-1])} at the end: results "
+                "are kept from step to step, or pushed faster than they are computed."
+            )
+
+
+_Look = Callable[[Trace, Summary], Iterator[str]]
+_LOOKS: tuple[_Look, ...] = (
+    _failures,
+    _missing,
+    _idle,
+    _apart,
+    _waiting,
+    _short,
+    _one_operator,
+    _growing,
+)

@@ -1,0 +1,94 @@
+"""The subcommand: runs the script, writes the trace and the page."""
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+
+from gluonish.core.errors import ArgumentError
+from gluonish.core.files import atomic_write
+from gluonish.tools.profile.advice import advice
+from gluonish.tools.profile.page import page
+from gluonish.tools.profile.script import run_script
+from gluonish.tools.profile.summary import Summary, summarize
+from gluonish.tools.profile.trace import read_trace
+from gluonish.tools.profile.units import bytes_text, share_text, time_text
+
+__all__ = ["add_parser", "run"]
+
+_SHOWN = 10
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``profile`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "profile",
+        help="run a script under the profiler; write its trace and a page that explains it",
+        description="Run a Python script as its own program, with every operator, Block, API call "
+        "and array recorded. Writes NAME.json, a trace that Perfetto and chrome://tracing open, "
+        "and NAME.html, a page that any browser opens without a network. Exits as the script does.",
+    )
+    parser.add_argument(
+        "--output",
+        default="profile",
+        metavar="NAME",
+        help="where to write: a path without its ending (default: %(default)s)",
+    )
+    parser.add_argument("script", help="the script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Profile the script, write both files, print what took the longest; the script's status.
+
+    Raises:
+        ArgumentError: There is no such script, or no folder to write to.
+    """
+    if not os.path.isfile(arguments.script):
+        raise ArgumentError(f"profile: expected a script, got no file {arguments.script!r}")
+    # The script may go to another folder.
+    output = Path(arguments.output).absolute()
+    if not output.parent.is_dir():
+        raise ArgumentError(f"--output: expected an existing folder, got {str(output.parent)!r}")
+    trace_path, page_path = (output.with_name(output.name + end) for end in (".json", ".html"))
+    profiler = importlib.import_module("gluonish.profiler")  # it hooks much of the package
+    settings = {"profile_all": True, "filename": str(trace_path), "continuous_dump": False}
+    profiler.set_config(**settings)
+    profiler.set_state("run")
+    try:
+        status = run_script(arguments.script, arguments.arguments)
+    finally:
+        profiler.set_state("stop")
+        profiler.set_config(**settings)  # the script may have named another file
+        profiler.dump()
+    trace = read_trace(trace_path)
+    summary = summarize(trace)
+    sentences = advice(trace, summary)
+    with atomic_write(page_path) as file:
+        file.write(page(os.path.basename(arguments.script), trace, summary, sentences).encode())
+    sys.stdout.flush()
+    _print_summary(summary, sentences)
+    print(f"\ntrace: {trace_path}\npage:  {page_path}", file=sys.stderr)
+    return status
+
+
+def _print_summary(summary: Summary, sentences: list[str]) -> None:
+    """Write to standard error, since standard output is the script's."""
+    runs = sum(operator.runs for operator in summary.operators)
+    total, operator_time = time_text(summary.duration_us), time_text(summary.operator_us)
+    lines = ["", f"{runs:,} operators took {operator_time} in {total}", ""]
+    for operator in summary.operators[:_SHOWN]:
+        lines.append(
+            f"{share_text(operator.share):>7}  {time_text(operator.total_us):>8}  "
+            f"{operator.runs:>8,} x {time_text(operator.mean_us):<8}  {operator.name}"
+        )
+    for device in summary.devices:
+        share = device.busy_us / summary.duration_us if summary.duration_us else 0.0
+        line = f"{device.name} was busy for {share_text(share)} of the time"
+        if device.peak_nbytes is not None:
+            line += f" and held at most {bytes_text(device.peak_nbytes)}"
+        lines += ["", line]
+    lines += ["", *(f"- {sentence}" for sentence in sentences)] if sentences else []
+    print("\n".join(lines), file=sys.stderr)

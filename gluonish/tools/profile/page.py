@@ -1,0 +1,185 @@
+"""The page: one HTML file with all it needs in it, for a browser without a network.
+
+Tables and figures are there without a script; the timeline is drawn by ``page.js`` from the spans
+in the page, which are columns of numbers, since there may be many of them.
+"""
+
+import heapq
+import html
+import json
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from gluonish.tools.profile.summary import Device, Operator, Summary
+from gluonish.tools.profile.trace import Span, Trace
+from gluonish.tools.profile.units import bytes_text, share_text, time_text
+
+__all__ = ["MOST_SPANS", "page"]
+
+# A page with more would take a browser seconds to open; the longest ones are kept.
+MOST_SPANS = 200_000
+_FOLDER = Path(__file__).parent
+_HEADS = (
+    ("Operator", "text"),
+    ("Runs", "number"),
+    ("Total", "number"),
+    ("Mean", "number"),
+    ("Longest", "number"),
+    ("Share of operator time", "number"),
+    ("Read and written", "number"),
+)
+
+
+def page(title: str, trace: Trace, summary: Summary, sentences: list[str]) -> str:
+    """Return the page.
+
+    Args:
+        title: The script's name.
+        trace: What is drawn.
+        summary: Its sums.
+        sentences: What stands out.
+    """
+    parts = {
+        "title": html.escape(title),
+        "style": _read("page.css"),
+        "program": _read("page.js"),
+        "figures": _figures(summary),
+        "advice": _advice(sentences),
+        "devices": "\n".join(_device(device, summary) for device in summary.devices),
+        "heads": "".join(_head(number, *head) for number, head in enumerate(_HEADS)),
+        "operators": "\n".join(_operator(operator) for operator in summary.operators),
+        "data": _as_json(_data(trace)),
+    }
+    return Template(_read("page.html")).substitute(parts)
+
+
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text("utf-8")
+
+
+def _figures(summary: Summary) -> str:
+    runs = sum(operator.runs for operator in summary.operators)
+    figures = [
+        ("Duration", time_text(summary.duration_us)),
+        ("Operators run", f"{runs:,}"),
+        ("Time in operators", time_text(summary.operator_us)),
+        ("Waiting for results", time_text(summary.wait_us)),
+    ]
+    peaks = [device.peak_nbytes for device in summary.devices if device.peak_nbytes is not None]
+    if peaks:
+        figures.append(("Peak memory of arrays", bytes_text(max(peaks))))
+    return "\n".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in figures)
+
+
+def _advice(sentences: list[str]) -> str:
+    if not sentences:
+        return "<p>Nothing: devices were busy, and no operator stands out.</p>"
+    items = "\n".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences)
+    return f"<ul>\n{items}\n</ul>"
+
+
+def _device(device: Device, summary: Summary) -> str:
+    peak = "" if device.peak_nbytes is None else bytes_text(device.peak_nbytes)
+    rows = [_bar_row(device.name, device.busy_us, summary, peak, "device")]
+    rows += [_bar_row(lane.name, lane.busy_us, summary, "", "lane") for lane in device.lanes]
+    return "\n".join(rows)
+
+
+def _bar_row(name: str, busy_us: float, summary: Summary, peak: str, kind: str) -> str:
+    share = busy_us / summary.duration_us if summary.duration_us else 0.0
+    return (
+        f'<tr class="{kind}"><th scope="row">{html.escape(name)}</th>'
+        f"<td>{time_text(busy_us)}</td><td>{share_text(share)}</td>"
+        f"<td>{_bar(share)}</td><td>{peak}</td></tr>"
+    )
+
+
+def _bar(share: float) -> str:
+    return f'<span class="bar"><span style="width:{100 * share:.2f}%"></span></span>'
+
+
+def _fixed(text: str) -> str:
+    """Text as wide in every row, so that the bars before it stand below each other."""
+    return f'<span class="fixed">{text}</span>'
+
+
+def _head(number: int, name: str, kind: str) -> str:
+    order = ' aria-sort="descending"' if name == "Total" else ""
+    return (
+        f'<th scope="col" class="{kind}"{order}>'
+        f'<button type="button" data-column="{number}">{name}</button></th>'
+    )
+
+
+def _operator(operator: Operator) -> str:
+    cells: list[tuple[float, str]] = [
+        (operator.runs, f"{operator.runs:,}"),
+        (operator.total_us, time_text(operator.total_us)),
+        (operator.mean_us, time_text(operator.mean_us)),
+        (operator.longest_us, time_text(operator.longest_us)),
+        (operator.share, _bar(operator.share) + _fixed(share_text(operator.share))),
+        (operator.nbytes, bytes_text(operator.nbytes)),
+    ]
+    name = html.escape(operator.name)
+    tds = "".join(f'<td data-value="{value!r}">{text}</td>' for value, text in cells)
+    return f'<tr data-name="{name}"><th scope="row">{name}</th>{tds}</tr>'
+
+
+def _data(trace: Trace) -> dict[str, Any]:
+    """The spans as columns, times in microseconds; names and details by their numbers."""
+    spans = trace.spans
+    if len(spans) > MOST_SPANS:
+        longest = heapq.nlargest(
+            MOST_SPANS, range(len(spans)), key=lambda number: spans[number].duration_us
+        )
+        spans = [spans[number] for number in sorted(longest)]
+    rows = {row.number: place for place, row in enumerate(trace.rows)}
+    names: dict[str, int] = {}
+    categories: dict[str, int] = {}
+    details: dict[str, int] = {}
+    return {
+        "duration": round(trace.duration_us, 3),
+        "rows": [
+            {"process": row.process, "name": row.name, "depth": row.depth} for row in trace.rows
+        ],
+        "row": [rows[span.row] for span in spans],
+        "name": [names.setdefault(span.name, len(names)) for span in spans],
+        "category": [categories.setdefault(span.category, len(categories)) for span in spans],
+        "start": [round(span.start_us, 3) for span in spans],
+        "time": [round(span.duration_us, 3) for span in spans],
+        "depth": [span.depth for span in spans],
+        "detail": [details.setdefault(_detail(span), len(details)) for span in spans],
+        "names": list(names),
+        "categories": list(categories),
+        "details": list(details),
+        "memory": {
+            device: {
+                "at": [round(at, 3) for at, _ in curve],
+                "bytes": [nbytes for _, nbytes in curve],
+            }
+            for device, curve in trace.memory.items()
+        },
+        "left_out": len(trace.spans) - len(spans),
+    }
+
+
+def _detail(span: Span) -> str:
+    """What hovering shows below a span's name and time."""
+    lines = []
+    shapes, dtypes = span.details.get("shapes", {}), span.details.get("dtypes", {})
+    for side, word in (("in", "reads"), ("out", "writes")):
+        pairs = zip(dtypes.get(side, ()), shapes.get(side, ()), strict=False)
+        arrays = [f"{dtype} {tuple(shape)}" for dtype, shape in pairs]
+        if arrays:
+            nbytes = span.details.get("bytes", {}).get(side)
+            amount = "" if nbytes is None else f" ({bytes_text(nbytes)})"
+            lines.append(f"{word} {', '.join(arrays)}{amount}")
+    named = ("scope", "node", "steps", "error")
+    lines += [f"{key}: {span.details[key]}" for key in named if key in span.details]
+    return "\n".join(lines)
+
+
+def _as_json(data: dict[str, Any]) -> str:
+    """Text that may stand in a script element: no tag can begin in it."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,0 +1,164 @@
+"""Reading a trace of the profiler: its rows, what they did, and how much memory was held."""
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from gluonish.core.errors import FileFormatError
+from gluonish.core.files import open_to_read
+
+__all__ = ["PYTHON", "Row", "Span", "Trace", "read_trace"]
+
+# The process whose rows are the program's own threads.
+PYTHON = "python"
+_MEMORY_CATEGORY = "Device Storage"
+_MEMORY_NAME = "Memory: "
+
+
+class Row(NamedTuple):
+    """A line of the timeline: a thread of a device's lane, or a thread of the program.
+
+    Attributes:
+        number: Its number in the trace.
+        process: The device, such as ``cpu/0``, or `PYTHON`.
+        name: What it is called there.
+        is_device: Whether operators run on it.
+        depth: How many spans stand inside one another at most.
+    """
+
+    number: int
+    process: str
+    name: str
+    is_device: bool
+    depth: int
+
+
+class Span(NamedTuple):
+    """What a row did from one time to another.
+
+    Attributes:
+        row: The number of the row.
+        name: What it did.
+        category: ``operator``, ``segment``, ``block``, ``api``, ``wait``, ``push`` and others.
+        start_us: When it began, in microseconds after the trace did.
+        duration_us: How long it took.
+        depth: How many spans it stands in.
+        details: What the trace says of it besides, such as shapes.
+    """
+
+    row: int
+    name: str
+    category: str
+    start_us: float
+    duration_us: float
+    depth: int
+    details: dict[str, Any]
+
+
+class Trace(NamedTuple):
+    """A trace.
+
+    Attributes:
+        rows: The rows with spans, in the order in which they are shown.
+        spans: By row, and in a row by their beginning, those around others first.
+        memory: By device, when (microseconds) and how many bytes of arrays were held from then on.
+        duration_us: From the first event to the end of the last.
+        dropped: Events that are missing because there were too many.
+    """
+
+    rows: list[Row]
+    spans: list[Span]
+    memory: dict[str, list[tuple[float, int]]]
+    duration_us: float
+    dropped: int
+
+
+def read_trace(path: str | os.PathLike[str]) -> Trace:
+    """Read a trace that the profiler wrote.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FileFormatError: It is no trace.
+    """
+    with open_to_read(path, "profile") as file:
+        text = file.read()
+    try:
+        content = json.loads(text)
+        return _parse(content["traceEvents"], content.get("otherData", {}))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FileFormatError(
+            f"profile: expected a trace in {os.fspath(path)!r}, got {type(error).__name__}: {error}"
+        ) from None
+
+
+def _parse(events: list[dict[str, Any]], other: dict[str, Any]) -> Trace:
+    named = {
+        (event["name"], event["pid"], event.get("tid", 0)): event["args"]
+        for event in events
+        if event["ph"] == "M"
+    }
+    timed = [event for event in events if event["ph"] != "M"]
+    start_us = min((event["ts"] for event in timed), default=0.0)
+    stop_us = max((event["ts"] + event.get("dur", 0.0) for event in timed), default=0.0)
+    by_row: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for event in timed:
+        if event["ph"] == "X":
+            by_row.setdefault((event["pid"], event["tid"]), []).append(event)
+    rows: list[Row] = []
+    spans: list[Span] = []
+    for key in sorted(by_row, key=lambda key: _place(key, named)):
+        nested = _nested(by_row[key], start_us)
+        rows.append(_row(key, named, max(span.depth for span in nested) + 1))
+        spans.extend(nested)
+    memory: dict[str, list[tuple[float, int]]] = {}
+    for event in timed:
+        if event["ph"] == "C" and event.get("cat") == _MEMORY_CATEGORY:
+            curve = memory.setdefault(event["name"].removeprefix(_MEMORY_NAME), [])
+            curve.append((event["ts"] - start_us, int(event["args"]["bytes"])))
+    for curve in memory.values():
+        curve.sort(key=lambda point: point[0])
+    return Trace(rows, spans, memory, stop_us - start_us, int(other.get("dropped", 0)))
+
+
+def _place(key: tuple[int, int], named: dict[Any, Any]) -> tuple[int, int, int, int]:
+    """Where a row is shown: devices as the trace sorts them, and the program's threads last."""
+    pid, tid = key
+    is_python = _process(pid, named) == PYTHON
+    process = int(named.get(("process_sort_index", pid, 0), {}).get("sort_index", pid))
+    thread = int(named.get(("thread_sort_index", pid, tid), {}).get("sort_index", tid))
+    return (int(is_python), process, thread, tid)
+
+
+def _process(pid: int, named: dict[Any, Any]) -> str:
+    return str(named.get(("process_name", pid, 0), {}).get("name", pid))
+
+
+def _row(key: tuple[int, int], named: dict[Any, Any], depth: int) -> Row:
+    pid, tid = key
+    process = _process(pid, named)
+    name = str(named.get(("thread_name", pid, tid), {}).get("name", tid))
+    kind, _, number = process.partition("/")
+    return Row(tid, process, name, bool(kind) and number.isdecimal(), depth)
+
+
+def _nested(events: Iterable[dict[str, Any]], origin_us: float) -> list[Span]:
+    """Make spans of one row's events, which stand inside one another or apart."""
+    spans = []
+    ends: list[float] = []
+    for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):
+        while ends and ends[-1] <= event["ts"]:
+            ends.pop()
+        spans.append(
+            Span(
+                event["tid"],
+                event["name"],
+                event["cat"],
+                event["ts"] - origin_us,
+                event["dur"],
+                len(ends),
+                event.get("args", {}),
+            )
+        )
+        ends.append(event["ts"] + event["dur"])
+    return spans

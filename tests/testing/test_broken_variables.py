@@ -1,0 +1,61 @@
+"""Checks fail when what they observe stops acting: here it is made to."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from gluonish.data import worker_handle
+from gluonish.kernels.numba import disk_cache
+from gluonish.testing.variables import CHECKS, CheckFailedError, data, files, without_effect
+
+
+def fails(name: str, message: str) -> None:
+    with pytest.raises(CheckFailedError, match=f"^{name}: expected {message}"):
+        CHECKS[name]()
+
+
+def test_a_home_that_is_always_the_same_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(disk_cache, "path_of", lambda key: tmp_path / key.hex())
+    fails("MXNET_HOME", "one file in each of two homes")
+
+
+def test_a_repository_that_is_always_the_same_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "check.txt"
+    path.write_text("first")
+    monkeypatch.setattr(files, "published_url", lambda name: str(path))
+    fails("MXNET_GLUON_REPO", "each folder's file")
+
+
+@pytest.mark.parametrize("name", ["MXNET_MP_WORKER_NTHREADS", "MXNET_MP_OPENCV_NUM_THREADS"])
+def test_workers_that_ignore_their_numbers_are_found_out(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(worker_handle, name, SimpleNamespace(value=1))
+    data._threads_of_worker.cache_clear()
+    try:
+        fails(name, "")
+    finally:
+        data._threads_of_worker.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["imported", "end"], "one line of the log about it"),
+        (["imported", "TOLD", "TOLD", "end"], "one line of the log about it"),
+        (["TOLD", "imported", "end"], "it after the import"),
+    ],
+)
+def test_a_log_that_says_it_never_or_twice_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, lines: list[str], message: str
+) -> None:
+    flag = without_effect.flags_without_effect()[0]
+    told = f"gluonish: {flag.name} is set. {flag.doc}"
+    shown = tuple(told if line == "TOLD" else line for line in lines)
+    monkeypatch.setattr(without_effect, "_log_with", lambda *, every_one_set: shown)
+    fails(flag.name, message)
