@@ -266,6 +266,22 @@ class Engine(ABC):
             raise ValueError(f"register_stream_lane: expected a key not in use, got {key!r}")
         self._stream_lanes += [lane, *lane.beside]
 
+    def mark(self, lane: Hashable) -> None:
+        """Let what comes behind a push to a GPU lane not come behind later pushes to it as well.
+
+        Other lanes and the host wait for events, which are recorded when they are needed, behind
+        all that the stream was given by then. This records one now. On a lane of workers, where
+        order is exact, it does nothing.
+
+        Args:
+            lane: Its key.
+        """
+        found = self._lanes.get(lane)
+        if isinstance(found, StreamLane):
+            for one in (found, *found.beside):
+                if one.newest():
+                    one.event_for(one.newest())
+
     def before_fork(self) -> None:  # noqa: B027 (nothing to do is a fit answer)
         """Come to rest; called by `gluonish_engine.lifecycle` before a fork."""
 

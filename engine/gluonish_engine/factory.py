@@ -21,7 +21,7 @@ def create_engine(
     launch_copy_workers: int = 1,
     stack_trace_depth: int = 0,
     error_type: type[Exception] = EngineError,
-    most_pending: int = 4096,
+    most_pending: int = 1024,
 ) -> Engine:
     """Build an engine; no thread starts before it is needed.
 

@@ -10,6 +10,7 @@ thread holds the scheduler's lock.
 import time
 
 from gluonish_engine.errors import EngineError, Failure
+from gluonish_engine.idle import wait_idle
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.var import Frame, frames_of, reclaim
 
@@ -37,7 +38,7 @@ class ForkHold:
         deadline = time.monotonic() + _FORK_S
         while True:
             if not inside:
-                core.wait_idle(max(0.0, deadline - time.monotonic()))
+                wait_idle(core, max(0.0, deadline - time.monotonic()))
             core.lock.acquire()
             core.reveal()
             if inside or not core.pending or time.monotonic() >= deadline:

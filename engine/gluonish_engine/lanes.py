@@ -109,7 +109,7 @@ class WorkerLane:
         if task in self.line:
             self.line.remove(task)
         else:
-            self.heap = [entry for entry in self.heap if entry[2] is not task]
+            self.heap[:] = [entry for entry in self.heap if entry[2] is not task]
             heapq.heapify(self.heap)
 
     def wake(self) -> None:

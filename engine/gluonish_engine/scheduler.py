@@ -10,16 +10,17 @@ Invariants:
 - A job gets into the heap of its lane, or its gate is opened, when all its variables are granted to
   it, and once. Whoever takes it from there runs it and then calls `finish`, whether it raised or
   not.
-- ``open`` holds the bulks that may still grow. A bulk holds its variables from its first call on,
-  so other threads see its writes as pending. It closes at its limit, when its thread pushes to
-  another lane, waits or leaves the scope, and when any thread waits or queues behind it; so it
-  holds nobody up for ever.
+- ``open`` holds the bulks that may still grow (`gluonish_engine.bulks`).
 - ``promises`` holds the promises (`gluonish_engine.promise`) whose variables are held; each counts
   as pending.
-- ``waiters`` counts the threads in `wait_idle` and `await_room`; while there is one, no bulk stays
-  open.
+- ``waiters`` counts the threads in `gluonish_engine.idle`, which wait on the condition ``idle``;
+  while there is one, no bulk stays open.
 - ``ready`` has tasks that were granted and are not in their lane yet; it is empty when the lock is
-  free, unless a thread died under it (`finish_late`).
+  free. An exception that is raised in a thread under the lock (see `gluonish_engine.grants`) goes
+  on when what it interrupted is undone or done: pushes and waits are taken back, but what lets go
+  is brought to its end (`finish_late`, `settle_late`, `let_go`).
+- ``inline`` has the inline operators whose variables are marked, by their frames' ids; each counts
+  as pending.
 - ``quiet`` holds, at key 0, the inline operator that nobody has to know of yet: it began while
   nothing was pending, its variables are not marked, and ``pending`` does not count it. So it costs
   the same whatever the number of its variables. Who adds to ``pending``, queues for variables or
@@ -31,39 +32,24 @@ Invariants:
 import itertools
 import threading
 from collections import deque
-from collections.abc import Hashable, Sequence
 from typing import Any, cast
 
-from gluonish_engine.errors import EngineError, Failure
-from gluonish_engine.lanes import WorkerLane
-from gluonish_engine.var import (
-    Call,
-    Frame,
-    Job,
-    Task,
-    Var,
-    extend,
-    grant,
-    release,
-    request,
-    skip,
-    standing_failure,
-    waits_for,
-    withdraw,
-)
+from gluonish_engine import grants
+from gluonish_engine.errors import EngineError
+from gluonish_engine.grants import grant, release, request, take_back, unmark
+from gluonish_engine.var import Call, Frame, Job, Task, waits_for
 
 __all__ = ["Scheduler"]
-
-_STUCK_S = 1.0
 
 
 class Scheduler:
     """Decides when a job may run; it runs none itself."""
 
     __slots__ = (
-        "_idle",
         "closed",
         "flushes",
+        "idle",
+        "inline",
         "lock",
         "open",
         "pending",
@@ -82,11 +68,12 @@ class Scheduler:
     def reset(self, pending: int) -> None:
         """Forget all jobs but the ``pending`` ones of the calling thread; for a fork's child."""
         self.lock = threading.Lock()
-        self._idle = threading.Condition(self.lock)
+        self.idle = threading.Condition(self.lock)
         self.pending = pending
         self.flushes = 0
         self.waiters = 0
         self.quiet: dict[int, Frame] = {}
+        self.inline: dict[int, Frame] = {}
         self.open: set[Job] = set()
         self.promises: set[Any] = set()
         self.ready: list[Task] = []
@@ -120,31 +107,24 @@ class Scheduler:
                         var.active = -1 if write else var.active + 1
                     taken += 1
                 call.wait = wait
-                if not wait:
+                if wait:
+                    pass
+                elif call.priority or lane.heap or lane.idle:
                     lane.add(call)
+                else:  # likewise
+                    lane.load += 1
+                    lane.line.append(call)
             except BaseException:
-                self._take_back(call, taken)
+                if lane.has(call):
+                    lane.remove(call)
+                take_back(call, taken, self.ready)
+                self.settle_late()
                 raise
             self.pending += 1
             self.flushes += call.flushes
             lane.backlog += 1
             if wait and self.open:
-                ready: list[Task] = []
-                self._close_all(ready)
-                self.settle(ready)
-
-    def _take_back(self, call: Call, taken: int) -> None:
-        """Undo a push that an interrupt (Ctrl-C) ended when ``taken`` variables were seen to."""
-        lane = call.lane
-        if lane.has(call):
-            lane.remove(call)
-        for place, (var, write) in enumerate(call.held.items()):
-            if var.queue is not None and call in var.queue:
-                var.queue.remove(call)
-            elif place < taken:
-                var.active = 0 if write else var.active - 1
-            grant(var, self.ready)
-        self.settle(self.ready)
+                self.close_all()
 
     def hold_promise(self, promise: Any, job: Job) -> None:
         """Let a promise's job, whose variables nothing is pending on, hold them until `finish`.
@@ -160,55 +140,37 @@ class Scheduler:
                 raise EngineError("promise: expected a variable without pending work, got one with")
             for var in job.held:
                 var.version += 1
-            request(job)
+            request(job, self.ready)
             self.promises.add(promise)
             self.pending += 1
             if self.waiters:
-                self._idle.notify_all()
-
-    def join(
-        self, bulk: Job | None, call: Call, lane: Any, key: Hashable, priority: int, limit: int
-    ) -> Job | None:
-        """Add a call to the thread's bulk, or close that and begin another.
-
-        Returns:
-            The bulk that the next call may join, or None.
-
-        Raises:
-            EngineError: The engine was shut down.
-        """
-        held = call.held
-        with self.lock:
-            ready: list[Task] = []
-            self.reveal()
-            joins = (
-                bulk is not None
-                and bulk.open
-                and (bulk.key, bulk.priority) == (key, priority)
-                and extend(bulk, held)
-            )
-            if bulk is None or not joins:
-                self._close(bulk, ready)
-                bulk = Job([call], dict(held), lane, key, priority)
-                self._admit(bulk, call)
-                self._begin_bulk(bulk, ready)
-            else:
-                self._number(bulk, call)
-                bulk.calls.append(call)
-            if len(bulk.calls) >= limit or self.waiters:
-                self._close(bulk, ready)
-            self.settle(ready)
-            return bulk if bulk.open else None
+                self.idle.notify_all()
 
     def close(self, bulk: Job | None) -> None:
-        """Close one bulk, if it is still open."""
-        with self.lock:
-            ready: list[Task] = []
-            self._close(bulk, ready)
-            self.settle(ready)
+        """Close a bulk, if there is one that is open, under the lock; `settle` starts it."""
+        if bulk is None:
+            return
+        if bulk.open:
+            bulk.open = False
+            bulk.wait -= 1
+            if not bulk.wait:
+                self.ready.append(bulk)
+        self.open.discard(bulk)
+
+    def close_all(self) -> None:
+        """Close every bulk, under the lock."""
+        try:
+            for bulk in list(self.open):
+                self.close(bulk)
+            self.settle(self.ready)
+        except BaseException:
+            self.settle_late()
+            raise
 
     def enter(self, job: Job, frame: Frame | None) -> bool:
         """Queue a job for which the calling thread will wait at the gate.
+
+        Whatever this raises, the caller calls `abandon` then.
 
         Args:
             job: A host wait, or a job that the thread itself will run.
@@ -222,32 +184,33 @@ class Scheduler:
         """
         job.owner = frame
         with self.lock:
-            ready: list[Task] = []
             self.reveal()
             if job.calls:
-                self._admit(job, job.calls[0])
-            request(job)
+                self.admit(job)
+            job.gate = threading.Lock()
+            request(job, self.ready)
             granted = not job.wait
-            if granted:
-                if not job.calls:
-                    release(job, ready)
-            else:
-                job.gate = threading.Lock()
+            if not granted:
                 job.gate.acquire()
-                self._close_all(ready)
-            self.settle(ready)
-            if not granted and frame is not None and job.wait and waits_for(job, frame):
-                self._withdraw(job)
-                raise EngineError(
-                    "wait: expected work that can end, got work that waits for this very operator"
-                )
+                self.close_all()
+                if frame is not None and job.wait > 0 and waits_for(job, frame):
+                    raise EngineError(
+                        "wait: expected work that can end, "
+                        "got work that waits for this very operator"
+                    )
+            elif not job.calls:
+                release(job, self.ready)
+                self.settle(self.ready)
             return granted
 
     def abandon(self, job: Job) -> None:
-        """Take back a job whose thread left the gate early."""
+        """Take back a job that `enter` or its thread left early."""
         with self.lock:
-            if job.calls or job.wait:
-                self._withdraw(job)
+            if job.calls or job.wait > 0:
+                self.withdraw(job)
+            elif job.asked:
+                release(job, self.ready)
+            self.settle_late()
 
     def settle(self, ready: list[Task]) -> None:
         """Start granted tasks, under the lock; host waits let go at once, so others become ready.
@@ -263,10 +226,21 @@ class Scheduler:
                 task.lane.add(task)
             else:
                 job = cast(Job, task)
-                job.gate.release()
+                if job.gate.locked():  # not when an exception ended this before
+                    job.gate.release()
                 if not job.calls:
                     release(job, ready)
             del ready[0]
+
+    def settle_late(self) -> None:
+        """Do the rest of `settle` after an exception that was raised in this thread, somewhere in
+        it; the lock was not given away meanwhile."""
+        ready = self.ready
+        lanes = {one.lane for one in ready if one.lane is not None}
+        ready[:] = [one for one in ready if one.lane is None or not one.lane.has(one)]
+        self.settle(ready)
+        for lane in lanes:
+            lane.wake()
 
     def finish(self, task: Task) -> None:
         """Let go of what a task that ran has held, under the lock."""
@@ -294,19 +268,12 @@ class Scheduler:
     def finish_late(self, task: Task) -> None:
         """Do the rest of `finish` after an exception that was raised in this thread, somewhere in
         it; the lock was not given away meanwhile."""
-        ready = self.ready
-        for place, (var, write) in enumerate(task.held.items()):
-            if place >= -task.wait:
-                var.active = 0 if write else var.active - 1
-                task.wait -= 1
-            grant(var, ready)
-        lanes = {one.lane for one in ready if one.lane is not None}
-        ready[:] = [one for one in ready if one.lane is None or not one.lane.has(one)]
-        self.settle(ready)
-        for lane in lanes:
-            lane.wake()
+        release(task, self.ready)
+        self.settle_late()
         if task.sequence:
             self.count_off(task)
+        elif self.waiters:
+            self.idle.notify_all()
 
     def count_off(self, task: Task) -> None:
         """Count a task off what is pending, under the lock."""
@@ -328,49 +295,7 @@ class Scheduler:
             or (task.flushes and not self.flushes)
             or (lane is not None and lane.backlog == lane.low)
         ):
-            self._idle.notify_all()
-
-    def hold(self, frame: Frame) -> None:
-        """Mark what an inline operator reads and writes as held, under the lock; all of it is free.
-
-        A variable in both ends up as written.
-        """
-        for var in frame[0]:
-            var.active += 1
-        for var in frame[1]:
-            var.active = -1
-        self.pending += 1
-
-    def is_free(self, reads: Sequence[Var], writes: Sequence[Var], raises: int) -> bool:
-        """Whether an inline operator may have these variables now; the caller holds the lock.
-
-        Args:
-            reads: Variables that it reads.
-            writes: Variables that it writes.
-            raises: How many raises its push comes after.
-        """
-        for var in reads:
-            if (
-                var.active < 0
-                or var.queue
-                or var.stream
-                or (var.error and self._stands(var, raises))
-            ):
-                return False
-        for var in writes:
-            if var.active or var.queue or var.stream or (var.error and self._stands(var, raises)):
-                return False
-        return True
-
-    def _stands(self, var: Var, raises: int) -> bool:
-        """Whether a variable's error keeps a push from being inline, under the lock.
-
-        A stale mark that stands no more is taken away while nothing is pending: then whoever comes
-        to the variable from now on was pushed after the raise, too.
-        """
-        if not self.pending and standing_failure((var,), raises) is None:
-            var.error = None
-        return var.error is not None
+            self.idle.notify_all()
 
     def reveal(self) -> None:
         """Let the quiet operator, if there is one, be seen as any other, under the lock."""
@@ -379,130 +304,84 @@ class Scheduler:
             if frame is not None:
                 self.hold(frame)
 
-    def finish_inline(
-        self,
-        reads: Sequence[Var],
-        writes: Sequence[Var],
-        failure: Failure | None,
-        interrupted: bool,
-    ) -> None:
-        """Let go of what an inline operator has held, and leave its failure.
+    def hold(self, frame: Frame) -> None:
+        """Mark what an inline operator reads and writes as held, under the lock; all of it is free.
 
-        An interrupt of the program counts as if the operator had been skipped; see `Stale`.
+        A variable in both ends up as written. An exception in the middle comes when all is marked.
         """
-        with self.lock:
-            self.reveal()
-            if interrupted and failure is not None:
-                skip(reads, writes, failure)
-            else:
-                for var in writes:
-                    var.error = failure
+        reads, key = iter(frame[0]), id(frame)
+        try:
             for var in reads:
-                if var.active > 0:
-                    var.active -= 1
-            for var in writes:
-                var.active = 0
-            queued = [var for var in (*reads, *writes) if var.queue is not None]
-            if queued:
-                ready: list[Task] = []
-                for var in queued:
-                    grant(var, ready)
-                self.settle(ready)
-            self.done()
+                var.active += 1
+            for var in frame[1]:
+                var.active = -1
+        except BaseException:
+            for var in reads:
+                var.active += 1
+            for var in frame[1]:
+                var.active = -1
+            self.inline[key] = frame
+            self.pending += 1
+            raise
+        self.inline[key] = frame
+        self.pending += 1
 
-    def done(self) -> None:
-        """Count one pending thing off, under the lock."""
-        self.pending -= 1
-        if self.waiters and not self.pending:
-            self._idle.notify_all()
+    def let_go(self, frame: Frame) -> None:
+        """Let go of what an inline operator holds, under the lock, unless that is done.
 
-    def await_room(self, lane: WorkerLane) -> None:
-        """Block until half of what may be pending in a lane is done.
-
-        It returns early when a promise is made, which the caller may be on its way to keep, and
-        when nothing ended for a second: what the lane waits for may be something else that the
-        caller has, such as a lock of the program's.
+        An exception in the middle comes when all is done.
         """
-        with self.lock:
-            ready: list[Task] = []
-            self.reveal()
-            self._close_all(ready)
-            self.settle(ready)
-            self.waiters += 1
+        key = id(frame)
+        reads, writes = iter(frame[0]), iter(frame[1])
+        interrupt = None
+        while key in self.inline:
             try:
-                while lane.backlog > lane.low and not self.promises and not self.closed:
-                    before = lane.backlog
-                    if not self._idle.wait(_STUCK_S) and lane.backlog >= before:
-                        return
-            finally:
-                self.waiters -= 1
+                if unmark(reads, writes) or interrupt is not None:
+                    for var in (*frame[0], *frame[1]):
+                        grant(var, self.ready)
+                    if interrupt is None:
+                        self.settle(self.ready)
+                    else:
+                        self.settle_late()
+                if self.waiters and self.pending == 1:
+                    self.idle.notify_all()  # they look when the lock is free
+                del self.inline[key]
+                self.pending -= 1
+            except BaseException as error:
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
 
-    def wait_idle(self, timeout_s: float | None = None, flushes_only: bool = False) -> bool:
-        """Block until nothing is pending (or nothing that writes files).
+    def admit(self, job: Job) -> None:
+        """Count a job with one call as pending, which ``sequence`` says from then on; under the
+        lock.
 
-        Returns:
-            False when ``timeout_s`` seconds went by before.
+        Raises:
+            EngineError: The engine was shut down.
         """
-        with self.lock:
-            ready: list[Task] = []
-            self.reveal()
-            self._close_all(ready)
-            self.settle(ready)
-            self.waiters += 1
-            try:
-                return self._idle.wait_for(
-                    lambda: not (self.flushes if flushes_only else self.pending), timeout_s
-                )
-            finally:
-                self.waiters -= 1
-
-    def _admit(self, job: Job, call: Call) -> None:
         if self.closed:
             raise EngineError("push: expected a running engine, got one that was shut down")
-        self._number(job, call)
+        call = job.calls[0]
+        self.number(call)
         job.sequence = call.sequence
+        job.flushes = call.flushes
+        self.flushes += call.flushes
         self.pending += 1
         if job.lane is not None:
             job.lane.backlog += 1
 
-    def _number(self, job: Job, call: Call) -> None:
+    def number(self, call: Call) -> None:
+        """Give a push its place among all, and its writes their versions, under the lock."""
         call.sequence = next(self.sequence)
         for var in call.writes:
             var.version += 1
-        if call.flushes:
-            job.flushes += 1
-            self.flushes += 1
 
-    def _begin_bulk(self, bulk: Job, ready: list[Task]) -> None:
-        bulk.wait = 1
-        bulk.open = True
-        request(bulk)
-        if bulk.wait > 1:
-            self._close_all(ready)
-        self.open.add(bulk)
-        if bulk.wait > 1 and self.promises:
-            # It may wait for a promise, which what would join it may be needed for.
-            self._close(bulk, ready)
-
-    def _close(self, bulk: Job | None, ready: list[Task]) -> None:
-        if bulk is None or not bulk.open:
-            return
-        self.open.discard(bulk)
-        bulk.open = False
-        bulk.wait -= 1
-        if not bulk.wait:
-            ready.append(bulk)
-
-    def _close_all(self, ready: list[Task]) -> None:
-        for bulk in list(self.open):
-            self._close(bulk, ready)
-
-    def _withdraw(self, job: Job) -> None:
-        ready: list[Task] = []
-        withdraw(job, ready)
-        self.settle(ready)
-        if job.calls:
-            self.flushes -= job.flushes
-            self.done()
-            if job.flushes:
-                self._idle.notify_all()
+    def withdraw(self, job: Job) -> None:
+        """Take back a job that has not started, as far as it came, under the lock."""
+        if job.asked:
+            job.asked = False
+            grants.withdraw(job, self.ready)
+        if job.sequence:
+            if job.lane is not None:
+                job.lane.load += 1  # where it never was, and `count_off` takes it off
+            self.count_off(job)

@@ -1,20 +1,25 @@
 """GPU lanes: what the engine asks of a CUDA stream, and who still uses a variable on which stream.
 
 Work on a stream is numbered by *stamps*: 1 for the first launch on the lane, and so on. A variable
-remembers stamps, not events; an event is recorded only when another lane or the host needs one, and
-then serves every stamp up to the newest launch before it.
+remembers stamps, not events; an event is recorded only when another lane or the host needs one, or
+is going to (`Engine.mark`), and then serves every stamp from the event before up to the newest
+launch before it.
 
-Invariants: a lane's own lock guards its stamps, its newest event and what it has waited for; the
-stream is never called while the lock is held. ``_recorded <= _launched``, ``_finished <=
-_launched``, and all of them only grow. A `StreamUse` is guarded by the lock of the engine.
+Invariants: a lane's own lock guards its stamps, its events and what it has waited for; the stream
+is never called while the lock is held. ``_events`` has rising stamps, none above ``_launched``;
+``_finished <= _launched``, and both only grow. A `StreamUse` is guarded by the lock of the engine.
 """
 
 import itertools
 import threading
+from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol
 
 __all__ = ["Stream", "StreamLane", "StreamUse"]
+
+# Events that a lane keeps; in place of one that is gone a later one serves, which is as right.
+_MOST_EVENTS = 64
 
 
 class Stream(Protocol):
@@ -66,9 +71,8 @@ class StreamLane:
         self._turn = itertools.count()
         self._lock = threading.Lock()
         self._launched = 0
-        self._recorded = 0
         self._finished = 0
-        self._event: Any = None
+        self._events: deque[tuple[int, Any]] = deque(maxlen=_MOST_EVENTS)
         self._waited: dict[StreamLane, int] = {}
 
     def next(self) -> "StreamLane":
@@ -90,24 +94,26 @@ class StreamLane:
 
     def event_for(self, stamp: int) -> Any:
         """Return an event behind launch ``stamp``, recording one if there is none yet."""
+        return self._behind(stamp)[1]
+
+    def _behind(self, stamp: int) -> tuple[int, Any]:
+        """Return the first event behind launch ``stamp``, and the last launch before that."""
         with self._lock:
-            if self._recorded >= stamp:
-                return self._event
+            for entry in self._events:
+                if entry[0] >= stamp:
+                    return entry
             covered = self._launched
-        event = self.stream.record()
+        made = covered, self.stream.record()
         with self._lock:
-            if covered > self._recorded:
-                self._recorded, self._event = covered, event
-        return event
+            if not self._events or covered > self._events[-1][0]:
+                self._events.append(made)
+        return made
 
     def finished(self, stamp: int) -> bool:
         """Whether launch ``stamp`` is done, without blocking."""
         if self._finished >= stamp:
             return True
-        with self._lock:
-            recorded, event = self._recorded, self._event
-        if recorded < stamp:
-            event, recorded = self.event_for(stamp), stamp
+        recorded, event = self._behind(stamp)
         if not self.stream.event_done(event):
             return False
         self._note_finished(recorded)
@@ -121,8 +127,9 @@ class StreamLane:
         """
         if self._finished >= stamp:
             return
-        self.stream.synchronize_event(self.event_for(stamp))
-        self._note_finished(stamp)
+        recorded, event = self._behind(stamp)
+        self.stream.synchronize_event(event)
+        self._note_finished(recorded)
 
     def wait_for(self, other: "StreamLane", stamp: int) -> None:
         """Hold later launches here back until launch ``stamp`` of another lane."""
@@ -130,18 +137,22 @@ class StreamLane:
             if self._waited.get(other, 0) >= stamp:
                 return
         if other._finished < stamp:
-            self.stream.wait_event(other.event_for(stamp))
+            stamp, event = other._behind(stamp)
+            self.stream.wait_event(event)
         with self._lock:
             self._waited[other] = max(stamp, self._waited.get(other, 0))
 
     def abandon(self) -> None:
         """Take everything as finished: after a fork the child cannot reach the device."""
         self._lock = threading.Lock()
-        self._finished = self._recorded = self._launched
+        self._finished = self._launched
+        self._events.clear()
 
     def _note_finished(self, stamp: int) -> None:
         with self._lock:
             self._finished = max(stamp, self._finished)
+            while len(self._events) > 1 and self._events[0][0] <= self._finished:
+                self._events.popleft()
 
 
 class StreamUse:

@@ -1,24 +1,26 @@
 """ThreadedEngine: operators run in worker lanes, on streams, or inline when ready.
 
 Invariants: all bookkeeping is the scheduler's, under its one lock (`gluonish_engine.scheduler`);
-this module runs operators and streams, and `gluonish_engine.workers` the threads, always
-without it. A thread that runs an operator owns the operator's variables meanwhile. While
-``_dropping``, operators are not run but
-fail, so that those who wait are set free in the usual way.
+this module runs operators and streams, and `gluonish_engine.workers` the threads, always without
+it. A thread that runs an operator owns the operator's variables meanwhile. While ``_dropping``,
+operators are not run but fail, so that those who wait are set free in the usual way.
 """
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
 
 from gluonish_engine.base import Engine
+from gluonish_engine.bulks import close, join
 from gluonish_engine.errors import EngineError, Failure, pushed_at
 from gluonish_engine.forking import ForkHold
+from gluonish_engine.idle import await_room, wait_idle
+from gluonish_engine.inline import InlineOperators
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.promise import Promise
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.stream_order import StreamOrder
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Call, Job, Task, Var, is_read_inside, skip, standing_failure
+from gluonish_engine.var import Call, Frame, Job, Task, Var, is_read_inside, skip, standing_failure
 from gluonish_engine.workers import Workers
 
 __all__ = ["ThreadedEngine"]
@@ -56,6 +58,7 @@ class ThreadedEngine(Engine):
         super().__init__(stack_trace_depth, error_type)
         self._core = Scheduler()
         self._order = StreamOrder(self._core)
+        self._run_inline = InlineOperators(self._core, self).run
         self._workers = Workers(
             workers, per_device, self._core, self._thread, self._run, self._give_up, most_pending
         )
@@ -155,7 +158,7 @@ class ThreadedEngine(Engine):
         """Block until everything is done, streams included; see `Engine.wait_all`."""
         if self._thread.state.running is not None:
             self._refuse("wait_all: expected a call from outside operators, got one from inside")
-        self._core.wait_idle()
+        wait_idle(self._core)
         for lane in self._stream_lanes:
             try:
                 lane.synchronize(lane.newest())
@@ -167,7 +170,7 @@ class ThreadedEngine(Engine):
         """Finish or fail what is pending, and end the threads; see `Engine.shutdown`."""
         if self._thread.state.running is not None:
             self._refuse("shutdown: expected a call from outside operators, got one from inside")
-        complete = self._core.wait_idle(timeout_s)
+        complete = wait_idle(self._core, timeout_s)
         with self._core.lock:
             self._core.reveal()
             self._core.closed = True
@@ -204,17 +207,13 @@ class ThreadedEngine(Engine):
 
     def finish_at_exit(self) -> None:
         """Wait at most 60 s for jobs that write files, then drop the rest within 1 s."""
-        self._core.wait_idle(_EXIT_FLUSH_S, flushes_only=True)
+        wait_idle(self._core, _EXIT_FLUSH_S, flushes_only=True)
         self._drop()
-
-    # Lanes
 
     def _add_lane(self, key: Hashable) -> Any:
         if self._core.closed:
             self._refuse("push: expected a running engine, got one that was shut down")
         return self._lanes.setdefault(key, self._workers.lane(key))
-
-    # Running
 
     def _push_call(self, call: Call, target: Any, priority: int) -> None:
         local = self._thread.state
@@ -235,8 +234,8 @@ class ThreadedEngine(Engine):
         if self._stream_lanes:
             self._order.record(call)
         if local.bulk_size > 1:
-            local.bulk = self._core.join(
-                local.bulk, call, target, call.key, priority, local.bulk_size
+            local.bulk = join(
+                self._core, local.bulk, call, target, call.key, priority, local.bulk_size
             )
             return
         self._core.submit(call)
@@ -249,15 +248,16 @@ class ThreadedEngine(Engine):
         """
         if self._thread.state.running is None and not self._core.promises:
             self._flush_bulk()
-            self._core.await_room(lane)
+            await_room(self._core, lane)
 
     def _launcher(self, stream: StreamLane) -> WorkerLane:
         """Return the lane whose threads launch on a stream."""
         key = ("launch", stream.key)
         found: WorkerLane | None = self._lanes.get(key)
-        if found is None:
-            found = self._lanes.setdefault(key, self._workers.launcher(key, stream))
-        return found
+        if found is not None:
+            return found
+        made: WorkerLane = self._lanes.setdefault(key, self._workers.launcher(key, stream))
+        return made
 
     def _submit(self, call: Call) -> None:
         """Submit a call that keeps a promise."""
@@ -274,56 +274,7 @@ class ThreadedEngine(Engine):
         for promise in tuple(self._core.promises):
             promise.fail("promise", EngineError("the engine stopped before it was kept"))
         self._dropping = True
-        self._core.wait_idle(_DROP_S)
-
-    def _run_inline(
-        self,
-        fn: Callable[[], None],
-        reads: Sequence[Var],
-        writes: Sequence[Var],
-        name: str,
-    ) -> bool:
-        """Run an operator in the calling thread if its variables are free; whether it ran."""
-        core = self._core
-        local = self._thread.state
-        outer = local.running
-        frame = (reads, writes, outer)
-        failure = None
-        began = interrupted = False
-        try:
-            with core.lock:
-                if core.quiet:
-                    core.reveal()
-                # With nothing pending no variable is held or queued for, and none carries an error
-                # before the first failure, so an operator of hundreds need not look at each.
-                looks = core.pending or Failure.happened or self._stream_lanes
-                if looks and not core.is_free(
-                    reads, writes, self._raises if local.raises is None else local.raises
-                ):
-                    return False
-                for var in writes:
-                    var.version += 1
-                sequence = next(core.sequence)
-                began = True  # an interrupt (Ctrl-C) from here on has to let go
-                if core.pending:
-                    core.hold(frame)
-                else:
-                    core.quiet[0] = frame
-            local.running = frame
-            fn()
-        except BaseException as error:
-            if not began:
-                raise
-            failure = self._fail(name, error, sequence, self._where())
-            if not isinstance(error, Exception):
-                interrupted = True
-                self._note_raised(failure, outer is not None)
-                raise
-        finally:
-            local.running = outer
-            if began and (failure is not None or core.quiet.pop(0, None) is None):
-                core.finish_inline(reads, writes, failure, interrupted)
-        return True
+        wait_idle(self._core, _DROP_S)
 
     def _raises_seen(self) -> int:
         """How many raises the pushes and waits that this thread does now come after."""
@@ -333,14 +284,20 @@ class ThreadedEngine(Engine):
     def _run_here(self, call: Call, target: Any, priority: int) -> None:
         """Run a call in the calling thread, after blocking until its variables are granted."""
         job = Job([call], call.held, None, call.key, priority)
-        self._await(job)
         local = self._thread.state
         outer = local.running
-        local.running = (call.inputs, call.writes, outer)
-        interrupt = self._run(call, target if isinstance(target, StreamLane) else None, local)
-        local.running = outer
-        with self._core.lock:
-            self._core.finish(job)
+        self._await(job)
+        try:
+            local.running = (call.inputs, call.writes, outer)
+            interrupt = self._run(call, target if isinstance(target, StreamLane) else None, local)
+        finally:
+            local.running = outer
+            with self._core.lock:
+                try:
+                    self._core.finish(job)
+                except BaseException:
+                    self._core.finish_late(job)
+                    raise
         if interrupt is not None:
             raise interrupt
 
@@ -351,12 +308,13 @@ class ThreadedEngine(Engine):
             What it raised, if that belongs to the program rather than to the operator (an
             interrupt).
         """
-        failure = standing_failure(call.inputs, call.raises) if Failure.happened else None
-        if failure is not None:
-            skip(call.inputs, call.writes, failure)
-            return None
+        happened = Failure.happened
+        if happened:
+            failure = standing_failure(call.inputs, call.raises)
+            if failure is not None:
+                skip(call.inputs, call.writes, failure)
+                return None
         outer, local.raises = local.raises, call.raises
-        interrupt = None
         try:
             if self._dropping:
                 raise EngineError("the engine stopped before the operator could run")
@@ -367,17 +325,26 @@ class ThreadedEngine(Engine):
                     self._order.await_call(call)
                 call.fn()
         except BaseException as error:
-            failure = self._fail(call.name, error, call.sequence, call.where)
-            interrupt = None if isinstance(error, Exception) else error
+            local.raises = outer
+            return self._keep_error(call, error, local.running)
         local.raises = outer
-        if interrupt is not None and failure is not None:
-            frame = local.running
-            self._note_raised(failure, frame is not None and frame[2] is not None)
-            skip(call.inputs, call.writes, failure)
-            return interrupt
-        for var in call.writes:
-            var.error = failure
+        if happened:
+            for var in call.writes:
+                var.error = None
         return None
+
+    def _keep_error(
+        self, call: Call, error: BaseException, frame: Frame | None
+    ) -> BaseException | None:
+        """Leave what a call raised on what it writes, and return it if it is an interrupt."""
+        failure = self._fail(call.name, error, call.sequence, call.where)
+        if isinstance(error, Exception):
+            for var in call.writes:
+                var.error = failure
+            return None
+        self._note_raised(failure, frame is not None and frame[2] is not None)
+        skip(call.inputs, call.writes, failure)
+        return error
 
     def _give_up(self, task: Task, error: BaseException) -> None:
         """Leave the failure of a task whose thread died on all that it would have written."""
@@ -386,8 +353,6 @@ class ThreadedEngine(Engine):
             failure = self._fail(call.name, error, call.sequence, call.where)
             for var in call.writes:
                 var.error = failure
-
-    # Waiting
 
     def _wait(self, var: Var, write: bool) -> None:
         self._flush_bulk()
@@ -428,5 +393,5 @@ class ThreadedEngine(Engine):
     def _flush_bulk(self) -> None:
         local = self._thread.state
         if local.bulk is not None:
-            self._core.close(local.bulk)
+            close(self._core, local.bulk)
             local.bulk = None

@@ -12,7 +12,7 @@ variable, and ``wait``, ``calls``, ``held`` and ``open`` of every task that is n
   *after that* no queue, and after that an ``active`` of at least 0 has seen a moment without
   pending writes.
 - ``wait`` counts the variables whose queues the job stands in, and one more while the job is an
-  open bulk. Once it is 0 the job owns all it asked for until `release`.
+  open bulk. Once it is 0 the job owns all it asked for until it lets go, which takes it below 0.
 - ``error`` is written only by whoever holds the variable for writing, before letting go, by a host
   wait that finds a stream broken, or, under the lock and only while nothing is pending, by
   an inline push that takes a stale mark away.
@@ -41,15 +41,10 @@ __all__ = [
     "Job",
     "Task",
     "Var",
-    "extend",
-    "grant",
     "is_read_inside",
-    "release",
-    "request",
     "skip",
     "standing_failure",
     "waits_for",
-    "withdraw",
 ]
 
 
@@ -175,7 +170,7 @@ class Job(Task):
         priority: Jobs with a higher one start first within their lane.
     """
 
-    __slots__ = ("calls", "gate", "open", "owner")
+    __slots__ = ("asked", "calls", "gate", "open", "owner")
 
     def __init__(
         self,
@@ -194,6 +189,7 @@ class Job(Task):
         self.wait = 0
         self.flushes = 0
         self.open = False
+        self.asked = False  # whether it has all its variables, or queues for them
         # A locked `threading.Lock` that is unlocked at the grant.
         self.gate: Any = None
         self.owner = None
@@ -224,81 +220,6 @@ def skip(reads: Sequence[Var], writes: Sequence[Var], failure: Failure) -> None:
     for var in writes:
         intact = var in updated and type(var.error) is not Failure
         var.error = Stale(failure) if intact else failure
-
-
-def request(job: Task) -> None:
-    """Take every variable of the job that is free, and queue for the others."""
-    for var, write in job.held.items():
-        if var.queue is not None:
-            var.queue.append(job)
-            job.wait += 1
-        elif var.active if write else var.active < 0:
-            var.queue = deque((job,))
-            job.wait += 1
-        else:
-            var.active = -1 if write else var.active + 1
-
-
-def extend(job: Task, held: dict[Var, bool]) -> bool:
-    """Take more variables for a job that has not started, only if that needs no waiting.
-
-    A job that held some variables and queued for others later could close a cycle, so it must not.
-
-    Returns:
-        Whether the variables were taken; if not, nothing has changed.
-    """
-    gained = []
-    for var, write in held.items():
-        has = job.held.get(var)
-        if has or (has is False and not write):
-            continue
-        # The own read grant may become a write grant when it is the only one.
-        if var.queue is not None or (var.active != int(has is False) if write else var.active < 0):
-            return False
-        gained.append((var, write))
-    for var, write in gained:
-        var.active = -1 if write else var.active + 1
-        job.held[var] = write
-    return True
-
-
-def release(job: Task, ready: list[Task]) -> None:
-    """Let go of every variable of a granted job, and add the jobs set free to ``ready``."""
-    for var, write in job.held.items():
-        var.active = 0 if write else var.active - 1
-        if var.queue is not None:
-            grant(var, ready)
-
-
-def withdraw(job: Task, ready: list[Task]) -> None:
-    """Take back a job that has not started: from the queues, and off what it was granted."""
-    for var, write in job.held.items():
-        if var.queue is None or job not in var.queue:
-            var.active = 0 if write else var.active - 1
-        else:
-            var.queue.remove(job)
-        grant(var, ready)
-
-
-def grant(var: Var, ready: list[Task]) -> None:
-    """Hand the variable to as many jobs from the head of its queue as may have it now."""
-    queue = var.queue
-    while queue:
-        job = queue[0]
-        if job.held[var]:
-            if var.active:
-                return
-            var.active = -1
-        else:
-            if var.active < 0:
-                return
-            var.active += 1
-        # Not `popleft`: after a call an exception may be raised in this thread.
-        del queue[0]
-        job.wait -= 1
-        if not job.wait:
-            ready.append(job)
-    var.queue = None
 
 
 def frames_of(frame: Frame | None) -> Iterator[tuple[Sequence[Var], Sequence[Var]]]:

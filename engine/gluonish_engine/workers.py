@@ -83,17 +83,26 @@ class Workers:
 
     def start(self, lane: WorkerLane) -> bool:
         """Start the threads of a lane at its first job; False where no thread can start."""
-        with self._core.lock:
-            if lane.started:
-                return True
-            lane.started = True
+        begun: list[threading.Thread] = []
+        mine = False
         try:
+            with self._core.lock:
+                if lane.started:
+                    return True
+                lane.started = mine = True
             for _ in range(lane.workers):
-                self._start_thread(lane)
-        except RuntimeError:
+                begun.append(self._new_thread(lane))
+                begun[-1].start()
+        except BaseException as error:
+            if mine:
+                with self._core.lock:
+                    # The next push starts all, so that those that run already are too many.
+                    lane.started = False
+                    lane.surplus += sum(thread.is_alive() for thread in begun)
             # Python refuses new threads while the interpreter ends; the pushing thread takes over.
-            lane.started = False
-            return False
+            if isinstance(error, RuntimeError):
+                return False
+            raise
         return True
 
     def await_job(self, job: Job) -> None:
@@ -103,9 +112,9 @@ class Workers:
             EngineError: if that can never be.
         """
         local = self._thread.state
-        if self._core.enter(job, local.running):
-            return
         try:
+            if self._core.enter(job, local.running):
+                return
             if local.lane is None:
                 job.gate.acquire()
             else:
@@ -119,17 +128,17 @@ class Workers:
         with self._core.lock:
             needed = lane.needs_spare()
         if needed:
-            self._start_thread(lane)
+            self._new_thread(lane).start()
         try:
             job.gate.acquire()
         finally:
             with self._core.lock:
                 lane.surplus += 1
 
-    def _start_thread(self, lane: WorkerLane) -> None:
-        threading.Thread(
+    def _new_thread(self, lane: WorkerLane) -> threading.Thread:
+        return threading.Thread(
             target=self._work, args=(lane,), name=f"gluonish-engine {lane.key}", daemon=True
-        ).start()
+        )
 
     def _work(self, lane: WorkerLane) -> None:
         local = self._thread.state
@@ -144,14 +153,16 @@ class Workers:
     def _work_for(self, lane: WorkerLane, local: Any) -> None:
         core, run, stream = self._core, self._run, lane.stream
         lock = core.lock
+        line, heap = lane.line, lane.heap
         while True:
             with lock:
                 task = lane.take(local)
             while task is not None:
-                local.running = task.frame()
-                if type(task) is Call:
+                if type(task) is Call:  # `Call.frame`, written out
+                    local.running = (task.inputs, task.writes, None)
                     run(task, stream, local)
                 else:
+                    local.running = task.frame()
                     for call in task.calls:  # type: ignore[attr-defined]  # a Job
                         run(call, stream, local)
                 local.running = None
@@ -166,7 +177,11 @@ class Workers:
                     if lane.surplus and lane.leaves():
                         return
                     # It keeps arrays alive, and the next one may be long in coming.
-                    task = lane.take(local)
+                    if line and not heap:  # `take`, written out
+                        local.task = task = line[0]
+                        del line[0]
+                    else:
+                        task = lane.take(local)
             if lane.stopped:
                 return
             lane.tokens.get()
@@ -183,6 +198,6 @@ class Workers:
         local.task = local.running = None
         if not lane.stopped:
             try:
-                self._start_thread(lane)
+                self._new_thread(lane).start()
             except RuntimeError:
                 lane.started = False  # the next push tries again

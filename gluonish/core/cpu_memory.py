@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import cache
 
 from gluonish.core.config import is_set
+from gluonish.core.control_groups import memory_bounds
 from gluonish.core.memory_info import MemoryInfo
 
 __all__ = ["keep_freed_memory", "kept_limit", "memory_info", "release_freed_memory"]
@@ -25,7 +26,7 @@ _MMAP_THRESHOLD = -3
 
 _LARGEST_ON_HEAP = 32 << 20  # bytes; glibc refuses more
 _LARGEST_INT = (1 << 31) - 1
-_SHARE = 8  # of the machine's memory
+_SHARE = 8  # of the memory that there is
 
 _DECIDED_BY = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
 
@@ -39,8 +40,12 @@ def _glibc() -> ctypes.CDLL | None:
 
 def kept_limit() -> int:
     """Return how many bytes of freed memory are kept at most."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    memory = min([_machine_nbytes(), *(bound.limit for bound in memory_bounds())])
     return min(memory // _SHARE, _LARGEST_INT)
+
+
+def _machine_nbytes() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @cache
@@ -91,11 +96,14 @@ def _counter() -> Callable[[], _Counts] | None:
 def memory_info() -> MemoryInfo:
     """Return the memory of the machine and of this process.
 
-    Without glibc's counts, what is used is what is resident, and 0 is held; where the system has no
-    ``/proc`` either, nothing is known but the total.
+    Control groups, as of a container, bound what is there and what is free. Without glibc's counts,
+    what is used is what is resident, and 0 is held; where the system has no ``/proc`` either,
+    nothing is known but the total.
     """
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    bounds, machine = memory_bounds(), _machine_nbytes()
+    total = min([machine, *(bound.limit for bound in bounds)])
     available = _kibibytes("/proc/meminfo", "MemAvailable", total)
+    available = min([total, available, *(bound.free for bound in bounds)])
     peak = _kibibytes("/proc/self/status", "VmHWM", 0)
     counter = _counter()
     if counter is None:

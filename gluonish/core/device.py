@@ -66,6 +66,13 @@ class Device(Protocol):
             MemoryError: if there is no memory for it.
         """
 
+    def empty_beside(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
+        """Return an array that the priority lane can use at once, and nothing else may use.
+
+        Raises:
+            MemoryError: if there is no memory for it.
+        """
+
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
         """Copy a host array into ``out``, which lies here, converting its dtype.
 
@@ -118,6 +125,11 @@ class CPUDevice:
         self.copy_lane: Lane = ("cpu", context.device_id, "copy")
         self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
+
+    def empty_beside(self, shape: Shape, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        """Return an array of undefined values."""
+        raw: np.ndarray[Any, Any] = self.empty(shape, dtype)
+        return raw
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
         """Copy ``source`` into ``out``, converting its dtype."""

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from gluonish.core.control_groups import memory_bounds
 from gluonish.core.errors import GluonishError
 
 __all__ = ["Segment", "SharedMemoryError", "available_nbytes", "new_file"]
@@ -21,7 +22,6 @@ __all__ = ["Segment", "SharedMemoryError", "available_nbytes", "new_file"]
 _SMALL_NBYTES = 1 << 20
 
 _PROC = Path("/proc")
-_GROUPS = Path("/sys/fs/cgroup")
 
 
 class SharedMemoryError(GluonishError, MemoryError):
@@ -102,44 +102,14 @@ def _limits() -> Iterator[tuple[int, str]]:
     machine = _table(_PROC / "meminfo")
     if "MemAvailable:" in machine:
         yield (machine["MemAvailable:"] + machine.get("SwapFree:", 0)) * 1024, "the machine"
-    for folder in _control_groups():
-        limit = _number(folder / "memory.max", folder / "memory.limit_in_bytes")
-        used = _number(folder / "memory.current", folder / "memory.usage_in_bytes")
-        if limit is not None and used is not None:
-            # Pages of files on disk are given up before anybody is killed.
-            pages = _table(folder / "memory.stat")
-            cached = pages.get("active_file", 0) + pages.get("inactive_file", 0)
-            yield max(0, limit - used + cached), f"control group {folder}"
-
-
-def _control_groups() -> Iterator[Path]:
-    """Yield the folders of the control groups that bound this process's memory, innermost first."""
-    for line in _text(_PROC / "self" / "cgroup").splitlines():
-        number, controllers, path = line.split(":", 2)
-        if number == "0":
-            root = _GROUPS
-        elif "memory" in controllers.split(","):
-            root = _GROUPS / "memory"
-        else:
-            continue
-        # In a container the path may be that outside of it, while the root is the container's own.
-        inner = root / path.strip("/")
-        yield from (folder for folder in (inner, *inner.parents) if folder.is_relative_to(root))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except OSError:
-        return ""
-
-
-def _number(*paths: Path) -> int | None:
-    """Return the number in the first of some files that holds one."""
-    texts = (_text(path).strip() for path in paths)
-    return next((int(text) for text in texts if text.isdecimal()), None)
+    for bound in memory_bounds():
+        yield bound.free, f"control group {bound.folder}"
 
 
 def _table(path: Path) -> dict[str, int]:
-    rows = (line.split() for line in _text(path).splitlines())
+    try:
+        text = path.read_text("utf-8")
+    except OSError:
+        return {}
+    rows = (line.split() for line in text.splitlines())
     return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdecimal()}

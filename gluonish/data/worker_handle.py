@@ -35,7 +35,7 @@ sys.path[:] = path
 from gluonish.data.worker_process import main
 main(descriptor, parent)
 """
-_THREAD_VARIABLES = (
+_THREAD_VARIABLES: tuple[str, ...] = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",

@@ -180,8 +180,9 @@ def _serve(channel: Channel) -> None:
             assert descriptor is not None
             ring, slot_nbytes = Segment(descriptor, touch=True), message.slot_nbytes
             continue
-        in_ring = ring is not None and message.offset is not None
-        slot = Slot(ring.memory, message.offset, slot_nbytes) if in_ring and ring else Slot()
+        slot = Slot()
+        if ring is not None and message.offset is not None:
+            slot = Slot(ring.memory, message.offset, slot_nbytes)
         load = partial(load_batch, dataset, message.indices, partial(make_batch, empty=slot.empty))
         with_rows = _answer(channel, message, load, slot, with_rows)
 

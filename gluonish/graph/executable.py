@@ -234,6 +234,9 @@ class Executable:
                 self.name,
                 inline,
             )
+            if self.device.streams and use.writes and i < last:
+                # Sums of these gradients need not come behind the rest of the backward pass.
+                current_engine().mark(self.device.lane)
 
     def _run_all(self, frame: Frame, state: State | None, key: Key, versions: Versions) -> None:
         arena = self._arenas.take()

@@ -12,7 +12,7 @@ from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.nccl_reduce import NCCLReduction
 from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
-from gluonish.kvstore.transfer import Cut, sum_arrays
+from gluonish.kvstore.transfer import Cut, lend, sum_arrays
 from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater
@@ -109,6 +109,9 @@ class KVStore(KVStoreBase):
                 copy_over(total, stored, priority, refreshes=True)
         else:
             self._update(self._updater, sums)
+        for _, total, stored in sums:
+            if total.stype == "default" and (self._updater or stored.stype != "default"):
+                lend(total)
 
     def pull(
         self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
@@ -193,11 +196,13 @@ class KVStore(KVStoreBase):
                 self._compression.compress(key, i, value, priority)
                 for i, value in enumerate(values)
             ]
+        # An updater of the user's may keep the sum.
+        private = self._updater is None or isinstance(self._updater, Updater)
         if self._reduction is not None and self._reduction.takes(values, context):
-            return self._reduction.add_up(values, context, priority)
+            return self._reduction.add_up(values, context, priority, private=private)
         if self._trees is not None and _fit_for_trees(values):
-            return self._trees.add_up(values, context, priority)
-        return sum_arrays(values, context, priority, self._cut)
+            return self._trees.add_up(values, context, priority, private=private)
+        return sum_arrays(values, context, priority, self._cut, private=private)
 
     def _move(self, key: Key, stored: NDArray, context: Context) -> NDArray:
         """Bring a stored value to the device where its gradients are added up, for good."""

@@ -13,9 +13,8 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import DeviceError
-from gluonish.engine import current_engine
 from gluonish.kernels.cupy.stream import DeviceStream
-from gluonish.kvstore.transfer import new_array
+from gluonish.kvstore.transfer import new_array, private_array, push_beside
 from gluonish.ndarray import NDArray
 
 __all__ = ["NCCLReduction", "find_nccl"]
@@ -96,23 +95,27 @@ class NCCLReduction:
             )
         )
 
-    def add_up(self, values: Sequence[NDArray], context: Context, priority: int) -> NDArray:
+    def add_up(
+        self, values: Sequence[NDArray], context: Context, priority: int, *, private: bool = False
+    ) -> NDArray:
         """Return the sum as a new array on one of the GPUs.
 
         Args:
             values: What `takes` allows.
             context: The GPU of the sum.
             priority: Higher goes first.
+            private: As of `gluonish.kvstore.transfer.sum_arrays`.
         """
-        out = new_array(values[0], context)
+        out = private_array(values[0], context) if private else new_array(values[0], context)
         root = [value.context for value in values].index(context)
-        current_engine().push(
+        push_beside(
             partial(self._launch, values, out, root),
             [value._var for value in values],
-            [out._var],
-            out._device.priority_lane,
+            out._var,
+            out._device,
             priority,
             "kvstore_nccl",
+            private=private,
         )
         return out
 
@@ -140,6 +143,4 @@ class NCCLReduction:
             nccl.groupEnd()
             for stream in team.streams:
                 current.wait_event(stream.record())
-        # CuPy would give their memory to others while these streams still read it.
-        device: Any = out._device
-        device.compute.keep(*[value._data for value in values])
+        # The stream of the sum is behind them all, and keeps the arrays.

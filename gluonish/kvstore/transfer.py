@@ -3,6 +3,10 @@
 All of it are engine operations with a priority, on lanes beside those of compute: a sum runs as
 soon as its gradients are there, while the backward pass goes on; and a Trainer's first layers,
 which the next forward pass needs first, overtake its last ones.
+
+On a GPU the lane is a stream, which comes behind the launches that use the same arrays, and behind
+no others. So arrays that only stores use are allocated for it; see
+`gluonish.kernels.cupy.GPUDevice`.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +18,8 @@ import numpy as np
 
 from gluonish.core.config import MXNET_KVSTORE_BIGARRAY_BOUND, MXNET_KVSTORE_REDUCTION_NTHREADS
 from gluonish.core.context import Context
-from gluonish.core.device import device_of
+from gluonish.core.device import Device, device_of
+from gluonish.core.out_of_memory import give_back, no_memory
 from gluonish.engine import current_engine
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.copying import transfer
@@ -22,7 +27,18 @@ from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, empty_like_spec
 from gluonish.ops.precision import accumulator
 from gluonish_engine import Var
 
-__all__ = ["WHOLE", "Cut", "apply_in_place", "new_array", "send", "sum_arrays", "sum_into"]
+__all__ = [
+    "WHOLE",
+    "Cut",
+    "apply_in_place",
+    "lend",
+    "new_array",
+    "private_array",
+    "push_beside",
+    "send",
+    "sum_arrays",
+    "sum_into",
+]
 
 
 class Cut(NamedTuple):
@@ -50,7 +66,76 @@ def new_array(like: NDArray, context: Context) -> NDArray:
     return empty_like_spec(like._spec, device_of(context))
 
 
-def send(source: NDArray, target: NDArray, priority: int = 0, *, refreshes: bool = False) -> None:
+def private_array(like: NDArray, context: Context) -> NDArray:
+    """Return an array as `new_array` does, which only operations of a store may use.
+
+    Raises:
+        OutOfMemoryError: if there is no memory for it.
+    """
+    device, spec = device_of(context), like._spec
+    try:
+        raw = device.empty_beside(spec.shape, spec.dtype)
+    except MemoryError:
+        give_back(context)
+        try:
+            raw = device.empty_beside(spec.shape, spec.dtype)
+        except MemoryError as error:
+            raise no_memory("kvstore", [spec], context) from error
+    return NDArray(raw, spec, device, Var())
+
+
+def lend(array: NDArray) -> None:
+    """Keep a private array until operators that were pushed so far, and read it, are through."""
+    device: Any = array._device
+    if device.streams:
+        keep = partial(device.compute.keep, array._data)
+        current_engine().push(keep, [array._var], [], device.lane, 0, "kvstore_lend")
+
+
+def push_beside(
+    function: Callable[[], None],
+    reads: Sequence[Var],
+    written: Var,
+    device: Device,
+    priority: int,
+    name: str,
+    inline: bool = False,
+    *,
+    private: bool = False,
+) -> None:
+    """Push an operation to the lane beside a device's compute.
+
+    Args:
+        function: The operation.
+        reads: What it reads.
+        written: What it writes, an array's on the device.
+        device: Where.
+        priority: Higher goes first.
+        name: For errors and traces.
+        inline: As of `gluonish_engine.Engine.push`.
+        private: Whether the array is one of `private_array`.
+    """
+    engine = current_engine()
+    if device.streams and written.stream is None and not private:
+        # An array that no stream has used may have memory that compute still uses for another.
+        link = Var()
+        engine.push(_nothing, [], [link], device.lane, 0, "kvstore_new")
+        reads = [*reads, link]
+    engine.push(function, reads, [written], device.priority_lane, priority, name, inline)
+
+
+def _nothing() -> None:
+    """Only the order matters."""
+
+
+def send(
+    source: NDArray,
+    target: NDArray,
+    priority: int = 0,
+    *,
+    refreshes: bool = False,
+    private: bool = False,
+) -> None:
     """Copy dense values into another array, beside what the devices compute.
 
     Args:
@@ -58,16 +143,16 @@ def send(source: NDArray, target: NDArray, priority: int = 0, *, refreshes: bool
         target: Where to, over devices and dtypes.
         priority: Higher goes first.
         refreshes: As `gluonish.ndarray.copying.copy_into` takes it.
+        private: Whether the target is one of `private_array`.
     """
-    current_engine().push(
-        partial(_send, source, target),
-        [source._var, target._var] if refreshes else [source._var],
-        [target._var],
-        target._device.copy_lane,
-        priority,
-        "_copyto",
-        source.size <= LIGHT_INLINE_SIZE,
-    )
+    device = target._device
+    reads = [source._var, target._var] if refreshes else [source._var]
+    copy = partial(_send, source, target)
+    if device.streams:
+        push_beside(copy, reads, target._var, device, priority, "_copyto", private=private)
+        return
+    small = source.size <= LIGHT_INLINE_SIZE
+    current_engine().push(copy, reads, [target._var], device.copy_lane, priority, "_copyto", small)
 
 
 def _send(source: NDArray, target: NDArray) -> None:
@@ -78,23 +163,36 @@ def _send(source: NDArray, target: NDArray) -> None:
 
 
 def sum_arrays(
-    values: Sequence[NDArray], context: Context, priority: int, cut: Cut = WHOLE
+    values: Sequence[NDArray],
+    context: Context,
+    priority: int,
+    cut: Cut = WHOLE,
+    *,
+    private: bool = False,
 ) -> NDArray:
     """Return the sum of arrays of one shape and dtype as a new array on a device.
 
     The order is that of the list, whatever the devices' speed and however the sum is cut, so that
     runs repeat exactly; 16-bit floats are added up in float32.
+
+    Args:
+        values: The arrays.
+        context: The device.
+        priority: Higher goes first.
+        cut: Into how many parts a sum on the CPU is cut.
+        private: Whether the sum is as of `private_array`; who lets others read it, `lend`s it.
     """
-    out = new_array(values[0], context)
+    out = private_array(values[0], context) if private else new_array(values[0], context)
     if len(values) == 1:
-        send(values[0], out, priority)
+        send(values[0], out, priority, private=private)
         return out
     near = [_on_same_memory(value, out, priority) for value in values]
     whole = all(x._data.flags.c_contiguous for x in near) and out._device.xp_name == "numpy"
     if out.size > cut.bound and cut.parts > 1 and whole:
         _sum_in_parts(near, out, priority, cut.parts)
     else:
-        apply_in_place(partial(sum_into, [x._data for x in near]), out, near, priority)
+        add = partial(sum_into, [x._data for x in near])
+        apply_in_place(add, out, near, priority, private=private)
     return out
 
 
@@ -102,8 +200,8 @@ def _on_same_memory(value: NDArray, out: NDArray, priority: int) -> NDArray:
     """Return an array that kernels of ``out``'s device can read: on the CPU, that of any CPU."""
     if value._device is out._device or value._device.xp_name == out._device.xp_name == "numpy":
         return value
-    copied = new_array(value, out.context)
-    send(value, copied, priority)
+    copied = private_array(value, out.context)
+    send(value, copied, priority, private=True)
     return copied
 
 
@@ -139,15 +237,21 @@ def sum_into(values: Sequence[Any], out: Any) -> None:
 
 
 def apply_in_place(
-    function: Callable[[Any], None], out: NDArray, reads: Sequence[NDArray], priority: int
+    function: Callable[[Any], None],
+    out: NDArray,
+    reads: Sequence[NDArray],
+    priority: int,
+    *,
+    private: bool = False,
 ) -> None:
     """Push ``function(raw array of out)`` as one operation that reads other arrays too."""
-    current_engine().push(
+    push_beside(
         partial(function, out._data),
         [x._var for x in reads],
-        [out._var],
-        out._device.priority_lane,
+        out._var,
+        out._device,
         priority,
         "kvstore",
         out.size <= LIGHT_INLINE_SIZE,
+        private=private,
     )

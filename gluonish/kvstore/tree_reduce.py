@@ -21,7 +21,7 @@ from gluonish.core.config import (
 from gluonish.core.context import Context
 from gluonish.core.device import Device
 from gluonish.engine import current_engine
-from gluonish.kvstore.transfer import new_array, sum_into
+from gluonish.kvstore.transfer import new_array, private_array, push_beside, sum_into
 from gluonish.kvstore.tree_links import Links, links_between
 from gluonish.kvstore.tree_search import Tree, find_trees, weight
 from gluonish.ndarray import NDArray
@@ -40,11 +40,13 @@ class _Part(NamedTuple):
         raw: Its elements, one axis.
         var: What the engine orders by.
         device: Where it lies.
+        private: Whether it is as of `gluonish.kvstore.transfer.private_array`.
     """
 
     raw: Any
     var: Var
     device: Device
+    private: bool = False
 
 
 class TreeReduction:
@@ -72,22 +74,25 @@ class TreeReduction:
                 _LOG.warning(_described(key, links, found))
         return found
 
-    def add_up(self, values: Sequence[NDArray], context: Context, priority: int) -> NDArray:
+    def add_up(
+        self, values: Sequence[NDArray], context: Context, priority: int, *, private: bool = False
+    ) -> NDArray:
         """Return the sum of dense arrays of several devices as a new array on one.
 
         Args:
             values: Two arrays or more, of one shape and dtype, each in one piece of memory.
             context: Where the sum goes.
             priority: Higher goes first.
+            private: As of `gluonish.kvstore.transfer.sum_arrays`.
         """
         contexts = [value.context for value in values]
         trees = self.trees(contexts)
-        out = new_array(values[0], context)
+        out = private_array(values[0], context) if private else new_array(values[0], context)
         done = []
         for low, high, tree in self._shares(out.size, trees, contexts, context):
             parts = [_Part(x._data.reshape(-1)[low:high], x._var, x._device) for x in values]
             total = _reduced(parts, tree, priority)
-            slot = _Part(out._data.reshape(-1)[low:high], Var(), out._device)
+            slot = _Part(out._data.reshape(-1)[low:high], Var(), out._device, private)
             _move(total, slot, priority)
             done.append(slot.var)
         lane = out._device.priority_lane
@@ -136,16 +141,17 @@ def _reduced(parts: Sequence[_Part], tree: Tree, priority: int) -> _Part:
             made = own
             if receiver not in owned:
                 # Partial sums of 16-bit floats stay in float32.
-                raw = own.device.empty(own.raw.shape, accumulator(own.raw.dtype))
-                made = sums[receiver] = _Part(raw, Var(), own.device)
+                raw = own.device.empty_beside(own.raw.shape, accumulator(own.raw.dtype))
+                made = sums[receiver] = _Part(raw, Var(), own.device, True)
                 owned.add(receiver)
-            current_engine().push(
+            push_beside(
                 partial(sum_into, [own.raw, near.raw], made.raw),
                 [own.var, near.var],
-                [made.var],
-                own.device.priority_lane,
+                made.var,
+                own.device,
                 priority,
                 "kvstore_tree",
+                private=made.private,
             )
     return sums[tree.root]
 
@@ -154,21 +160,20 @@ def _near(part: _Part, device: Device, priority: int) -> _Part:
     """Return a part where kernels of a device can read it: on the CPU, that of any CPU."""
     if part.device is device or part.device.xp_name == device.xp_name == "numpy":
         return part
-    copied = _Part(device.empty(part.raw.shape, part.raw.dtype), Var(), device)
+    copied = _Part(device.empty_beside(part.raw.shape, part.raw.dtype), Var(), device, True)
     _move(part, copied, priority)
     return copied
 
 
 def _move(source: _Part, target: _Part, priority: int, *, refreshes: bool = False) -> None:
     """Push a copy; with ``refreshes`` the target keeps its values if the source failed."""
-    current_engine().push(
-        partial(_copy, source, target),
-        [source.var, target.var] if refreshes else [source.var],
-        [target.var],
-        target.device.copy_lane,
-        priority,
-        "kvstore_copy",
-    )
+    reads = [source.var, target.var] if refreshes else [source.var]
+    copy, device = partial(_copy, source, target), target.device
+    if device.streams:
+        private = target.private
+        push_beside(copy, reads, target.var, device, priority, "kvstore_copy", private=private)
+    else:
+        current_engine().push(copy, reads, [target.var], device.copy_lane, priority, "kvstore_copy")
 
 
 def _copy(source: _Part, target: _Part) -> None:

@@ -159,8 +159,7 @@ class BucketingModule(ComputedModule):
                 "BucketingModule.bind: expected shared_module=None, got one; its buckets share "
                 "already"
             )
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+        if self._keeps_binding(force_rebind):
             return
         module = self._default if self.binded else self._made
         module.bind(
@@ -250,8 +249,7 @@ class BucketingModule(ComputedModule):
     ) -> None:
         """Make the optimizer of all buckets; see `Module.init_optimizer`."""
         self._expect_weights("init_optimizer")
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring.")
+        if self._keeps_optimizer(force_init):
             return
         self._default.init_optimizer(kvstore, optimizer, optimizer_params, force_init)
         for module in self._buckets.values():

@@ -81,6 +81,20 @@ class ModuleInterface:
             stacklevel=3,
         )
 
+    def _keeps_binding(self, force_rebind: bool) -> bool:
+        """Whether `bind` leaves the module as it is, which the log then says."""
+        kept = self.binded and not force_rebind
+        if kept:
+            self.logger.warning("Already bound, ignoring bind()")
+        return kept
+
+    def _keeps_optimizer(self, force_init: bool) -> bool:
+        """The same of `init_optimizer`."""
+        kept = self.optimizer_initialized and not force_init
+        if kept:
+            self.logger.warning("optimizer already initialized, ignoring...")
+        return kept
+
     # -- what a subclass defines -----------------------------------------------------------------
 
     def _undefined(self, name: str) -> NotSupportedError:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.kvstore import KVStoreBase
+from gluonish.kvstore.core_shares import share_cores
 from gluonish.module.checkpoint import load_checkpoint, save_checkpoint
 from gluonish.module.descriptions import (
     check_described,
@@ -48,7 +49,8 @@ class Module(SymbolModule):
         state_names: Arguments that are neither data nor weights, which `set_states` sets.
         group2ctxs: Devices of each ``ctx_group``: by its name a device, or a list with one for each
             of ``context``; or a list of such dicts.
-        compression_params: As of `KVStore.set_gradient_compression`.
+        compression_params: As of `KVStore.set_gradient_compression`; of no effect on one device,
+            where nothing is sent.
 
     Raises:
         ArgumentError: The network has no such arguments, or there are not as many loads as devices.
@@ -150,8 +152,7 @@ class Module(SymbolModule):
             ArgumentError: Names or shapes do not match.
             ModuleStateError: ``shared_module`` has no weights.
         """
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+        if self._keeps_binding(force_rebind):
             return
         if inputs_need_grad and not for_training:
             raise ArgumentError(
@@ -217,8 +218,8 @@ class Module(SymbolModule):
         Args:
             kvstore: Name of a store, a store, or None: then devices train on their own.
             optimizer: Name of an optimizer, or an Optimizer.
-            optimizer_params: Its arguments. ``rescale_grad`` is 1 / batch size where it is left
-                out.
+            optimizer_params: Arguments of the named one; an Optimizer has its own.
+                ``rescale_grad`` is 1 / batch size where it is left out.
             force_init: Whether an optimizer that there is already is replaced.
 
         Raises:
@@ -227,8 +228,7 @@ class Module(SymbolModule):
             ArgumentTypeError: ``optimizer`` is something else.
         """
         group = self._ready("init_optimizer")
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring...")
+        if self._keeps_optimizer(force_init):
             return
         weights, _ = self.get_params()
         store, in_store = choose_store(kvstore, len(self._context), weights)
@@ -241,6 +241,7 @@ class Module(SymbolModule):
             *(self._param_names, len(self._context), made, store, in_store),
             self._compression_params,
         )
+        share_cores(self._context, self._updates)
         self._updates.begin(group.param_arrays, weights)
         self.optimizer_initialized = True
         if self._states_file is not None:

@@ -130,8 +130,7 @@ class PythonModule(BaseModule):
         Raises:
             ArgumentError: Names do not match, or ``grad_req`` is not ``"write"``.
         """
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+        if self._keeps_binding(force_rebind):
             return
         if grad_req != "write":
             raise ArgumentError(

@@ -180,8 +180,7 @@ class SequentialModule(BaseModule):
         Raises:
             ArgumentError: There is no module, there is a ``shared_module``, or names do not match.
         """
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+        if self._keeps_binding(force_rebind):
             return
         if inputs_need_grad and not for_training:
             raise ArgumentError(
@@ -219,8 +218,7 @@ class SequentialModule(BaseModule):
     ) -> None:
         """Make an optimizer for each module; see `Module.init_optimizer`."""
         self._expect_weights("init_optimizer")
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring.")
+        if self._keeps_optimizer(force_init):
             return
         for module in self._modules:
             module.init_optimizer(kvstore, optimizer, optimizer_params, force_init)

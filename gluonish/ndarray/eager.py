@@ -48,10 +48,9 @@ _BULKY = 1 << 20
 _AHEAD = 1
 _under_way: defaultdict[Lane, deque[Var]] = defaultdict(deque)  # what the last of them write
 
-# Bytes of smaller arrays that may be under way, so that a loop that never waits is bounded.
-_MOST_NBYTES = 256 << 20
-_small: defaultdict[Lane, deque[tuple[Var, int]]] = defaultdict(deque)
-_small_nbytes: defaultdict[Lane, int] = defaultdict(int)
+# How many of the others may be, so that a loop that never waits holds less than 256 MiB of results.
+_SMALL_AHEAD = 256
+_small: defaultdict[Lane, deque[Var]] = defaultdict(deque)
 
 # Mapped over the inputs, these cost less than a comprehension does.
 _data_of, _link_of = attrgetter("_data"), attrgetter("_link")
@@ -224,7 +223,7 @@ def keep_pace(device: Device, made: NDArray) -> None:
 
     A worker that has one waiting loses no time. A caller that runs further ahead gains none, and
     each array it asks for is new memory that no cache holds, where one could be used again. Of
-    smaller arrays, 256 MiB may be under way.
+    those with smaller results, 256 may be under way.
 
     Args:
         device: Where the last operator runs.
@@ -232,20 +231,13 @@ def keep_pace(device: Device, made: NDArray) -> None:
     """
     if device.xp_name != "numpy":
         return
-    lane, nbytes = device.lane, made._data.nbytes
-    if nbytes >= _BULKY:
-        running = _under_way[lane]
-        running.append(made._var)
-        if len(running) > _AHEAD:
-            current_engine().settle(running.popleft())
-        return
-    small = _small[lane]
-    small.append((made._var, nbytes))
-    _small_nbytes[lane] += nbytes
-    while small and _small_nbytes[lane] > _MOST_NBYTES:
-        var, nbytes = small.popleft()
-        _small_nbytes[lane] -= nbytes
-        current_engine().settle(var)
+    if made._data.nbytes >= _BULKY:
+        running, most = _under_way[device.lane], _AHEAD
+    else:
+        running, most = _small[device.lane], _SMALL_AHEAD
+    running.append(made._var)
+    if len(running) > most:
+        current_engine().settle(running.popleft())
 
 
 def runtime_attrs(op: Operator, attrs: Attrs, flags: int, device: Device) -> dict[str, Any]:

@@ -92,4 +92,5 @@ def has(name: str) -> bool:
 # The logarithm of 0 is -inf and 0 / 0 is nan, as in MXNet, without a word. NumPy would warn at
 # each; a filter for its calls from these modules costs nothing where nothing is wrong, and leaves
 # the user's own NumPy alone. Copies that convert, in the arrays' modules, are treated alike.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gluonish\.(ops|ndarray|core)\.")
+_QUIET = r"gluonish\.(ops|kernels|ndarray|core)\."
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=_QUIET)

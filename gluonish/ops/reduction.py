@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import is_floating
+from gluonish.core.dtype import FLOAT32, FLOAT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional
 from gluonish.core.schema import shape as shape_attr
@@ -37,6 +37,7 @@ __all__ = [
     "PROD",
     "SUM",
     "reduced_axes",
+    "root_of_squares",
     "sum_",
 ]
 
@@ -226,6 +227,31 @@ def _norm_infer(
     return (Spec(shape, _norm_dtype(data.dtype, out_dtype)),)
 
 
+# Sums of squares above have lost nothing to squares that are too small.
+_SAFE = {dtype: np.finfo(dtype).tiny / np.finfo(dtype).eps ** 2 for dtype in (FLOAT32, FLOAT64)}
+
+
+def root_of_squares(xp: ModuleType, x: Any, axes: Axes) -> Any:
+    """Return the root of a sum of squares, also where a square leaves the range of its type.
+
+    Args:
+        xp: NumPy or CuPy.
+        x: float32 or float64.
+        axes: What is summed over.
+    """
+    # On a GPU a look at the sums would wait for them.
+    if xp is np or not x.size:
+        total = xp.add.reduce(x * x, axis=axes)
+        if not x.size or (total.min() > _SAFE[x.dtype] and total.max() < math.inf):
+            return xp.sqrt(total)
+    largest = xp.max(xp.abs(x), axis=axes, keepdims=True)
+    scale = xp.where((largest > 0) & (largest < math.inf), largest, x.dtype.type(1))
+    parts = x / scale
+    return xp.sqrt(xp.add.reduce(parts * parts, axis=axes)) * scale.reshape(
+        [n for i, n in enumerate(x.shape) if i not in axes]
+    )
+
+
 def _norm_kernel(
     xp: ModuleType,
     out: Any,
@@ -238,9 +264,8 @@ def _norm_kernel(
 ) -> None:
     axes = reduced_axes("norm", data.ndim, axis)
     real = as_real(xp, data)
-    total = xp.add.reduce(xp.abs(real) if ord == 1 else real * real, axis=axes)
-    if ord == 2:
-        total = xp.sqrt(total)
+    sums = ord == 1
+    total = xp.add.reduce(xp.abs(real), axis=axes) if sums else root_of_squares(xp, real, axes)
     out[...] = total.astype(out.dtype).reshape(out.shape)
 
 

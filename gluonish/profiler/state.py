@@ -126,9 +126,11 @@ def set_config(**kwargs: Any) -> None:
     writer = None
     with _lock:
         _options = options
-        if _running:  # with the new ones from here on
+        if _running:  # with the new ones from here on, and paused if it is
+            active = recorder.active
             writer = _end()
             _begin()
+            recorder.active = active
     if writer is not None:
         writer.stop()
 

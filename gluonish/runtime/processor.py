@@ -4,15 +4,14 @@ import functools
 import os
 import platform
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from gluonish.core.control_groups import OWN, ROOT, control_groups
 
 __all__ = ["Processor", "cpu_limit", "memory_limit", "processor", "usable_cores"]
 
 _CPUINFO = Path("/proc/cpuinfo")
-_CGROUP = Path("/sys/fs/cgroup")
-_OWN_GROUPS = Path("/proc/self/cgroup")
 # Without a limit, the older control groups say the largest number of pages there is.
 _NO_LIMIT = 1 << 60
 
@@ -52,7 +51,7 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def cpu_limit(root: Path = _CGROUP, own: Path = _OWN_GROUPS) -> float | None:
+def cpu_limit(root: Path = ROOT, own: Path = OWN) -> float | None:
     """Return how many cores' time the control groups grant; None if they set no limit.
 
     Args:
@@ -60,7 +59,7 @@ def cpu_limit(root: Path = _CGROUP, own: Path = _OWN_GROUPS) -> float | None:
         own: Which groups this process is in, as Linux lists them.
     """
     limits = []
-    for folder in _groups(root, own, "cpu"):
+    for folder in control_groups(root, own, "cpu"):
         words = _read(folder / "cpu.max").split() or [
             *_read(folder / "cpu.cfs_quota_us").split(),
             *_read(folder / "cpu.cfs_period_us").split(),
@@ -71,7 +70,7 @@ def cpu_limit(root: Path = _CGROUP, own: Path = _OWN_GROUPS) -> float | None:
     return min(limits, default=None)
 
 
-def memory_limit(root: Path = _CGROUP, own: Path = _OWN_GROUPS) -> int | None:
+def memory_limit(root: Path = ROOT, own: Path = OWN) -> int | None:
     """Return the control groups' limit of memory in bytes; None if they set none.
 
     Args:
@@ -79,29 +78,11 @@ def memory_limit(root: Path = _CGROUP, own: Path = _OWN_GROUPS) -> int | None:
         own: Which groups this process is in, as Linux lists them.
     """
     limits = []
-    for folder in _groups(root, own, "memory"):
+    for folder in control_groups(root, own, "memory"):
         text = _read(folder / "memory.max") or _read(folder / "memory.limit_in_bytes")
         if text.isdecimal() and int(text) < _NO_LIMIT:
             limits.append(int(text))
     return min(limits, default=None)
-
-
-def _groups(root: Path, own: Path, controller: str) -> Iterator[Path]:
-    """Folders of the groups around this process, whose limits all hold.
-
-    Version 2 has one tree for everything, version 1 one for each controller; both may be mounted. A
-    container may see its own group as the root, under a path that leads nowhere.
-    """
-    for line in _read(own).splitlines():
-        _, controllers, path = line.split(":", 2)
-        if controllers and controller not in controllers.split(","):
-            continue
-        trees = [root / controllers, root / controller] if controllers else [root, root / "unified"]
-        for tree in trees:
-            group = tree / path.lstrip("/")
-            while group.is_relative_to(tree):
-                yield group
-                group = group.parent
 
 
 def _read(path: Path) -> str:

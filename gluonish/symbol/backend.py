@@ -62,10 +62,10 @@ def optimize_for(
         args: Arrays by name, or in the order of `list_arguments`. They tell shapes and dtypes, are
             given to the back end, and the dict gets the parameters that it adds.
         aux: The same of auxiliary states.
-        ctx: Device; accepted.
+        ctx: Of no effect: a graph gets its device when it is bound.
         shape_dict: Shapes by name.
         type_dict: Dtypes by name.
-        stype_dict: Storage types by name; accepted.
+        stype_dict: Of no effect: back ends are told of no storage types.
         skip_infer: Whether to tell the back end no shapes.
         **kwargs: Options of the back end.
 

@@ -25,7 +25,7 @@ _MNIST_FILES = (
     "t10k-images-idx3-ubyte",
     "t10k-labels-idx1-ubyte",
 )
-_MNIST_SHA1 = dict(zip(_MNIST_FILES, MNIST._hashes, strict=True))
+_MNIST_SHA1: dict[str, str] = dict(zip(_MNIST_FILES, MNIST._hashes, strict=True))
 _MNIST_PICKLE = "http://deeplearning.net/data/mnist/mnist.pkl.gz"
 _CIFAR10 = "http://data.mxnet.io/mxnet/data/cifar10.zip"
 

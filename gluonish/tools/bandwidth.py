@@ -136,8 +136,10 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     parser.add_argument("--network", default="resnet", help="(default: %(default)s)")
     parser.add_argument("--num-layers", type=int, default=152, help=f"of a resnet: {_DEPTHS}")
-    parser.add_argument("--gpus", help="GPUs to use, such as 0,1,2,3; all of --cpus if left out")
-    parser.add_argument("--cpus", default="0,1", help="CPU devices to use (default: %(default)s)")
+    parser.add_argument("--gpus", help="numbers of GPUs, such as 0,1,2,3, in place of --cpus")
+    parser.add_argument(
+        "--cpus", default="0,1", help="numbers of CPU devices (default: %(default)s)"
+    )
     parser.add_argument("--kv-store", default="device", help="(default: %(default)s)")
     parser.add_argument("--num-batches", type=int, default=5, help="(default: %(default)s)")
     parser.add_argument("--disp-batches", type=int, default=1, help="print each so many batches")
@@ -164,7 +166,10 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.network, arguments.num_layers, arguments.num_classes, image_shape
     )
     elements = sum(int(np.prod(shape)) for shape in shapes)
-    print(f"{len(shapes)} gradients, {4 * elements / 1e6:.1f} MB, on {len(contexts)} devices")
+    places = ", ".join(map(str, contexts))
+    print(f"{len(shapes)} gradients, {4 * elements / 1e6:.1f} MB, on {places}")
+    if len(contexts) == 1:
+        print(f"one device sends nothing: --{kind}s takes a list of numbers, such as 0,1")
     found = measure(
         shapes,
         contexts,

@@ -82,7 +82,7 @@ class Trainer:
         self._positions = {id(param): i for i, param in enumerate(self._params)}
         self._moves = Parameter.moves
         self._contexts = common_contexts(self._params)
-        share_cores(self._contexts)
+        share_cores(self._contexts, self)
         self._compression_params = compression_params
         self._optimizer = make_optimizer(optimizer, optimizer_params, self._params)
         self._updaters = [get_updater(self._optimizer) for _ in self._contexts]
@@ -172,7 +172,7 @@ class Trainer:
     def _change_contexts(self, contexts: list[Any]) -> None:
         """Train on other devices from now on, with the states so far."""
         self._contexts = contexts
-        share_cores(contexts)
+        share_cores(contexts, self)
         count_on(self._optimizer, contexts)
         if self._kv_initialized and self._kvstore is None:
             self._init_kvstore()

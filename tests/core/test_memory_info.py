@@ -1,11 +1,12 @@
 """The figures of a CPU's memory move with what the process does."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from gluonish import nd
-from gluonish.core import cpu_memory
+from gluonish.core import control_groups, cpu_memory
 from gluonish.core.context import cpu
 
 SIZE = 10_000_000  # bytes
@@ -34,6 +35,17 @@ def test_figures_of_the_machine() -> None:
     assert 0 < info.free <= info.total
     assert 0 < info.peak <= info.total
     assert cpu(3).memory_info().total == info.total
+
+
+def test_control_groups_bound_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("max", "50000000"), ("current", "30000000"), ("stat", "active_file 5000")):
+        (tmp_path / f"memory.{name}").write_text(f"{text}\n")
+    (tmp_path / "own").write_text("0::/\n")
+    monkeypatch.setattr(control_groups, "ROOT", tmp_path)
+    monkeypatch.setattr(control_groups, "OWN", tmp_path / "own")
+    info = cpu().memory_info()
+    assert (info.free, info.total) == (20_005_000, 50_000_000)
+    assert cpu_memory.kept_limit() == 50_000_000 // 8
 
 
 def test_without_counts_what_is_resident_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gluonish.core import control_groups
 from gluonish.data import ArrayDataset, DataLoader, shared_memory
 from gluonish.data.ring import SPARE_SLOTS, Ring
 from gluonish.data.shared_memory import SharedMemoryError, available_nbytes, new_file
@@ -22,7 +23,8 @@ def write(path: Path, text: str) -> None:
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in whose ``proc`` and ``groups`` a system describes itself."""
     monkeypatch.setattr(shared_memory, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(shared_memory, "_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(control_groups, "ROOT", tmp_path / "groups")
+    monkeypatch.setattr(control_groups, "OWN", tmp_path / "proc/self/cgroup")
     write(tmp_path / "proc/meminfo", "MemTotal: 9000 kB\nMemAvailable: 5000 kB\nSwapFree: 500 kB\n")
     return tmp_path
 

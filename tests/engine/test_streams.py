@@ -4,6 +4,7 @@ import random
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import hypothesis
@@ -135,6 +136,43 @@ def test_stream_waits_once_for_the_same_launch(gpu: Engine, device: FakeDevice) 
         gpu.push(lambda: None, (x,), (Var(),), "compute")
     assert device.log.count(("wait", "compute", "copy")) == 1
     assert device.log.count(("record", "copy")) == 1
+
+
+def test_what_is_marked_is_not_waited_for_with_later_launches(
+    gpu: Engine, device: FakeDevice
+) -> None:
+    x, ran = Var(), list[str]()
+    gpu.push(lambda: device.kernel(lambda: ran.append("x")), (), (x,), "compute")
+    gpu.mark("compute")
+    gpu.push(lambda: device.kernel(lambda: ran.append("later")), (), (Var(),), "compute")
+    gpu.wait(x)
+    assert ran == ["x"]
+    assert device.log.count(("record", "compute")) == 1
+    gpu.wait_all()
+    assert ran == ["x", "later"]
+
+
+def test_marks_are_bounded_and_the_oldest_give_way_to_later_ones(
+    gpu: Engine, device: FakeDevice
+) -> None:
+    first, ran = Var(), list[int]()
+    for i in range(200):
+        var = first if i == 0 else Var()
+        gpu.push(lambda i=i: device.kernel(lambda: ran.append(i)), (), (var,), "compute")
+        gpu.mark("compute")
+    lane: Any = gpu._lanes["compute"]
+    assert len(lane._events) < 100
+    gpu.wait(first)
+    assert 0 in ran
+    assert len(ran) < 200
+
+
+def test_mark_of_a_lane_of_workers_does_nothing(gpu: Engine, device: FakeDevice) -> None:
+    gpu.push(lambda: None, (), (Var(),), CPU)
+    gpu.mark(CPU)
+    gpu.mark("never used")
+    gpu.mark("compute")  # without a launch
+    assert device.log == []
 
 
 def test_write_waits_for_reads_on_other_streams(gpu: Engine, device: FakeDevice) -> None:
@@ -306,8 +344,9 @@ PUSH = st.tuples(
     st.booleans(),
     st.sampled_from((False,) * 5 + (True,)),
 )
-# A number waits for that variable.
-PROGRAM = st.lists(st.one_of(PUSH, PUSH, PUSH, st.integers(0, 3)), max_size=30)
+# A number waits for that variable; a name marks that lane.
+LANES = st.sampled_from(("compute", "copy", "comm"))
+PROGRAM = st.lists(st.one_of(PUSH, PUSH, PUSH, st.integers(0, 3), LANES), max_size=30)
 
 
 def outcome(engine: Engine, device: FakeDevice, program: list[Any]) -> tuple[Any, ...]:
@@ -323,8 +362,9 @@ def outcome(engine: Engine, device: FakeDevice, program: list[Any]) -> tuple[Any
     for name in ("compute", "copy", "comm"):
         engine.register_stream_lane(name, FakeStream(device, name))
     for index, step in enumerate(program):
-        if isinstance(step, int):
-            observe(lambda step=step: engine.wait(variables[step]))
+        if not isinstance(step, tuple):
+            wait = partial(engine.wait, variables[step]) if isinstance(step, int) else None
+            observe(wait or partial(engine.mark, step))
             continue
         reads, writes, lane, inline, fails = step
 

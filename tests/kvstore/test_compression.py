@@ -48,6 +48,7 @@ def test_other_dtypes_are_refused() -> None:
         {"type": None},
         {"type": "2bit", "thresh": 1},
         {"type": "2bit", "threshold": -1},
+        {"type": "2bit", "threshold": float("inf")},
     ],
 )
 def test_wrong_parameters_are_refused(params: dict[str, Any]) -> None:

@@ -1,17 +1,25 @@
 """CPU devices that train together have teams that together take the cores."""
 
+import gc
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from gluonish import sym
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.engine import current_engine, use_engine
 from gluonish.kernels.numba import openmp
 from gluonish.kvstore.core_shares import share_cores
+from gluonish.module import Module
 from gluonish.parameter import Parameter
 from gluonish.trainer import Trainer
+
+
+class Owner:
+    """Who has devices work together."""
 
 
 @pytest.fixture(autouse=True)
@@ -43,18 +51,50 @@ needs_openmp = pytest.mark.skipif(not openmp.team().parallel, reason="there is n
 
 @needs_openmp
 def test_devices_share_the_threads_until_they_are_shared_anew() -> None:
-    share_cores([cpu(0), cpu(1)])
+    owners = [Owner() for _ in range(3)]
+    share_cores([cpu(0), cpu(1)], owners[0])
     assert [team_of(0), team_of(1)] == [2, 2]
-    share_cores([cpu(0), cpu(1), cpu(2)])
+    share_cores([cpu(0), cpu(1), cpu(2)], owners[1])
     assert [team_of(number) for number in range(3)] == [1, 1, 1]
-    share_cores([cpu(1)])
+    share_cores([cpu(1)], owners[2])
     assert [team_of(0), team_of(1)] == [1, 4]
+
+
+def teams_become(expected: list[int]) -> bool:
+    """Whether the teams of the first devices get these sizes soon."""
+    ends = time.monotonic() + 20
+    while time.monotonic() < ends:
+        if [team_of(number) for number in range(len(expected))] == expected:
+            return True
+        time.sleep(0.002)
+    return False
+
+
+@needs_openmp
+def test_teams_are_whole_again_when_their_owner_ends() -> None:
+    first, last = Owner(), Owner()
+    share_cores([cpu(0), cpu(1)], first)
+    share_cores([cpu(1), cpu(2)], last)
+    del first
+    assert teams_become([4, 2, 2])
+    del last
+    assert teams_become([4, 4, 4])
+
+
+@needs_openmp
+def test_an_owner_may_outlive_the_engine() -> None:
+    owner, usual = Owner(), [team_of(0), team_of(1)]
+    with use_engine("ThreadedEnginePerDevice"):
+        share_cores([cpu(0), cpu(1)], owner)
+    del owner
+    time.sleep(0.05)  # a thread that failed would be a warning, and that an error
+    assert teams_become(usual)
 
 
 @needs_openmp
 def test_one_device_keeps_its_team() -> None:
     usual = team_of(3)
-    share_cores([cpu(3)])
+    share_cores([cpu(3)], Owner())
     assert team_of(3) == usual
 
 
@@ -62,12 +102,25 @@ def test_one_device_keeps_its_team() -> None:
 def test_a_trainer_shares_the_cores_between_its_devices() -> None:
     parameter = Parameter("weight", shape=(2,))
     parameter.initialize(ctx=[cpu(0), cpu(1)])
-    Trainer([parameter], "sgd")
+    trainer = Trainer([parameter], "sgd")
     assert [team_of(0), team_of(1)] == [2, 2]
     assert openmp.team().threads() == 4
+    del trainer, parameter
+    gc.collect()
+    assert teams_become([4, 4])
+
+
+@needs_openmp
+def test_a_module_shares_the_cores_between_its_devices() -> None:
+    symbol = sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=2), name="softmax")
+    module = Module(symbol, context=[cpu(0), cpu(1)])
+    module.bind([("data", (4, 3))], [("softmax_label", (4,))])
+    module.init_params()
+    module.init_optimizer()
+    assert [team_of(0), team_of(1)] == [2, 2]
 
 
 def test_without_workers_the_caller_keeps_its_team() -> None:
     with use_engine("NaiveEngine"):
-        share_cores([cpu(0), cpu(1)])
+        share_cores([cpu(0), cpu(1)], Owner())
     assert openmp.team().threads() in (1, 4)

@@ -9,6 +9,8 @@ from gluonish.io import DataBatch
 from gluonish.module import Module
 
 ROWS, INPUTS, CLASSES = 8, 5, 3
+TWO = [mx.cpu(0), mx.cpu(1)]
+SGD = {"learning_rate": 0.1, "momentum": 0.9}
 DATA, LABEL = [("data", (ROWS, INPUTS))], [("softmax_label", (ROWS,))]
 
 
@@ -59,3 +61,12 @@ def assert_same(found: dict[str, Any], wanted: dict[str, Any], tolerance: float 
     assert found.keys() == wanted.keys()
     for name, value in wanted.items():
         np.testing.assert_allclose(found[name], value, rtol=0, atol=tolerance, err_msg=name)
+
+
+def trained(module: Module, steps: int = 3, **settings: Any) -> dict[str, Any]:
+    """The weights after some steps."""
+    module.init_optimizer(optimizer_params=SGD, **settings)
+    for seed in range(steps):
+        module.forward_backward(batch(seed=seed))
+        module.update()
+    return numpy_of(module.get_params()[0])

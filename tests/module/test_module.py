@@ -17,27 +17,17 @@ from tests.module.networks import (
     INPUTS,
     LABEL,
     ROWS,
+    SGD,
+    TWO,
     assert_same,
     batch,
     bound,
     mlp,
     numpy_of,
+    trained,
     values,
     weights,
 )
-
-TWO = [mx.cpu(0), mx.cpu(1)]
-SGD = {"learning_rate": 0.1, "momentum": 0.9}
-
-
-def trained(module: Module, steps: int = 3, **settings: Any) -> dict[str, Any]:
-    """The weights after some steps."""
-    module.init_optimizer(optimizer_params=SGD, **settings)
-    for seed in range(steps):
-        module.forward_backward(batch(seed=seed))
-        module.update()
-    return numpy_of(module.get_params()[0])
-
 
 # -- what comes first ------------------------------------------------------------------------------
 
@@ -267,109 +257,6 @@ def test_data_without_a_batch_go_to_every_device() -> None:
     assert [part.shape for part in module.get_outputs(False)[0]] == [(3, 4), (3, 4)]
 
 
-# -- weights ---------------------------------------------------------------------------------------
-
-
-def test_missing_weights_are_refused_or_initialized() -> None:
-    given = {name: x for name, x in weights().items() if name != "fc2_bias"}
-    module = Module(mlp())
-    module.bind(DATA, LABEL)
-    with pytest.raises(RuntimeError, match="expected fc2_bias among the weights"):
-        module.init_params(mx.init.One(), given, {})
-    module.init_params(mx.init.Constant(7), given, {}, allow_missing=True)
-    assert module.get_params()[0]["fc2_bias"].asnumpy().tolist() == [0, 0, 0]
-    assert_same(
-        numpy_of(module.get_params()[0]) | {"fc2_bias": 0}, numpy_of(weights()) | {"fc2_bias": 0}
-    )
-
-
-def test_a_variable_names_its_initializer() -> None:
-    weight = mx.sym.var("w_weight", init=mx.init.Constant(3))
-    module = Module(
-        mx.sym.FullyConnected(mx.sym.var("data"), weight=weight, num_hidden=2), label_names=None
-    )
-    module.bind([("data", (2, 3))], for_training=False)
-    module.init_params()
-    assert set(module.get_params()[0]["w_weight"].asnumpy().ravel()) == {3}
-
-
-def test_no_initializer_initializes_nothing() -> None:
-    module = Module(mlp())
-    module.bind(DATA, LABEL)
-    with pytest.raises(ArgumentError, match="expected an initializer for fc1_bias, got None"):
-        module.init_params(None)
-
-
-def test_weights_of_another_shape_are_refused() -> None:
-    module = bound()
-    with pytest.raises(ArgumentError, match=r"expected fc2_bias of shape \(3,\), got \(4,\)"):
-        module.set_params(weights() | {"fc2_bias": mx.nd.ones(4)}, {})
-
-
-def test_unknown_weights_are_refused_unless_allowed() -> None:
-    module = bound()
-    with pytest.raises(ArgumentError, match="got 'fc9'; pass allow_extra=True"):
-        module.set_params(weights() | {"fc9": mx.nd.ones(1)}, {})
-    module.set_params(weights() | {"fc9": mx.nd.ones(1)}, {}, allow_extra=True)
-    assert "fc9" not in module.get_params()[0]
-
-
-def test_missing_weights_stay_as_they_were_trained() -> None:
-    module = bound()
-    wanted = trained(module)
-    module.set_params({"fc2_bias": mx.nd.ones(3)}, {}, allow_missing=True)
-    assert_same(numpy_of(module.get_params()[0]), wanted | {"fc2_bias": np.ones(3)}, 0)
-
-
-@pytest.mark.parametrize("what", ["init_params", "set_params"])
-def test_weights_that_are_there_are_kept_with_a_warning(what: str) -> None:
-    module = bound()
-    arguments = (None,) if what == "init_params" else ({}, {})
-    with pytest.warns(UserWarning, match=f"Module.{what}: expected force_init=True"):
-        getattr(module, what)(*arguments, force_init=False)
-    assert_same(numpy_of(module.get_params()[0]), numpy_of(weights()), 0)
-
-
-def test_weights_that_are_set_are_those_that_a_store_goes_on_from() -> None:
-    """In MXNet the store goes on from its own, and what was set is lost at the next update."""
-    module = bound(context=TWO)
-    trained(module)
-    module.set_params(weights(), {})
-    module.forward_backward(batch())
-    for arrays in module._exec_group.grad_arrays:
-        for array in arrays:
-            array[:] = 0
-    module._optimizer.momentum = 0.0
-    module._optimizer.wd = 0.0
-    module.update()
-    assert_same(numpy_of(module.get_params()[0]), numpy_of(weights()), 1e-6)
-
-
-def test_weights_are_snapshots() -> None:
-    module = bound()
-    trained(module, 1)
-    before = module.get_params()[0]["fc2_bias"]
-    kept = before.asnumpy()
-    module.forward_backward(batch(seed=9))
-    module.update()
-    assert abs(module.get_params()[0]["fc2_bias"].asnumpy() - kept).max() > 1e-4
-    np.testing.assert_array_equal(before.asnumpy(), kept)
-
-
-def test_moving_averages_are_those_of_the_last_pass_of_training() -> None:
-    symbol = mx.sym.BatchNorm(mx.sym.var("data"), name="bn", momentum=0.5)
-    module = Module(symbol, label_names=None)
-    module.bind([("data", (4, 2))])
-    module.init_params()
-    data = values((4, 2), 1)
-    module.get_params()
-    module.forward(DataBatch([data], None), is_train=True)
-    wanted = data.asnumpy().mean(axis=0) / 2
-    np.testing.assert_allclose(
-        module.get_params()[1]["bn_moving_mean"].asnumpy(), wanted, atol=1e-6
-    )
-
-
 # -- optimizer -------------------------------------------------------------------------------------
 
 
@@ -548,58 +435,6 @@ def test_an_optimizer_that_lacks_a_weight_is_not_borrowed() -> None:
     other.init_params()
     with pytest.raises(ArgumentError, match=r"expected weights among .* got fc7_weight"):
         other.borrow_optimizer(module)
-
-
-# -- steps -----------------------------------------------------------------------------------------
-
-
-def test_a_module_that_is_not_for_training_has_no_gradients() -> None:
-    module = bound(for_training=False)
-    module.forward(batch())
-    with pytest.raises(ModuleStateError, match="bind it with for_training=True"):
-        module.backward()
-
-
-def test_gradients_of_inputs_are_there_only_where_asked_for() -> None:
-    module = bound()
-    module.forward_backward(batch())
-    with pytest.raises(ModuleStateError, match="bind it with inputs_need_grad=True"):
-        module.get_input_grads()
-
-
-@pytest.mark.parametrize("context", [mx.cpu(0), TWO], ids=["one", "two"])
-def test_heads_of_outputs_are_cut_over_the_devices(context: Any) -> None:
-    symbol = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, no_bias=True, name="fc")
-    module = Module(symbol, label_names=None, context=context)
-    module.bind([("data", (4, 2))], inputs_need_grad=True)
-    weight, data, head = values((3, 2), 1), values((4, 2), 2), values((4, 3), 3)
-    module.init_params(None, {"fc_weight": weight})
-    for given in (head, [head]):
-        module.forward(DataBatch([data], None))
-        module.backward(given)
-        wanted = head.asnumpy() @ weight.asnumpy()
-        np.testing.assert_allclose(module.get_input_grads()[0].asnumpy(), wanted, atol=1e-6)
-        slopes = sum(g.asnumpy() for g in module._exec_group.grad_arrays[0])
-        np.testing.assert_allclose(slopes, head.asnumpy().T @ data.asnumpy(), atol=1e-5)
-
-
-def test_an_output_that_is_no_loss_needs_a_head() -> None:
-    symbol = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
-    module = Module(symbol, label_names=None)
-    module.bind(DATA)
-    module.init_params()
-    module.forward(DataBatch([values((ROWS, INPUTS), 1)], None))
-    with pytest.raises(ArgumentError, match="expected out_grads for output fc_output"):
-        module.backward()
-
-
-def test_states_are_given_or_a_number() -> None:
-    module = bound()
-    for arguments in ({}, {"states": [], "value": 1}):
-        with pytest.raises(ArgumentError, match="expected either states or value"):
-            module.set_states(**arguments)
-    with pytest.raises(ArgumentError, match="expected merge_multi_context=False"):
-        module.get_states()
 
 
 # -- files -----------------------------------------------------------------------------------------

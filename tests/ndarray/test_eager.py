@@ -1,3 +1,4 @@
+import weakref
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,17 @@ def test_several_outputs_fill_a_list() -> None:
     outs = [nd.zeros((2, 1)), nd.zeros((2, 1))]
     nd.split(nd.array([[1, 2], [3, 4]]), num_outputs=2, axis=1, out=outs)
     assert [out.tolist() for out in outs] == [[[1], [3]], [[2], [4]]]
+
+
+def test_a_loop_that_never_waits_keeps_no_variables_of_small_results() -> None:
+    x = nd.ones((1 << 16) + 1)  # too large to be summed in the calling thread
+    first = x.sum()
+    variable = weakref.ref(first._var)
+    del first
+    for _ in range(300):
+        x.sum()
+    nd.waitall()
+    assert variable() is None
 
 
 def test_infinities_and_nans_come_without_a_warning() -> None:

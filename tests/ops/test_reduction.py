@@ -71,6 +71,16 @@ def test_norm_of_integers_is_cut() -> None:
     assert run_operator("norm", X.astype(np.int32)).tolist() == [7]  # of 7.416
 
 
+@pytest.mark.parametrize("size", [1e30, 1e-30])
+@pytest.mark.parametrize("name", ["norm", "_npi_norm"])
+def test_norm_is_right_where_squares_leave_the_range(name: str, size: float) -> None:
+    attrs = {"axis": (1,)} if name == "norm" else {"axis": (1,), "ord": 2.0, "flag": 0}
+    rows = np.array([[3, 4], [0, 0], [np.inf, 1], [np.nan, 1]], np.float32) * np.float32(size)
+    found = run_operator(name, rows, **attrs)
+    found = found[0] if isinstance(found, list | tuple) else found
+    np.testing.assert_allclose(found, [5 * size, 0, np.inf, np.nan], rtol=1e-6)
+
+
 def test_norm_of_other_orders_is_refused() -> None:
     with pytest.raises(OperatorError, match="ord 1 or 2, got 3"):
         run_operator("norm", X, ord=3)

@@ -48,6 +48,15 @@ def test_a_pause_records_nothing() -> None:
     assert recorded() == ["resumed"]
 
 
+def test_options_that_change_in_a_pause_do_not_end_it(running: Path) -> None:
+    profiler.pause()
+    profiler.set_config(filename=str(running), continuous_dump=False)
+    one("paused")
+    profiler.resume()
+    one("resumed")
+    assert recorded() == ["resumed"]
+
+
 @pytest.mark.usefixtures("trace_file")
 def test_resuming_a_stopped_profiler_does_not_start_it() -> None:
     profiler.resume()

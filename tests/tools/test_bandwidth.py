@@ -71,9 +71,18 @@ def test_with_an_optimizer_there_is_no_sum_to_compare() -> None:
 def test_each_so_many_batches_are_printed(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--num-batches", "4", "--disp-batches", "2", "--cpus", "0,1,2") == 0
     first, *lines = capsys.readouterr().out.splitlines()
-    assert first == "2 gradients, 0.0 MB, on 3 devices"
+    assert first == "2 gradients, 0.0 MB, on cpu(0), cpu(1), cpu(2)"
     assert [line.split(":")[0] for line in lines] == ["batch 2", "batch 4", "average"]
     assert all(" GB/s per device, error " in line for line in lines)
+
+
+def test_one_device_is_told_that_it_sends_nothing(
+    tiny: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--num-batches", "1", "--cpus", "2") == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == "2 gradients, 0.0 MB, on cpu(2)"
+    assert second == "one device sends nothing: --cpus takes a list of numbers, such as 0,1"
 
 
 def test_results_need_not_be_compared(tiny: None, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,10 +1,16 @@
 """GPUDevice: memory, streams and copies of one CUDA device.
 
-Three non-blocking streams: ``compute`` runs kernels, ``upload`` takes copies that end here,
-``download`` those that go to the host. Every array is allocated on ``compute``, where a block that
-was freed may still have work pending. So work on ``compute`` needs no care, and ``upload`` comes
-behind what ``compute`` was given before each launch and keeps its arrays until it is through with
-them. ``MXNET_GPU_WORKER_NSTREAMS`` puts more streams beside ``compute``; these do as ``upload``.
+Four non-blocking streams: ``compute`` runs kernels, ``upload`` takes copies that end here,
+``download`` those that go to the host, ``communication`` what stores do. Every array is allocated
+on ``compute``, where a block that was freed may still have work pending. So work on ``compute``
+needs no care, and ``upload`` comes behind what ``compute`` was given before each launch and keeps
+its arrays until it is through with them. ``MXNET_GPU_WORKER_NSTREAMS`` puts more streams beside
+``compute``; these do as ``upload``.
+
+Sums of gradients run while ``compute`` goes on, so ``communication`` only waits for what the engine
+knows of: the launches that use the same arrays. It keeps its arrays, too. What it needs for itself
+is allocated on it (`GPUDevice.empty_beside`); to write an array that was not used before, whoever
+pushes has to come behind ``compute`` (`gluonish.kvstore.transfer.push_beside`).
 """
 
 import os
@@ -42,6 +48,7 @@ class GPUDevice:
         "_pid",
         "_raw",
         "_ways",
+        "communication",
         "compute",
         "context",
         "copy_lane",
@@ -62,7 +69,7 @@ class GPUDevice:
         self.xp_name = "cupy"
         self.lane: Lane = ("gpu", number, "compute")
         self.copy_lane: Lane = ("gpu", number, "copy")
-        self.priority_lane: Lane = self.lane  # a stream runs its operations in order
+        self.priority_lane: Lane = ("gpu", number, "priority")
         self._pid = os.getpid()
         self._ways: set[int] = set()  # GPUs that copies have come from
         self._raw = cupy.cuda.Device(number)
@@ -74,7 +81,12 @@ class GPUDevice:
         )
         self.upload = DeviceStream(cupy, self._raw, after=self.compute)
         self.download = DeviceStream(cupy, self._raw)
-        self.streams: Mapping[Lane, Stream] = {self.lane: self.compute, self.copy_lane: self.upload}
+        self.communication = DeviceStream(cupy, self._raw, keeps=True)
+        self.streams: Mapping[Lane, Stream] = {
+            self.lane: self.compute,
+            self.copy_lane: self.upload,
+            self.priority_lane: self.communication,
+        }
 
     def empty(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
         """Return an array of undefined values in the pool.
@@ -91,10 +103,19 @@ class GPUDevice:
         with self._raw, self.compute.raw:
             return self.xp.empty(shape, dtype)
 
-    def _current(self) -> DeviceStream:
-        """The stream that a launch runs on; `compute` outside launches."""
+    def empty_beside(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
+        """Return an array of undefined values for ``communication`` alone.
+
+        Raises:
+            MemoryError: if there is no memory for it.
+        """
+        with self._raw, self.communication.raw:
+            return self.xp.empty(shape, dtype)
+
+    def current(self) -> DeviceStream:
+        """Return the stream that a launch runs on; `compute` outside launches."""
         current = self.xp.cuda.get_current_stream().ptr
-        for stream in (self.upload, *self.compute.beside):
+        for stream in (self.upload, self.communication, *self.compute.beside):
             if current == stream.raw.ptr:
                 return stream
         return self.compute
@@ -112,7 +133,7 @@ class GPUDevice:
         flat = np.frombuffer(pinned, np.uint8, out.nbytes)
         staged = flat.view(out.dtype).reshape(out.shape)
         np.copyto(staged, source, casting="unsafe")
-        stream = self._current()
+        stream = self.current()
         with self._raw:
             cuda.runtime.memcpyAsync(
                 out.data.ptr,
@@ -128,7 +149,7 @@ class GPUDevice:
         if not out.size:
             return
         runtime = self.xp.cuda.runtime
-        stream = self._current()
+        stream = self.current()
         with self._raw, stream.raw:
             near, owner = source, source.device.id
             if owner != self.context.device_id:
@@ -190,7 +211,7 @@ class GPUDevice:
 
         What is under way holds memory, too: it is waited for.
         """
-        for stream in (self.compute, self.upload):
+        for stream in (self.compute, self.upload, self.communication, *self.compute.beside):
             stream.synchronize_event(stream.record())
             stream.release()
         self.pool.release()

@@ -4,7 +4,9 @@ A kernel comes with a grain, an estimate of the steps that are worth waking a th
 type is tuned (``MXNET_USE_OPERATOR_TUNING``), its first runs of about that size are timed in one
 thread, and so is once, in the process, how long a team of threads takes to start; then a run goes
 to the team where that is quicker, whatever the estimate said, within a factor of four of it. Where
-it is not tuned, ``MXNET_CPU_PARALLEL_SIZE`` elements are the border. Results are the same.
+it is not tuned, ``MXNET_CPU_PARALLEL_SIZE`` elements are the border. Results are the same: sums are
+made of parts that do not depend on the threads. Yet LLVM is free to compute the last elements of a
+thread's chunk by other instructions, so ``MXNET_ENFORCE_DETERMINISM`` turns the measurement off.
 """
 
 import math
@@ -14,6 +16,7 @@ from time import perf_counter
 
 from gluonish.core.config import (
     MXNET_CPU_PARALLEL_SIZE,
+    MXNET_ENFORCE_DETERMINISM,
     MXNET_USE_NUM_CORES_OPERATOR_TUNING,
     MXNET_USE_OPERATOR_TUNING,
 )
@@ -52,6 +55,8 @@ def _team_start_s(threads: int) -> float:
 
 def is_tuned(source: str) -> bool:
     """Whether a kernel's border is measured; if not, `fixed_border` tells it."""
+    if MXNET_ENFORCE_DETERMINISM.value:
+        return False
     return types_of(source) <= set(MXNET_USE_OPERATOR_TUNING.value)
 
 
@@ -82,7 +87,7 @@ class Timing:
 
     def takes(self, extent: int) -> bool:
         """Whether a run of so many steps tells something, and is not too long for one thread."""
-        return self._grain <= extent * FACTOR <= self._grain * FACTOR**2
+        return extent > 0 and self._grain <= extent * FACTOR <= self._grain * FACTOR**2
 
     def run(self, extent: int, alone: Callable[[], None]) -> int:
         """Time a run in one thread.

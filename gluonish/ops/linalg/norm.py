@@ -20,7 +20,7 @@ from gluonish.ops.composite import composite_gradient
 from gluonish.ops.linalg.matrices import iterative
 from gluonish.ops.linalg.svd import svd
 from gluonish.ops.precision import as_real
-from gluonish.ops.reduction import MAX, MIN, sum_
+from gluonish.ops.reduction import MAX, MIN, root_of_squares, sum_
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.transpose import swap_axes, transpose
@@ -104,7 +104,7 @@ def _of_singular(xp: ModuleType, values: Any, ord: float, flag: int) -> Any:  # 
 def _norm(xp: ModuleType, x: Any, axes: Shape, ord: float, flag: int) -> Any:  # noqa: A002
     kind = _kind(axes, ord, flag)
     if kind == "root":
-        return xp.sqrt(xp.add.reduce(x * x, axis=axes))
+        return root_of_squares(xp, x, axes)
     size = xp.abs(x)
     if kind == "power":
         if ord == 0:

@@ -78,8 +78,9 @@ def pack_entry(entry: ImageEntry, root: str | os.PathLike[str], packing: Packing
     path = os.path.join(root, entry.path)
     with open_to_read(path, "image") as file:
         stored = file.read()
-    several = packing.pack_label and len(entry.labels) > 1
-    label = np.array(entry.labels, np.float32) if several else entry.labels[0]
+    first, *others = entry.labels
+    several = packing.pack_label and others
+    label = np.array(entry.labels, np.float32) if several else first
     header = IRHeader(0, label, entry.number, 0)
     if packing.pass_through:
         return pack(header, stored)

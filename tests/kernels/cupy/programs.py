@@ -1,6 +1,5 @@
 """Programs for any device, run on the double of CuPy and on real GPUs."""
 
-import gc
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.gluon import nn
+from tests.kernels.cupy.machine import Race
 
 __all__ = [
     "computes_in_memory_of_an_upload",
@@ -91,10 +91,8 @@ def uploads_into_used_memory() -> None:
         x = nd.ones((64,), ctx=mx.gpu(0))
         y = x + 1
         del x
-        gc.collect()
         z = nd.ones((64,)).as_in_context(mx.gpu(0))
         del y, z
-        gc.collect()
 
 
 def computes_in_memory_of_an_upload() -> None:
@@ -102,7 +100,6 @@ def computes_in_memory_of_an_upload() -> None:
     host = nd.ones((64,))
     for _ in range(4):
         host.as_in_context(mx.gpu(0))
-        gc.collect()
         nd.zeros((64,), ctx=mx.gpu(0))
 
 
@@ -135,3 +132,13 @@ def run_program(steps: Any, places: tuple[mx.Context, ...]) -> list[Any]:
         else:
             read.append(a.asnumpy())
     return [*read, *(a.asnumpy() for a in arrays)]
+
+
+def failures(program: Any) -> str:
+    """Run a program to its end; return what failed in it, or nothing."""
+    try:
+        program()
+        nd.waitall()
+    except (Race, mx.MXNetError) as error:
+        return f"{error} {error.__cause__!r}"
+    return ""

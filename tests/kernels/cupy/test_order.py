@@ -11,9 +11,10 @@ import gluonish as mx
 from gluonish import nd
 from gluonish.engine import use_engine
 from gluonish.kernels.cupy import DeviceStream
-from tests.kernels.cupy.machine import Machine, Race
+from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.programs import (
     computes_in_memory_of_an_upload,
+    failures,
     run_program,
     stages_through_pinned_memory,
     uploads_into_used_memory,
@@ -35,15 +36,6 @@ def test_memory_is_used_again_only_when_everybody_is_through(gpus: Any, program:
     nd.waitall()
 
 
-def _failures(program: Any) -> str:
-    try:
-        program()
-        nd.waitall()
-    except (Race, mx.MXNetError) as error:
-        return f"{error} {error.__cause__!r}"
-    return ""
-
-
 def test_double_finds_an_upload_that_does_not_come_behind_the_kernels(
     gpus: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,7 +43,7 @@ def test_double_finds_an_upload_that_does_not_come_behind_the_kernels(
         pytest.skip("the naive engine synchronizes after each launch")
     nd.zeros((1,), ctx=mx.gpu(0))
     monkeypatch.setattr(nd.zeros((1,), ctx=mx.gpu(0))._device.upload, "_after", None)
-    assert "Race" in _failures(uploads_into_used_memory)
+    assert "Race" in failures(uploads_into_used_memory)
 
 
 @pytest.mark.parametrize("program", [computes_in_memory_of_an_upload, stages_through_pinned_memory])
@@ -61,7 +53,7 @@ def test_double_finds_memory_that_is_not_kept(
     if not threaded(gpus):
         pytest.skip("the naive engine synchronizes after each launch")
     monkeypatch.setattr(DeviceStream, "keep", lambda self, *used: None)
-    assert "Race" in _failures(program)
+    assert "Race" in failures(program)
 
 
 def test_kernels_need_no_events(gpus: Any, machine: Machine) -> None:

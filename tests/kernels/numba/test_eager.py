@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from typing import Any
 
 import ml_dtypes
@@ -224,3 +226,15 @@ def test_the_first_call_has_the_bits_of_all_others_where_time_must_not_decide() 
     assert (LargeKernel(op).compiles, warm("tanh").compiles) == (False, True)
     with MXNET_ENFORCE_DETERMINISM.override(True):
         assert LargeKernel(op).compiles
+
+
+def test_sums_that_overflow_give_infinity_without_a_warning() -> None:
+    program = (
+        "import gluonish as mx\n"
+        "x = mx.nd.ones((512, 512), dtype='float16') * 1000\n"
+        "print(x.sum().asscalar())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout.strip(), done.stderr) == ("inf", "")

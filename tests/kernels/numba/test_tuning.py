@@ -7,6 +7,7 @@ import pytest
 
 from gluonish.core.config import (
     MXNET_CPU_PARALLEL_SIZE,
+    MXNET_ENFORCE_DETERMINISM,
     MXNET_USE_NUM_CORES_OPERATOR_TUNING,
     MXNET_USE_OPERATOR_TUNING,
 )
@@ -85,6 +86,10 @@ def test_runs_far_from_the_estimate_are_not_timed(extent: int, takes: bool) -> N
     assert Timing(1000).takes(extent) is takes
 
 
+def test_a_run_of_no_steps_is_not_timed() -> None:
+    assert not tuning.Timing(0).takes(0)
+
+
 def test_fixed_border_is_elements_of_a_plain_operation() -> None:
     with MXNET_CPU_PARALLEL_SIZE.override(200_000):
         assert fixed_border(2 * GRAIN, 2 * GRAIN) == 200_000
@@ -100,6 +105,25 @@ def test_types_are_those_of_the_views() -> None:
     with MXNET_USE_OPERATOR_TUNING.override(("float32",)):
         assert is_tuned(SOURCE)
         assert not is_tuned(SOURCE + "f64(")
+
+
+@pytest.mark.parametrize("enforced", [False, True])
+def test_measured_time_decides_nothing_where_determinism_is_enforced(
+    monkeypatch: pytest.MonkeyPatch, enforced: bool
+) -> None:
+    timed = []
+
+    def perf_counter() -> float:
+        timed.append(1)
+        return 0.0
+
+    monkeypatch.setattr(tuning, "perf_counter", perf_counter)
+    kernel = compile_kernel(SOURCE + "# measured, or not\n")
+    x = np.ones(GRAIN, np.float32)
+    with MXNET_ENFORCE_DETERMINISM.override(enforced):
+        kernel(GRAIN, np.array([x.ctypes.data, x.ctypes.data], np.int64))
+    assert bool(timed) is not enforced
+    np.testing.assert_array_equal(x, 2)
 
 
 @pytest.mark.parametrize("types", [(), ("float32",)])
