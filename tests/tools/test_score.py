@@ -38,8 +38,15 @@ def rows_of(text: str) -> list[list[str]]:
     return [line.split() for line in lines[start:]]
 
 
-@pytest.mark.parametrize("mode", ["inference", "training"])
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("dtype", "mode"),
+    [
+        ("float32", "inference"),
+        ("float32", "training"),
+        ("bfloat16", "inference"),
+        pytest.param("bfloat16", "training", marks=pytest.mark.slow),  # by NumPy, without AVX-512
+    ],
+)
 def test_every_cell_has_a_rate(mode: str, dtype: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--mode", mode, "--dtype", dtype, "--networks", "alexnet,resnet-50")
     assert run(*options, "--batch-sizes", "1,3") == 0
