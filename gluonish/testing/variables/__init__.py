@@ -1,10 +1,12 @@
 """Checks that every environment variable acts, by groups as in `gluonish.core.config`."""
 
 from gluonish.testing.variables import (  # noqa: F401  # they register their checks
+    bulk_segments,
     communication,
     data,
     files,
     graph,
+    kernel_teams,
     libraries,
     memory,
     profiler,
