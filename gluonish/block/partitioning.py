@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from gluonish.block.tracing import Traced
 from gluonish.core.spec import PartialSpec
 from gluonish.graph.ir import Value
 from gluonish.ndarray import NDArray
+from gluonish.parameter import Parameter
 from gluonish.symbol import Symbol
 from gluonish.symbol.partition import partition
 from gluonish.symbol.subgraph import backend_of_environment
@@ -15,6 +17,21 @@ if TYPE_CHECKING:
     from gluonish.hybrid_block import HybridBlock
 
 __all__ = ["partitioned_outputs"]
+
+# The value, an array and its version, that a back end gave each parameter it added.
+_given: WeakKeyDictionary[Parameter, tuple[NDArray, int]] = WeakKeyDictionary()
+
+
+def _value_of(parameter: Parameter) -> tuple[NDArray, int]:
+    """Return the array on the first device, and how often it was written."""
+    array = parameter.list_data()[0]
+    return array, array._var.version
+
+
+def _is_as_given(parameter: Parameter) -> bool:
+    array, version = _value_of(parameter)
+    given, given_version = _given[parameter]
+    return array is given and version == given_version
 
 
 def partitioned_outputs(
@@ -26,8 +43,9 @@ def partitioned_outputs(
     """Return the outputs of a traced call after all back ends; None if there are none.
 
     Args:
-        block: The block; parameters that back ends add become its own, and can be trained. They
-            get the back end's values at every trace.
+        block: The block; parameters that back ends add become its own, and can be trained. At
+            every trace they get the back end's values, but those that were written since then,
+            by a Trainer say, or when they were loaded.
         traced: The call.
         arrays: Its arrays; parameters have values where they do.
         backends: Registered names and options. Without any, ``MXNET_SUBGRAPH_BACKEND`` may name
@@ -53,7 +71,10 @@ def partitioned_outputs(
         )
         if parameter._data is None:
             parameter.initialize(ctx=contexts)
+        elif parameter not in _given or not _is_as_given(parameter):
+            return parameter.name
         parameter.set_data(array)
+        _given[parameter] = _value_of(parameter)
         return parameter.name
 
     for name, options in backends:

@@ -206,6 +206,28 @@ def test_new_parameters_become_those_of_the_block(tmp_path: Path) -> None:
     np.testing.assert_allclose(again(X).asnumpy(), expected, rtol=1e-5)
 
 
+def test_new_parameters_keep_what_training_made_of_them_and_follow_the_block_else() -> None:
+    net = nn.Dense(3, bias_initializer="ones", prefix="net_")
+    net.initialize()
+    with lent_backend("folding", Folding):
+        net.optimize_for(X, backend="folding")
+        added = net.collect_params()["net_folding0_bias"]
+        net.bias.set_data(nd.full((3,), 4))
+        net.hybridize(backend="folding")
+        net(X)
+        np.testing.assert_allclose(added.data().asnumpy(), [8, 8, 8])
+        trainer = gluon.Trainer({"added": added}, "sgd", {"learning_rate": 1.0})
+        with autograd.record():
+            y = net(X)
+        y.backward()
+        trainer.step(1)
+        trained = added.data().asnumpy()
+        assert not np.array_equal(trained, [8, 8, 8])
+        net.hybridize(backend="folding")
+        net(X)
+        np.testing.assert_array_equal(added.data().asnumpy(), trained)
+
+
 def test_a_forward_in_the_style_of_numpy_goes_through_backends() -> None:
     class Net(gluon.HybridBlock):
         def forward(self, x: Any) -> Any:
