@@ -122,7 +122,8 @@ class Subgraph:
 
         Args:
             name: Its name, which gets that of the subgraph in front.
-            array: Its value. `Symbol.optimize_for` adds it to ``args``, a block to its parameters.
+            array: Its value. `Symbol.optimize_for` adds it to ``args``, a block to its parameters;
+                where it was trained or loaded since, it keeps that when the block is traced anew.
 
         Raises:
             NotSupportedError: if there is no place for it: no ``args`` were given.

@@ -177,7 +177,7 @@ def _accumulation() -> str:
             found.append(float(nd.log_softmax(x).max().asscalar()))
     logarithms = [round(-value / float(np.log(2)), 1) for value in found]
     expect(MXNET_SAFE_ACCUMULATION, logarithms == [12, 11], "logarithms 12 and 11", logarithms)
-    return "the sum of 4096 float16 ones was 4096 with it and 2048 without"
+    return "log_softmax added 4096 float16 ones up to 4096 with it and to 2048 without"
 
 
 @observes(MXNET_ENFORCE_DETERMINISM)
