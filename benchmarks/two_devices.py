@@ -84,11 +84,15 @@ def trace(step: Any) -> dict[str, float]:
 
     with engine_trace() as ran:
         step()
-    sums = [(x.start, x.end) for x in ran if x.name.startswith("kvstore")]
-    backward = [(x.start, x.end) for x in ran if x.name.endswith("_backward")]
-    compute = [[(x.start, x.end) for x in ran if x.lane == ("cpu", i, "compute")] for i in range(2)]
+
+    def seconds(job: Any) -> tuple[float, float]:
+        return job.start_ns / 1e9, job.stop_ns / 1e9
+
+    sums = [seconds(x) for x in ran if x.name.startswith("kvstore")]
+    backward = [seconds(x) for x in ran if x.name.endswith("_backward")]
+    compute = [[seconds(x) for x in ran if x.lane == ("cpu", i, "compute")] for i in range(2)]
     return {
-        "step_s": max(x.end for x in ran) - min(x.start for x in ran),
+        "step_s": max(seconds(x)[1] for x in ran) - min(seconds(x)[0] for x in ran),
         "sums_s": sum(end - start for start, end in sums),
         "sums_during_backward_s": covered(sums, backward),
         "both_devices_compute_s": covered(*compute),

@@ -23,7 +23,8 @@ from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import ones
 from gluonish.optimizer import SGD, get_updater
 from gluonish.parameter import Parameter
-from gluonish.testing.engine_trace import Ran, engine_trace
+from gluonish.profiler.events import Job
+from gluonish.testing.engine_trace import engine_trace
 from gluonish.testing.variables.check import NotHereError, expect, observes
 from gluonish.testing.variables.process import run_program
 from gluonish.trainer import Trainer
@@ -31,7 +32,7 @@ from gluonish.trainer import Trainer
 __all__: list[str] = []
 
 
-def _sum(size: int, devices: int = 2) -> list[Ran]:
+def _sum(size: int, devices: int = 2) -> list[Job]:
     """Let a store of the environment's settings add up arrays, and return what ran for that."""
     values = [ones((size,), ctx=cpu(i)) for i in range(devices)]
     store = KVStore("device")
@@ -41,7 +42,7 @@ def _sum(size: int, devices: int = 2) -> list[Ran]:
     return ran
 
 
-def _named(ran: list[Ran], name: str) -> int:
+def _named(ran: list[Job], name: str) -> int:
     return sum(entry.name == name for entry in ran)
 
 
