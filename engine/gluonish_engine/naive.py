@@ -62,7 +62,7 @@ class NaiveEngine(Engine):
                 failure = None
                 try:
                     if self._stream_lanes:
-                        self._run(fn, lane)
+                        self._run(fn, lane, name)
                     else:
                         fn()
                 except BaseException as error:
@@ -131,10 +131,10 @@ class NaiveEngine(Engine):
             frame = frame.f_back
         return False
 
-    def _run(self, fn: Callable[[], None], key: Hashable) -> None:
+    def _run(self, fn: Callable[[], None], key: Hashable, name: str) -> None:
         target: Any = self._lanes.get(key)
         if isinstance(target, StreamLane):
-            target.stream.launch(fn)
+            target.stream.launch(fn, name)
             target.synchronize(target.mark())
         else:
             fn()

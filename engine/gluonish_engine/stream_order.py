@@ -39,7 +39,7 @@ class StreamOrder:
             if other is not lane:
                 lane.wait_for(other, stamp)
         try:
-            lane.stream.launch(call.fn)
+            lane.stream.launch(call.fn, call.name)
         finally:
             stamp = lane.mark()
             with self._core.lock:

@@ -28,8 +28,8 @@ class Stream(Protocol):
     Every method may be called from any thread and makes the device current by itself.
     """
 
-    def launch(self, fn: Callable[[], None]) -> None:
-        """Run ``fn`` in the calling thread with this device and stream current."""
+    def launch(self, fn: Callable[[], None], name: str) -> None:
+        """Run ``fn``, the operator ``name``, in this thread with device and stream current."""
         ...
 
     def record(self) -> Any:

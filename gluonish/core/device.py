@@ -47,6 +47,7 @@ class Device(Protocol):
         xp_name: ``"numpy"`` or ``"cupy"``.
         lane: Engine lane of its compute work.
         copy_lane: Engine lane of copies that end here.
+        ahead_lane: Engine lane of copies into arrays that `empty_ahead` gave.
         priority_lane: Engine lane of work that must not wait behind compute: a kvstore's sums.
         streams: The lanes of it that launch on a stream, with the stream; none for a CPU.
     """
@@ -56,11 +57,21 @@ class Device(Protocol):
     xp_name: str
     lane: Lane
     copy_lane: Lane
+    ahead_lane: Lane
     priority_lane: Lane
     streams: Mapping[Lane, Stream]
 
     def empty(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
         """Return an array of undefined values here.
+
+        Raises:
+            MemoryError: if there is no memory for it.
+        """
+
+    def empty_ahead(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
+        """Return an array that a copy on ``ahead_lane`` fills before any other use of it.
+
+        None where that gains nothing: then `empty` and the other lanes serve.
 
         Raises:
             MemoryError: if there is no memory for it.
@@ -73,19 +84,28 @@ class Device(Protocol):
             MemoryError: if there is no memory for it.
         """
 
-    def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
+    def from_host(self, source: np.ndarray[Any, Any], out: Any, *, stays: bool = False) -> None:
         """Copy a host array into ``out``, which lies here, converting its dtype.
 
         On a device with streams this belongs into an engine operation; ``source`` may change when
-        it returns.
+        it returns, unless it ``stays`` as it is until that operation is done.
         """
 
     def from_peer(self, source: Any, out: Any) -> None:
         """Copy an array of this device, or one of its kind, into ``out``, converting its dtype."""
 
-    def to_host(self, source: Any, /) -> np.ndarray[Any, Any]:
-        """Return a copy on the host of an array here whose values the engine has waited for."""
+    def to_host(
+        self, source: Any, out: np.ndarray[Any, Any] | None = None, /
+    ) -> np.ndarray[Any, Any]:
+        """Return a copy on the host of an array here whose values the engine has waited for.
+
+        Only devices with streams know ``out``: contiguous host memory of its dtype and shape, which
+        they fill instead of new memory.
+        """
         raise NotImplementedError
+
+    def note(self, name: str) -> None:
+        """Say which operator of a launch comes next, for messages; only where there are streams."""
 
     def empty_cache(self) -> None:
         """Give memory that is kept for later arrays back to the driver."""
@@ -96,13 +116,14 @@ class Device(Protocol):
 
 
 _Empty = Callable[[Shape, np.dtype[Any]], Any]
-_Copy = Callable[[Any], np.ndarray[Any, Any]]
+_Copy = Callable[..., np.ndarray[Any, Any]]
 
 
 class CPUDevice:
     """A CPU context: NumPy arrays in ordinary memory, which the C library keeps for later ones."""
 
     __slots__ = (
+        "ahead_lane",
         "context",
         "copy_lane",
         "lane",
@@ -122,22 +143,28 @@ class CPUDevice:
         self.xp: ModuleType = np
         self.xp_name = "numpy"
         self.lane: Lane = ("cpu", context.device_id, "compute")
-        self.copy_lane: Lane = ("cpu", context.device_id, "copy")
+        self.copy_lane = self.ahead_lane = ("cpu", context.device_id, "copy")
         self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
+
+    def empty_ahead(self, shape: Shape, dtype: np.dtype[Any]) -> None:
+        """Return nothing: a copy on the host needs no care."""
 
     def empty_beside(self, shape: Shape, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         """Return an array of undefined values."""
         raw: np.ndarray[Any, Any] = self.empty(shape, dtype)
         return raw
 
-    def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
+    def from_host(self, source: np.ndarray[Any, Any], out: Any, *, stays: bool = False) -> None:
         """Copy ``source`` into ``out``, converting its dtype."""
         np.copyto(out, source, casting="unsafe")
 
     def from_peer(self, source: Any, out: Any) -> None:
         """Copy ``source`` into ``out``, converting its dtype."""
         out[...] = source
+
+    def note(self, name: str) -> None:
+        """Do nothing: an operator here fails where it runs."""
 
     def empty_cache(self) -> None:
         """Give memory that is kept for later arrays back to the system."""
@@ -194,6 +221,10 @@ class GPUSupport(Protocol):
         """Return the device of a GPU context."""
         raise NotImplementedError
 
+    def make_pinned(self, context: Context) -> Device | None:
+        """Return the device of a context of page-locked host memory; None where no GPU is."""
+        raise NotImplementedError
+
     def count(self) -> int:
         """Return how many GPUs there are, 0 without CuPy."""
         raise NotImplementedError
@@ -247,7 +278,12 @@ def gpu_capability(device_id: int) -> int:
 
 
 def _make_device(context: Context) -> Device:
-    return _support().make_device(context) if context.is_gpu else CPUDevice(context)
+    if context.is_gpu:
+        return _support().make_device(context)
+    pinned = None
+    if context.device_type == "cpu_pinned" and _gpu_support:
+        pinned = _gpu_support[0].make_pinned(context)
+    return pinned or CPUDevice(context)
 
 
 def _empty_cache(context: Context) -> None:

@@ -72,6 +72,7 @@ class Executable:
         self.device = device
         self.name = name
         self._lines = lines
+        self._note = device.note if device.streams else None
         self.layout = FrameLayout(
             nodes,
             externals,
@@ -288,8 +289,10 @@ class Executable:
                 self._prepared = versions
 
     def _run(self, steps: Steps, frame: Frame, key: Key) -> None:
-        xp = self.device.xp
+        xp, note = self.device.xp, self._note
         for step in steps:
+            if note is not None:
+                note(step.op.name)
             try:
                 step.run(xp, frame, key)
             except Exception as error:

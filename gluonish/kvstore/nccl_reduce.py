@@ -13,6 +13,8 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import DeviceError
+from gluonish.kernels.cupy.device import health_of
+from gluonish.kernels.cupy.health import Mark
 from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish.kvstore.transfer import new_array, private_array, push_beside
 from gluonish.ndarray import NDArray
@@ -64,7 +66,9 @@ class _Team:
 
     def __init__(self, nccl: Any, cupy: Any, devices: tuple[int, ...]) -> None:
         self.communicators = nccl.NcclCommunicator.initAll(list(devices))
-        self.streams = [DeviceStream(cupy, cupy.cuda.Device(number)) for number in devices]
+        self.streams = [
+            DeviceStream(cupy, cupy.cuda.Device(number), health_of(number)) for number in devices
+        ]
 
 
 class NCCLReduction:
@@ -132,7 +136,7 @@ class NCCLReduction:
             if team is None:
                 team = self._teams[devices] = _Team(nccl, cupy, devices)
             for stream in team.streams:
-                stream.wait_event(ready)
+                stream.wait_event(Mark(ready, 0))
             nccl.groupStart()
             for value, own, stream in zip(values, team.communicators, team.streams, strict=True):
                 target = out if value.context == out.context else value
@@ -142,5 +146,5 @@ class NCCLReduction:
                 )
             nccl.groupEnd()
             for stream in team.streams:
-                current.wait_event(stream.record())
+                current.wait_event(stream.record().event)
         # The stream of the sum is behind them all, and keeps the arrays.

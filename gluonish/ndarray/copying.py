@@ -5,13 +5,13 @@ from functools import partial
 from typing import ClassVar
 
 from gluonish.core.context import Context
-from gluonish.core.device import device_of
+from gluonish.core.device import Lane, device_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.engine import current_engine
 from gluonish.kernels import teams
 from gluonish.kernels.numba.moves import copy, is_large
 from gluonish.ndarray import recording
-from gluonish.ndarray.ndarray import NDArray, empty_like_spec
+from gluonish.ndarray.ndarray import NDArray, arriving, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node
 
 __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
@@ -48,7 +48,12 @@ class _CopyNode:
 
 
 def copy_into(
-    source: NDArray, target: NDArray, priority: int = 0, *, refreshes: bool = False
+    source: NDArray,
+    target: NDArray,
+    priority: int = 0,
+    *,
+    refreshes: bool = False,
+    lane: Lane | None = None,
 ) -> None:
     """Push a copy of values into another array of the same shape, over devices and dtypes.
 
@@ -58,15 +63,19 @@ def copy_into(
         priority: Higher goes first among what waits on the same lane.
         refreshes: The target holds an older value of the source, as a weight does of its copy in a
             kvstore: if the source failed, that value stays, as in an update in place.
+        lane: The engine's lane; None for the usual one.
     """
     inline = source._data.size <= 4096
     if source._device.xp_name == "numpy" and is_large(source._data):
         inline = teams.claim(small=True)
+    if lane is None:
+        near = source._device is target._device
+        lane = target._device.lane if near else target._device.copy_lane
     current_engine().push(
         partial(transfer, source, target),
         [source._var, target._var] if refreshes else [source._var],
         [target._var],
-        target._device.copy_lane if source._device is not target._device else target._device.lane,
+        lane,
         priority,
         "_copyto",
         inline,
@@ -80,9 +89,13 @@ def transfer(source: NDArray, target: NDArray) -> None:
     elif source._device.xp_name == target._device.xp_name:
         target._device.from_peer(source._data, target._data)
     elif target._device.xp_name == "numpy":
-        target._data[...] = source._device.to_host(source._data)
+        place = target._data
+        if place.flags.c_contiguous and place.dtype == source._data.dtype:
+            source._device.to_host(source._data, place)
+        else:
+            place[...] = source._device.to_host(source._data)
     else:
-        target._device.from_host(source._data, target._data)
+        target._device.from_host(source._data, target._data, stays=True)
 
 
 def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
@@ -92,8 +105,13 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
         ArgumentError: if the target's shape differs.
         ArgumentTypeError: if ``other`` is neither.
     """
+    lane = None
     if isinstance(other, Context):
-        target = empty_like_spec(source._spec, device_of(other), type(source))
+        device = device_of(other)
+        if device is source._device:
+            target = empty_like_spec(source._spec, device, type(source))
+        else:
+            target, lane = arriving(source._spec, device, type(source))
     elif isinstance(other, NDArray):
         target = other
         target._check_writable("copyto")
@@ -107,7 +125,7 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
         raise ArgumentTypeError(
             f"copyto: expected an NDArray or a Context, got {type(other).__name__}"
         )
-    copy_into(source, target)
+    copy_into(source, target, lane=lane)
     if source._link is not None and recording.mode.get() & RECORDING:
         target._link = (_CopyNode(source), 0)
     return target

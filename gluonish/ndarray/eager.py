@@ -257,14 +257,26 @@ def measured_specs(
     specs: tuple[Spec, ...],
     device: Device,
 ) -> tuple[Spec, ...]:
-    """Return output specs that are known: where they follow from values, those are waited for."""
+    """Return output specs that are known: where they follow from values, those are waited for.
+
+    A device with streams computes them in an engine operation, in order with its other work.
+    """
     if op.measure is None:
         return specs
-    for x in inputs:
-        x.wait_to_read()
-    shapes = op.measure(device.xp, *map(_data_of, inputs), **attrs)
+    measure = partial(op.measure, device.xp, *map(_data_of, inputs), **attrs)
+    found: list[Any] = []
+    if device.streams:
+        known = Var()
+        engine = current_engine()
+        reads = list(map(_var_of, inputs))
+        engine.push(lambda: found.extend(measure()), reads, [known], device.lane, 0, op.name)
+        engine.wait(known)
+    else:
+        for x in inputs:
+            x.wait_to_read()
+        found = list(measure())
     return tuple(
-        spec._replace(shape=tuple(shape)) for spec, shape in zip(specs, shapes, strict=True)
+        spec._replace(shape=tuple(shape)) for spec, shape in zip(specs, found, strict=True)
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gluonish.core.context import Context, current_context
-from gluonish.core.device import Device, device_of
+from gluonish.core.device import Device, Lane, device_of
 from gluonish.core.dtype import BFLOAT16, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.holders import Holder, Rank, describe_holders
@@ -25,7 +25,7 @@ from gluonish.ndarray.recording import RECORDING, Leaf, Node
 from gluonish.ops.fluent import Fluent
 from gluonish_engine import Var
 
-__all__ = ["LIGHT_INLINE_SIZE", "NDArray", "assign", "empty_like_spec", "from_host"]
+__all__ = ["LIGHT_INLINE_SIZE", "NDArray", "arriving", "assign", "empty_like_spec", "from_host"]
 
 # Below this many elements, read or written, an operator runs in the calling thread: handing over to
 # a worker costs tens of microseconds.
@@ -294,6 +294,26 @@ def empty_like_spec(
     return kind(raw, spec, device, Var())
 
 
+def arriving(spec: Spec, device: Device, kind: type[NDArray] = NDArray) -> tuple[NDArray, Lane]:
+    """Return a new array for a copy from elsewhere to fill, and the engine's lane of that copy.
+
+    Args:
+        spec: Shape and dtype.
+        device: Where.
+        kind: Class of the array.
+
+    Raises:
+        OutOfMemoryError: if there is no memory for it.
+    """
+    try:
+        raw = device.empty_ahead(spec.shape, spec.dtype)
+    except MemoryError:
+        raw = None
+    if raw is None:
+        return empty_like_spec(spec, device, kind), device.copy_lane
+    return kind(raw, spec, device, Var()), device.ahead_lane
+
+
 def _holder(array: NDArray) -> list[Holder]:
     return [Holder(array._device.context, f"arrays {array._spec}", [array._data])]
 
@@ -314,9 +334,14 @@ def from_host(
     """
     spec = Spec(values.shape, normalize_dtype(values.dtype if dtype is None else dtype))
     device = device_of(context or current_context())
-    result = empty_like_spec(spec, device, kind)
-    if device.streams:  # the copy takes its place among the launches, and the variable knows of it
-        result._write(partial(device.from_host, values), name="_from_host")
-    else:
+    if not device.streams:
+        result = empty_like_spec(spec, device, kind)
         device.from_host(values, result._data)
+        return result
+    # The copy takes its place among the launches, and the variable knows of it. A small one goes
+    # with the kernels, and needs no event.
+    result, lane = arriving(spec, device, kind)
+    lane = device.lane if lane == device.copy_lane else lane
+    fill = partial(device.from_host, values, result._data)
+    current_engine().push(fill, (), (result._var,), lane, 0, "_from_host")
     return result

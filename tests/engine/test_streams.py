@@ -63,7 +63,7 @@ class FakeStream:
         head = self.queue[0]
         return not isinstance(head, Event) or head.stream is self or head.done
 
-    def launch(self, fn: Callable[[], None]) -> None:
+    def launch(self, fn: Callable[[], None], name: str) -> None:
         self.device.log.append(("launch", self.name))
         self.device.current.stream = self
         fn()

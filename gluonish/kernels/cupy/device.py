@@ -1,11 +1,15 @@
 """GPUDevice: memory, streams and copies of one CUDA device.
 
-Four non-blocking streams: ``compute`` runs kernels, ``upload`` takes copies that end here,
-``download`` those that go to the host, ``communication`` what stores do. Every array is allocated
-on ``compute``, where a block that was freed may still have work pending. So work on ``compute``
-needs no care, and ``upload`` comes behind what ``compute`` was given before each launch and keeps
-its arrays until it is through with them. ``MXNET_GPU_WORKER_NSTREAMS`` puts more streams beside
-``compute``; these do as ``upload``.
+Five non-blocking streams: ``compute`` runs kernels, ``ahead`` fills new arrays from the host,
+``upload`` takes other copies that end here, ``download`` those that go to the host,
+``communication`` what stores do. Arrays are allocated on ``compute``, where a block that was freed
+may still have work pending. So work on ``compute`` needs no care, and ``upload`` comes behind what
+``compute`` was given before each launch and keeps its arrays until it is through with them.
+``MXNET_GPU_WORKER_NSTREAMS`` puts more streams beside ``compute``; these do as ``upload``.
+
+Large arrays that are made to be filled by a copy (`GPUDevice.empty_ahead`) have memory of
+``ahead``, whose blocks nobody else uses and which waits for no kernel: batches arrive while
+``compute`` works on those before (`gluonish.kernels.cupy.recycling`).
 
 Sums of gradients run while ``compute`` goes on, so ``communication`` only waits for what the engine
 knows of: the launches that use the same arrays. It keeps its arrays, too. What it needs for itself
@@ -13,6 +17,7 @@ is allocated on it (`GPUDevice.empty_beside`); to write an array that was not us
 pushes has to come behind ``compute`` (`gluonish.kvstore.transfer.push_beside`).
 """
 
+import math
 import os
 from collections.abc import Mapping
 from types import ModuleType
@@ -21,16 +26,23 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.config import MXNET_ENABLE_GPU_P2P, MXNET_GPU_WORKER_NSTREAMS
-from gluonish.core.context import Context
-from gluonish.core.device import DEVICE_CLASSES, Lane
+from gluonish.core.context import Context, gpu
+from gluonish.core.device import DEVICE_CLASSES, Lane, device_of
 from gluonish.core.errors import DeviceError
 from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Shape
-from gluonish.kernels.cupy.pool import open_pool
+from gluonish.kernels.cupy.health import Health
+from gluonish.kernels.cupy.pinned import is_pinned
+from gluonish.kernels.cupy.pool import make_pool, open_pool
+from gluonish.kernels.cupy.recycling import Recycler
 from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish_engine import Stream
 
-__all__ = ["GPUDevice"]
+__all__ = ["GPUDevice", "health_of"]
+
+# Bytes from which on an upload is worth a stream of its own, and a look at where it comes from:
+# below, the events that order it behind and before the kernels cost more than it does.
+_LARGE = 1 << 16
 
 
 class GPUDevice:
@@ -41,18 +53,23 @@ class GPUDevice:
         cupy: The module; device ``i`` is known to exist.
 
     Attributes:
+        health: Whether it still works.
         pool: Its memory, as ``MXNET_GPU_MEM_POOL_TYPE`` said when it was made.
     """
 
     __slots__ = (
         "_pid",
         "_raw",
+        "_recycler",
         "_ways",
+        "ahead",
+        "ahead_lane",
         "communication",
         "compute",
         "context",
         "copy_lane",
         "download",
+        "health",
         "lane",
         "pool",
         "priority_lane",
@@ -69,21 +86,27 @@ class GPUDevice:
         self.xp_name = "cupy"
         self.lane: Lane = ("gpu", number, "compute")
         self.copy_lane: Lane = ("gpu", number, "copy")
+        self.ahead_lane: Lane = ("gpu", number, "ahead")
         self.priority_lane: Lane = ("gpu", number, "priority")
         self._pid = os.getpid()
         self._ways: set[int] = set()  # GPUs that copies have come from
         self._raw = cupy.cuda.Device(number)
-        self.pool = open_pool(cupy, self._raw)
-        self.compute = DeviceStream(cupy, self._raw)
+        self.health = Health(context, cupy)
+        self.pool = make_pool(cupy, self._raw)
+        self.compute = DeviceStream(cupy, self._raw, self.health)
         self.compute.beside = tuple(
-            DeviceStream(cupy, self._raw, after=self.compute, keeps=True)
+            DeviceStream(cupy, self._raw, self.health, after=self.compute, keeps=True)
             for _ in range(MXNET_GPU_WORKER_NSTREAMS.value - 1)
         )
-        self.upload = DeviceStream(cupy, self._raw, after=self.compute)
-        self.download = DeviceStream(cupy, self._raw)
-        self.communication = DeviceStream(cupy, self._raw, keeps=True)
+        self.ahead = DeviceStream(cupy, self._raw, self.health)
+        self.upload = DeviceStream(cupy, self._raw, self.health, after=self.compute)
+        self.download = DeviceStream(cupy, self._raw, self.health)
+        self.communication = DeviceStream(cupy, self._raw, self.health, keeps=True)
+        self._recycler = Recycler(self.compute, self.ahead)
+        open_pool(cupy, self._raw, self.pool, self._relieve, self.ahead.raw.ptr, self._recycler)
         self.streams: Mapping[Lane, Stream] = {
             self.lane: self.compute,
+            self.ahead_lane: self.ahead,
             self.copy_lane: self.upload,
             self.priority_lane: self.communication,
         }
@@ -103,6 +126,19 @@ class GPUDevice:
         with self._raw, self.compute.raw:
             return self.xp.empty(shape, dtype)
 
+    def empty_ahead(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
+        """Return an array that ``ahead_lane`` can fill at once; None for a small one.
+
+        Raises:
+            MemoryError: if there is no memory for it.
+            DeviceError: in a child of the process that opened the device, or if it is lost.
+        """
+        if math.prod(shape) * dtype.itemsize < _LARGE or os.getpid() != self._pid:
+            return None
+        self._recycler.turn()
+        with self._raw, self.ahead.raw:
+            return self.xp.empty(shape, dtype)
+
     def empty_beside(self, shape: Shape, dtype: np.dtype[Any]) -> Any:
         """Return an array of undefined values for ``communication`` alone.
 
@@ -115,24 +151,38 @@ class GPUDevice:
     def current(self) -> DeviceStream:
         """Return the stream that a launch runs on; `compute` outside launches."""
         current = self.xp.cuda.get_current_stream().ptr
-        for stream in (self.upload, self.communication, *self.compute.beside):
+        for stream in (self.ahead, self.upload, self.communication, *self.compute.beside):
             if current == stream.raw.ptr:
                 return stream
         return self.compute
 
-    def from_host(self, source: np.ndarray[Any, Any], out: Any) -> None:
+    def note(self, name: str) -> None:
+        """Name the operator whose kernels come next on the current stream, for messages."""
+        self.current().note(name)
+
+    def from_host(self, source: np.ndarray[Any, Any], out: Any, *, stays: bool = False) -> None:
         """Copy ``source`` into ``out``, which is contiguous, converting its dtype.
 
-        The values are taken at once, into page-locked memory; the copy from there runs on the
-        current stream.
+        The copy runs on the current stream, out of page-locked memory. What does not lie there
+        already is taken there at once.
+
+        Args:
+            source: Values on the host.
+            out: Where to.
+            stays: Whether ``source`` keeps its values until the current launch is done.
         """
         if not out.size:
             return
         cuda = self.xp.cuda
-        pinned = cuda.alloc_pinned_memory(out.nbytes)
-        flat = np.frombuffer(pinned, np.uint8, out.nbytes)
-        staged = flat.view(out.dtype).reshape(out.shape)
-        np.copyto(staged, source, casting="unsafe")
+        direct = stays and out.nbytes >= _LARGE and source.dtype == out.dtype
+        if direct and source.flags.c_contiguous and is_pinned(self.xp, source):
+            pinned: Any = source
+            staged = source
+        else:
+            pinned = cuda.alloc_pinned_memory(out.nbytes)
+            flat = np.frombuffer(pinned, np.uint8, out.nbytes)
+            staged = flat.view(out.dtype).reshape(out.shape)
+            np.copyto(staged, source, casting="unsafe")
         stream = self.current()
         with self._raw:
             cuda.runtime.memcpyAsync(
@@ -142,7 +192,7 @@ class GPUDevice:
                 cuda.runtime.memcpyHostToDevice,
                 stream.raw.ptr,
             )
-        stream.keep(pinned, out)
+        stream.keep(pinned if stream is self.ahead else (pinned, out))
 
     def from_peer(self, source: Any, out: Any) -> None:
         """Copy an array of any GPU into ``out``; contiguous ones if the devices differ."""
@@ -179,13 +229,18 @@ class GPUDevice:
             if "AlreadyEnabled" not in str(error):
                 raise
 
-    def to_host(self, source: Any) -> np.ndarray[Any, Any]:
+    def to_host(self, source: Any, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
         """Return a copy on the host of an array whose values are there, waiting for that copy.
+
+        Args:
+            source: The array.
+            out: Contiguous host memory of its dtype and shape to copy to; None for new memory.
 
         Raises:
             DeviceError: if the device reports a failure.
         """
-        result = np.empty(source.shape, source.dtype)
+        self.health.check()
+        result = np.empty(source.shape, source.dtype) if out is None else out
         if not result.size:
             return result
         cuda, stream = self.xp.cuda, self.download
@@ -201,6 +256,9 @@ class GPUDevice:
                 )
                 stream.synchronize_event(stream.record())
         except cuda.runtime.CUDARuntimeError as error:
+            told = self.health.explained(error)
+            if told is not error:
+                raise told from error
             raise DeviceError(
                 f"{self.context}: expected a copy to the host to succeed, got {error}"
             ) from error
@@ -211,13 +269,19 @@ class GPUDevice:
 
         What is under way holds memory, too: it is waited for.
         """
-        for stream in (self.compute, self.upload, self.communication, *self.compute.beside):
-            stream.synchronize_event(stream.record())
-            stream.release()
+        self._relieve()
         self.pool.release()
         with self._raw:
             self.xp.get_default_memory_pool().free_all_blocks()
         self.xp.get_default_pinned_memory_pool().free_all_blocks()
+
+    def _relieve(self) -> None:
+        """Wait for what is under way, and let go what was kept for it."""
+        streams = (self.compute, self.ahead, self.upload, self.communication)
+        for stream in (*streams, *self.compute.beside):
+            stream.synchronize_event(stream.record())
+            stream.release()
+        self._recycler.clear()
 
     def memory_info(self) -> MemoryInfo:
         """Return the device's memory, and what the pool has of it."""
@@ -225,6 +289,13 @@ class GPUDevice:
             free, total = self.xp.cuda.runtime.memGetInfo()
         pool = self.pool.statistics()
         return MemoryInfo(int(free), int(total), pool.used, pool.held, pool.peak_used)
+
+
+def health_of(number: int) -> Health:
+    """Return the health of ``gpu(number)``, opening it at the first use."""
+    device = device_of(gpu(number))
+    assert isinstance(device, GPUDevice)
+    return device.health
 
 
 DEVICE_CLASSES.append(GPUDevice)

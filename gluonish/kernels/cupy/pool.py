@@ -6,8 +6,10 @@ no `GPUDevice` opened. A program that gave CuPy another allocator before keeps t
 variables ``MXNET_GPU_MEM_*`` then govern nothing.
 """
 
+import gc
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from gluonish.core.config import (
     MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE,
@@ -16,11 +18,14 @@ from gluonish.core.config import (
     MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF,
     MXNET_GPU_MEM_POOL_TYPE,
 )
+from gluonish.kernels.cupy.recycling import Recycler
 from gluonish_engine import Block, MemoryPool, linear_sizes, power_of_two_sizes
 
 __all__ = ["Pool", "make_pool", "open_pool"]
 
 Pool = MemoryPool[Any]
+
+_OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, for which CuPy has no name in Python
 
 
 class _Driver:
@@ -48,7 +53,7 @@ class _Driver:
             with self._device:
                 return self._cuda.Memory(nbytes)
         except runtime.CUDARuntimeError as error:
-            if error.status != runtime.errorMemoryAllocation:
+            if error.status != _OUT_OF_MEMORY:
                 raise
             raise MemoryError(f"no {nbytes} bytes on the device") from error
 
@@ -72,6 +77,35 @@ class _Lease:
         self._pool.give(self._block)
 
 
+class _Uploaded:
+    """Owns a block of the stream of uploads; hands it to the recycler in the end."""
+
+    __slots__ = ("_lease", "_recycler")
+
+    def __init__(self, lease: _Lease, recycler: Recycler) -> None:
+        self._lease = lease
+        self._recycler = recycler
+
+    def __del__(self) -> None:
+        self._recycler.give(self._lease)
+
+
+class _Opened(NamedTuple):
+    """What the allocator knows of a device.
+
+    Attributes:
+        pool: Its memory.
+        relieve: Gives back what nobody needs, after waiting for what is under way.
+        uploads: The stream of uploads, as CUDA knows it.
+        recycler: Gets the blocks of that stream.
+    """
+
+    pool: Pool
+    relieve: Callable[[], None]
+    uploads: int
+    recycler: Recycler
+
+
 class _Allocator:
     """What CuPy calls for every array of the process.
 
@@ -79,11 +113,11 @@ class _Allocator:
         cupy: The module.
 
     Attributes:
-        pools: By the device's number.
+        opened: What there is of each device, by its number.
     """
 
     def __init__(self, cupy: ModuleType) -> None:
-        self.pools: dict[int, Pool] = {}
+        self.opened: dict[int, _Opened] = {}
         self._cuda = cupy.cuda
         self._own = cupy.get_default_memory_pool()
 
@@ -91,15 +125,33 @@ class _Allocator:
         """Return a MemoryPointer to ``nbytes`` or more on the current device."""
         cuda = self._cuda
         number = cuda.runtime.getDevice()
-        pool = self.pools.get(number)
-        if pool is None or not nbytes:
+        here = self.opened.get(number)
+        if here is None or not nbytes:
             return self._own.malloc(nbytes)
+        stream = cuda.get_current_stream().ptr
         try:
-            block = pool.take(nbytes, cuda.get_current_stream().ptr)
+            block = self._take(here, nbytes, stream)
         except MemoryError as error:
-            raise cuda.memory.OutOfMemoryError(nbytes, pool.statistics().reserved) from error
-        memory = cuda.UnownedMemory(block.raw.ptr, block.nbytes, _Lease(pool, block), number)
+            reserved = here.pool.statistics().reserved
+            raise cuda.memory.OutOfMemoryError(nbytes, reserved) from error
+        owner: Any = _Lease(here.pool, block)
+        if stream == here.uploads:
+            owner = _Uploaded(owner, here.recycler)
+        memory = cuda.UnownedMemory(block.raw.ptr, block.nbytes, owner, number)
         return cuda.MemoryPointer(memory, 0)
+
+    def _take(self, here: _Opened, nbytes: int, stream: int) -> Block[Any]:
+        """Return a block, if need be after garbage and what other streams keep went back.
+
+        Raises:
+            MemoryError: if there is none all the same.
+        """
+        try:
+            return here.pool.take(nbytes, stream)
+        except MemoryError:
+            gc.collect()
+            here.relieve()
+        return here.pool.take(nbytes, stream)
 
 
 def make_pool(cupy: ModuleType, device: Any) -> Pool:
@@ -107,16 +159,30 @@ def make_pool(cupy: ModuleType, device: Any) -> Pool:
     return MemoryPool(_Driver(cupy, device), _sizes(), MXNET_GPU_MEM_POOL_RESERVE.value / 100)
 
 
-def open_pool(cupy: ModuleType, device: Any) -> Pool:
-    """Return a new pool from which CuPy allocates on a device."""
-    pool = make_pool(cupy, device)
+def open_pool(
+    cupy: ModuleType,
+    device: Any,
+    pool: Pool,
+    relieve: Callable[[], None],
+    uploads: int,
+    recycler: Recycler,
+) -> None:
+    """Have CuPy allocate from a pool on a device, unless the program gave it an allocator.
+
+    Args:
+        cupy: The module.
+        device: CuPy's Device.
+        pool: The device's memory.
+        relieve: Called where memory runs out: gives back what nobody needs.
+        uploads: The stream whose blocks go to the recycler.
+        recycler: See `Recycler`.
+    """
     current = cupy.cuda.get_allocator()
     if current == cupy.get_default_memory_pool().malloc:
         current = _Allocator(cupy)
         cupy.cuda.set_allocator(current)
     if isinstance(current, _Allocator):
-        current.pools[device.id] = pool
-    return pool
+        current.opened[device.id] = _Opened(pool, relieve, uploads, recycler)
 
 
 def _sizes() -> Any:

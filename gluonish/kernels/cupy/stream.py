@@ -4,15 +4,20 @@ CuPy gives a freed block to the next array at once, whatever streams still use i
 array on another stream than that of its allocation, or host memory on any stream, therefore hands
 it to `DeviceStream.keep`.
 
-Invariant: ``_lock`` guards ``_kept``, whose events are in the order of the stream. Asking whether
+Invariant: ``_lock`` guards ``_kept``, whose marks are in the order of the stream. Asking whether
 an event is done does not block and is the only call made with the lock held.
+
+What the engine is given as an event is a `Mark`. On a device that is lost every method raises at
+once, and what was kept is let go.
 """
 
 import threading
 from collections import deque
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
+
+from gluonish.kernels.cupy.health import Health, Mark, Trail
 
 __all__ = ["DeviceStream"]
 
@@ -23,6 +28,7 @@ class DeviceStream:
     Args:
         cupy: The module.
         device: CuPy's Device.
+        health: The device's.
         after: A stream of the same device: every launch here comes behind all that was launched
             there before.
         keeps: Whether each launch keeps what it uses until it is done, because its arrays are
@@ -33,12 +39,24 @@ class DeviceStream:
         raw: CuPy's Stream.
     """
 
-    __slots__ = ("_after", "_cupy", "_device", "_keeps", "_kept", "_lock", "beside", "raw")
+    __slots__ = (
+        "_after",
+        "_cupy",
+        "_device",
+        "_health",
+        "_keeps",
+        "_kept",
+        "_lock",
+        "_trail",
+        "beside",
+        "raw",
+    )
 
     def __init__(
         self,
         cupy: ModuleType,
         device: Any,
+        health: Health,
         after: "DeviceStream | None" = None,
         *,
         keeps: bool = False,
@@ -47,47 +65,111 @@ class DeviceStream:
         self._keeps = keeps
         self._cupy = cupy
         self._device = device
+        self._health = health
         self._after = after
+        self._trail = Trail()
+        health.trails.append(self._trail)
         self._lock = threading.Lock()
-        self._kept: deque[tuple[Any, tuple[Any, ...]]] = deque()
+        self._kept: deque[tuple[Mark, tuple[Any, ...]]] = deque()
         with device:
             self.raw = cupy.cuda.Stream(non_blocking=True)
 
-    def launch(self, fn: Callable[[], None]) -> None:
-        """Run ``fn`` in the calling thread with this device and stream current."""
-        with self._device, self.raw:
-            if self._after is not None:
-                self.raw.wait_event(self._after.record())
-            fn()
-        if self._keeps:
-            self.keep(fn)
+    def launch(self, fn: Callable[[], None], name: str = "") -> None:
+        """Run ``fn`` in the calling thread with this device and stream current.
 
-    def record(self) -> Any:
-        """Return a new event behind everything launched so far."""
-        with self._device:
-            event = self._cupy.cuda.Event(disable_timing=True)
-            event.record(self.raw)
-        return event
+        Args:
+            fn: Launches kernels.
+            name: The operator, which the message names if the device is lost to it.
 
-    def wait_event(self, event: Any) -> None:
-        """Hold later work of this stream back until ``event``, which may be another device's."""
-        with self._device:
-            self.raw.wait_event(event)
+        Raises:
+            DeviceError: The device is lost.
+            Exception: What ``fn`` raises.
+        """
+        if self._health.lost:
+            self._refuse()
+        self._trail.add(name)
+        try:
+            with self._device, self.raw:
+                if self._after is not None:
+                    self.raw.wait_event(self._after.record().event)
+                fn()
+            if self._keeps:
+                self.keep(fn)
+        except Exception as error:
+            self._raise(error)
 
-    def synchronize_event(self, event: Any) -> None:
-        """Block the calling thread until ``event``; raise what the device reports."""
-        event.synchronize()
+    def record(self) -> Mark:
+        """Return a mark behind everything launched so far.
 
-    def event_done(self, event: Any) -> bool:
-        """Whether ``event`` has been reached, without blocking."""
-        return bool(event.done)
+        Raises:
+            DeviceError: The device is lost.
+        """
+        if self._health.lost:
+            self._refuse()
+        launched = self._trail.launched
+        try:
+            with self._device:
+                event = self._cupy.cuda.Event(disable_timing=True)
+                event.record(self.raw)
+        except Exception as error:
+            self._raise(error)
+        return Mark(event, launched)
+
+    def wait_event(self, mark: Mark) -> None:
+        """Hold later work of this stream back until a mark, which may be another device's.
+
+        Raises:
+            DeviceError: The device is lost.
+        """
+        if self._health.lost:
+            self._refuse()
+        try:
+            with self._device:
+                self.raw.wait_event(mark.event)
+        except Exception as error:
+            self._raise(error)
+
+    def synchronize_event(self, mark: Mark) -> None:
+        """Block the calling thread until a mark of this stream.
+
+        Raises:
+            DeviceError: The device is lost; the message names the operators it may be due to.
+            Exception: What else the device reports.
+        """
+        if self._health.lost:
+            self._refuse()
+        try:
+            mark.event.synchronize()
+        except Exception as error:
+            self._raise(error)
+        self._trail.end(mark.launched)
+
+    def event_done(self, mark: Mark) -> bool:
+        """Whether a mark of this stream has been reached, without blocking.
+
+        Raises:
+            DeviceError: The device is lost.
+        """
+        if self._health.lost:
+            self._refuse()
+        try:
+            done = bool(mark.event.done)
+        except Exception as error:
+            self._raise(error)
+        if done:
+            self._trail.end(mark.launched)
+        return done
 
     def keep(self, *used: Any) -> None:
         """Hold references until everything launched so far is done."""
-        event = self.record()
+        mark = self.record()
         with self._lock:
             self._drop_done()
-            self._kept.append((event, used))
+            self._kept.append((mark, used))
+
+    def note(self, name: str) -> None:
+        """Name an operator of those that a launch consists of, before its kernels."""
+        self._trail.add(name)
 
     def release(self) -> None:
         """Drop the references whose work is done."""
@@ -95,5 +177,18 @@ class DeviceStream:
             self._drop_done()
 
     def _drop_done(self) -> None:
-        while self._kept and self._kept[0][0].done:
+        while self._kept and self.event_done(self._kept[0][0]):
             self._kept.popleft()
+
+    def _raise(self, error: Exception) -> NoReturn:
+        """Raise an error as the program is to see it."""
+        told = self._health.explained(error)
+        if told is error:
+            raise error
+        self._kept.clear()
+        raise told from error
+
+    def _refuse(self) -> None:
+        """Raise for a device that is lost."""
+        self._kept.clear()
+        self._health.check()

@@ -12,6 +12,7 @@ from gluonish.core.config import MXNET_CUDA_LIB_CHECKING
 from gluonish.core.context import Context
 from gluonish.core.errors import DeviceError
 from gluonish.kernels.cupy.device import GPUDevice
+from gluonish.kernels.cupy.pinned import PinnedDevice
 
 __all__ = ["CuPySupport"]
 
@@ -44,6 +45,10 @@ class CuPySupport:
                 what to install.
         """
         return GPUDevice(context, self._open(context.device_id))
+
+    def make_pinned(self, context: Context) -> PinnedDevice | None:
+        """Return the device of ``cpu_pinned(i)``; None where there is no GPU to copy from it."""
+        return PinnedDevice(context, self._load()) if self.count() else None
 
     def count(self) -> int:
         """Return how many GPUs there are, 0 without CuPy or a driver."""

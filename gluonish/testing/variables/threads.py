@@ -110,7 +110,7 @@ def cpu_priority_workers() -> str:
 class _HostStream:
     """A stream that is the host: what is launched is done."""
 
-    def launch(self, fn: Callable[[], None]) -> None:
+    def launch(self, fn: Callable[[], None], name: str) -> None:
         fn()
 
     def record(self) -> Any:

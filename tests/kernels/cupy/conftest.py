@@ -47,3 +47,4 @@ def gpus(
     monkeypatch.setattr(engine_module, "_engine", engine)
     yield cupy
     engine.shutdown(timeout_s=20)
+    machine.allocator = None  # finalizers of its memory hold the machine, and this the device

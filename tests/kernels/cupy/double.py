@@ -22,6 +22,14 @@ class OutOfMemoryError(MemoryError):
         )
 
 
+class CUDADriverError(RuntimeError):
+    """What the driver reports."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"CUDA error {status}")
+        self.status = status
+
+
 class UnownedMemory:
     """Memory of somebody else's, who is kept alive."""
 
@@ -84,7 +92,6 @@ def _cuda(machine: Machine) -> Any:
 
     runtime = SimpleNamespace(
         CUDARuntimeError=CUDARuntimeError,
-        errorMemoryAllocation=2,
         getDeviceCount=device_count,
         getDevice=lambda: machine.here.device,
         driverGetVersion=lambda: 13000,
@@ -92,6 +99,9 @@ def _cuda(machine: Machine) -> Any:
         memGetInfo=lambda: (
             machine.capacity - machine.reserved.get(machine.here.device, 0),
             machine.capacity,
+        ),
+        pointerGetAttributes=lambda ptr: SimpleNamespace(
+            type=1 if machine._behind(ptr) is not None else 0
         ),
         memcpyHostToDevice=1,
         memcpyDeviceToHost=2,
@@ -116,6 +126,7 @@ def _cuda(machine: Machine) -> Any:
         MemoryPointer=MemoryPointer,
         device=SimpleNamespace(get_cublas_handle=lambda: 7),
         runtime=runtime,
+        driver=SimpleNamespace(CUDADriverError=CUDADriverError),
     )
 
 

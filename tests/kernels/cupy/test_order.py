@@ -88,7 +88,7 @@ def test_reading_an_array_waits_for_it_and_not_for_later_kernels(
     later = x + 1
     np.testing.assert_array_equal(x.asnumpy(), np.full(8, 2))
     compute = x._device.compute.raw
-    assert event.done
+    assert event.event.done
     assert machine.host[compute.name] < compute.clock[compute.name]
     del later
 

@@ -14,6 +14,7 @@ from gluonish.core.config import (
     MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF,
     MXNET_GPU_MEM_POOL_TYPE,
 )
+from gluonish.core.errors import OutOfMemoryError
 from gluonish.kernels.cupy import CuPySupport
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine
@@ -138,3 +139,28 @@ def test_failure_of_the_driver_that_is_no_lack_of_memory_is_shown(
     monkeypatch.setattr(gpus.cuda, "Memory", fail)
     with pytest.raises(type(error), match="cudaErrorIllegalAddress"):
         make(5000)
+
+
+def test_memory_that_other_streams_keep_comes_back_before_an_operator_is_refused(
+    gpus: Any, machine: Machine
+) -> None:
+    machine.capacity = 12 * MIB
+    x = nd.array(np.ones(MIB, np.float32)).as_in_context(mx.gpu(0))
+    x.copyto(nd.zeros((MIB,), ctx=mx.gpu(0)))  # the stream of copies keeps both for now
+    del x
+    np.testing.assert_array_equal((make(5 * MIB) + 1).asnumpy()[:2], [1, 1])
+
+
+def test_operator_that_finds_no_memory_while_it_runs_is_out_of_memory(
+    gpus: Any, machine: Machine
+) -> None:
+    x = make(5 * MIB)
+    nd.waitall()
+
+    def fill(out: Any) -> None:
+        gpus.empty((machine.capacity,), np.uint8)
+
+    x._write(fill, name="greedy")
+    with pytest.raises(OutOfMemoryError, match="greedy: failed with OutOfMemoryError"):
+        x.asnumpy()
+    np.testing.assert_array_equal((make(2) + 1).asnumpy(), [1, 1])

@@ -32,9 +32,9 @@ def launched_on(device: Any) -> list[int]:
     def watch(place: int, stream: Any) -> Any:
         launch = type(stream).launch
 
-        def counted(fn: Any) -> None:
+        def counted(fn: Any, name: str) -> None:
             counts[place] += 1
-            launch(stream, fn)
+            launch(stream, fn, name)
 
         return counted
 

@@ -1,0 +1,71 @@
+"""Recycler: memory of uploaded arrays on its way back to the pool, so that uploads never wait.
+
+Batches are uploaded on a stream of their own while ``compute`` works on the ones before. Their
+memory is that stream's; when an array goes, ``compute`` may still be reading it. So its block is
+set aside, an event is recorded on ``compute`` at the next upload, and once that is reached the
+block is free for uploads. A program that runs far ahead of its GPU would collect batches without
+end, on both sides: where more than four groups of blocks are set aside, it waits for the oldest.
+
+Invariants: a destructor only appends to ``_returned``, whatever its thread was doing. The rest is
+done under ``_lock`` by whoever gets it; who does not need not wait, as the next upload will do it.
+"""
+
+import threading
+from collections import deque
+from typing import Any
+
+from gluonish.kernels.cupy.health import Mark
+from gluonish.kernels.cupy.stream import DeviceStream
+
+__all__ = ["Recycler"]
+
+_MOST_WAITING = 4
+
+
+class Recycler:
+    """Blocks that come back from one device's uploads.
+
+    Args:
+        compute: The stream that may still use them.
+        ahead: The stream that will fill them again.
+    """
+
+    __slots__ = ("_ahead", "_compute", "_lock", "_returned", "_waiting")
+
+    def __init__(self, compute: DeviceStream, ahead: DeviceStream) -> None:
+        self._compute = compute
+        self._ahead = ahead
+        self._lock = threading.Lock()
+        self._returned: deque[Any] = deque()
+        self._waiting: deque[tuple[Mark, list[Any]]] = deque()
+
+    def give(self, lease: Any) -> None:
+        """Take what owns a block, which goes back to the pool when nobody holds it any more."""
+        self._returned.append(lease)
+
+    def turn(self) -> None:
+        """Let go what nobody uses any more; call it before each upload.
+
+        Raises:
+            DeviceError: The device is lost.
+        """
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            returned = [self._returned.popleft() for _ in range(len(self._returned))]
+            if returned:
+                self._waiting.append((self._compute.record(), returned))
+            while self._waiting and self._compute.event_done(self._waiting[0][0]):
+                self._waiting.popleft()
+            while len(self._waiting) > _MOST_WAITING:
+                self._compute.synchronize_event(self._waiting[0][0])
+                self._waiting.popleft()
+            self._ahead.release()
+        finally:
+            self._lock.release()
+
+    def clear(self) -> None:
+        """Let everything go; all streams are known to be through."""
+        with self._lock:
+            self._waiting.clear()
+            self._returned.clear()
