@@ -266,13 +266,17 @@ class FrameLayout:
         tail: Frame = [None] * (self._count - self._given)
         for place, raw in (*self._constants.items(), *self._shared.items()):
             tail[place - self._given] = raw
+        # Equal views are one object: of two on the same bytes, CuPy takes one for a stranger that
+        # the output would overwrite, and copies it.
+        views: dict[tuple[Any, ...], Any] = {}
         for place, slot in self._slots.items():
-            space = state if slot.in_state else arena
-            tail[place - self._given] = array_of(
-                space[slot.offset : slot.offset + slot.nbytes],
-                self._specs[place],
-                channels_last=place in self._last_places,
-            )
+            spec, last = self._specs[place], place in self._last_places
+            key = (slot.in_state, slot.offset, spec, last)
+            if key not in views:
+                space = state if slot.in_state else arena
+                memory = space[slot.offset : slot.offset + slot.nbytes]
+                views[key] = array_of(memory, spec, channels_last=last)
+            tail[place - self._given] = views[key]
         if self._planned_count:
             tail.append([None] * self._planned_count)
         return tail
