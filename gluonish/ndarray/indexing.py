@@ -14,6 +14,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context
+from gluonish.ndarray.device_keys import DeviceKey, device_key
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host
 from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import apply, find_operator
@@ -80,6 +81,9 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
     """
     recorded = x._link is not None and recording.mode.get() & recording.RECORDING
     if isinstance(key, NDArray | list | np.ndarray) or not is_basic(key):
+        near = device_key(x, key)
+        if near is not None and not (recorded and len(near.parts) > 1):
+            return _select_near(x, near, single, recorded=bool(recorded))
         key = host_key(key)
         if recorded:
             taken: NDArray = take_by_key(x, key, single)
@@ -100,6 +104,33 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
     if selected.flags.c_contiguous:
         return type(x)(selected, Spec(selected.shape, x._spec.dtype), x._device, x._var)
     return _copy_of(x, key, single)
+
+
+def _select_near(x: NDArray, key: DeviceKey, single: Shape, *, recorded: bool) -> NDArray:
+    """Return what a key selects whose arrays lie on the device of ``x``."""
+    shape = _checked_near(x, key) or single
+    if recorded:  # positions along the first axis
+        take = find_operator("take")
+        attrs = take.schema.parse("take", {"axis": 0, "mode": "wrap"})
+        part: NDArray = apply(take, (x, key.parts[0]), attrs)
+        return part.reshape(shape)
+    result = empty_like_spec(Spec(shape, x._spec.dtype), x._device, type(x))
+    result._write(lambda out: _set(out, ..., x._data[key.raw()]), [x, *key.arrays], "getitem")
+    return result
+
+
+def _checked_near(x: NDArray, key: DeviceKey) -> Shape:
+    """Return the shape that a key on the device selects.
+
+    Raises:
+        OutOfBoundsError: if a position is out of bounds, or there are too many indices.
+    """
+    shape = _selected_shape(x.shape, key.like_numpy())
+    if not key.is_within(x.shape):
+        raise OutOfBoundsError(
+            f"index: expected positions within shape {x.shape}, got some outside it"
+        )
+    return shape
 
 
 def _copy_of(x: NDArray, key: Any, single: Shape) -> NDArray:
@@ -208,22 +239,27 @@ def set_item(x: NDArray, key: Any, value: Any) -> None:
         ArgumentError: if the value does not broadcast to what is selected.
     """
     x._check_writable("item assignment")
-    if not is_basic(key):
-        key = host_key(key)
+    near = None if is_basic(key) else device_key(x, key)
+    arrays: list[NDArray] = []
+    if near is not None:
+        selected = _checked_near(x, near)
+        key, arrays = near.raw(), near.arrays
+    else:
+        key = key if is_basic(key) else host_key(key)
+        selected = _selected_shape(x.shape, key)
     if isinstance(value, int | float | np.number | np.bool_):
-        _check_assignable(x, key, ())
         number = value.item() if isinstance(value, np.generic) else value
         if not is_floating(x._spec.dtype):
             number = in_dtype(x._spec.dtype, number).item()
-        x._write(lambda out: _set(out, key, number), _kept(x, key), "setitem")
+        x._write(lambda out: _set(out, key, number), [*_kept(x, key), *arrays], "setitem")
         return
     given = _assigned_array(value, x)
-    shape = _check_assignable(x, key, given.shape)
+    shape = _fitting(given.shape, selected)
     if given._link is not None and recording.mode.get() & recording.RECORDING:
         given = _whole_value(given, x, key)
         x._link = given._link
         shape = given.shape
-    reads = [given, *_kept(x, key)]
+    reads = [given, *_kept(x, key), *arrays]
     x._write(lambda out: _set(out, key, given._data.reshape(shape)), reads, "setitem")
 
 
@@ -254,7 +290,7 @@ def _assigned_array(value: Any, x: NDArray) -> NDArray:
 
 def _whole_value(value: NDArray, x: NDArray, key: Any) -> NDArray:
     """Return a recorded value in the shape and dtype of all of ``x``, which is its target."""
-    if key is not Ellipsis and key != slice(None):
+    if key is not Ellipsis and not (isinstance(key, slice) and key == slice(None)):
         raise AutogradError(
             "item assignment: expected a value outside the recorded graph, got one inside it for "
             "a part of the array; join the parts with concat, stack or where instead"
@@ -266,9 +302,16 @@ def _whole_value(value: NDArray, x: NDArray, key: Any) -> NDArray:
     return whole
 
 
-def _check_assignable(x: NDArray, key: Any, shape: Shape) -> Shape:
-    """Return a value's shape without those leading axes of extent 1 that its target lacks."""
-    selected = _selected_shape(x.shape, key)
+def _fitting(shape: Shape, selected: Shape) -> Shape:
+    """Return a value's shape without those leading axes of extent 1 that its target lacks.
+
+    Args:
+        shape: The value's.
+        selected: The target's.
+
+    Raises:
+        ArgumentError: The value does not broadcast to its target.
+    """
     while len(shape) > len(selected) and shape[0] == 1:
         shape = shape[1:]
     try:
