@@ -104,6 +104,9 @@ class Device(Protocol):
         """
         raise NotImplementedError
 
+    def to_dlpack(self, raw: Any, /, **options: Any) -> Any:
+        """Return a DLPack capsule over an array here that nobody reads or writes any more."""
+
     def note(self, name: str) -> None:
         """Say which operator of a launch comes next, for messages; only where there are streams."""
 
@@ -162,6 +165,10 @@ class CPUDevice:
     def from_peer(self, source: Any, out: Any) -> None:
         """Copy ``source`` into ``out``, converting its dtype."""
         out[...] = source
+
+    def to_dlpack(self, raw: Any, **options: Any) -> Any:
+        """Return a DLPack capsule over an array, with NumPy's options."""
+        return raw.__dlpack__(**options)
 
     def note(self, name: str) -> None:
         """Do nothing: an operator here fails where it runs."""

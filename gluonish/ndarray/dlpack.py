@@ -1,16 +1,18 @@
 """Sharing memory with other libraries: DLPack capsules in and out, and NumPy arrays in."""
 
 import ctypes
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
-from gluonish.core.context import Context, cpu
+from gluonish.core.context import Context, cpu, gpu
 from gluonish.core.device import device_of
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.spec import Spec
+from gluonish.engine import current_engine
+from gluonish.ndarray.copying import as_in_context
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish_engine import Var
 
@@ -39,31 +41,73 @@ def to_dlpack_for_write(data: NDArray) -> Any:
     return data.__dlpack__()
 
 
+# Where memory lies, in DLPack's numbers: of a GPU, and of all GPUs and the host ("managed").
+_OF_GPUS = (2, 13)
+
+
+class _Tensor(ctypes.Structure):
+    """The beginning of what a capsule points to: ``DLTensor`` of dlpack.h."""
+
+    _fields_: ClassVar[Any] = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+    ]
+
+
 class _Capsule:
-    """Gives a bare DLPack capsule the interface that NumPy's importer asks for."""
+    """Gives a bare DLPack capsule the interface that importers ask for.
+
+    Args:
+        capsule: The capsule; nobody took it yet.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
 
     def __init__(self, capsule: Any) -> None:
+        pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        try:
+            address = pointer_of(capsule, b"dltensor")
+        except ValueError as error:
+            raise ArgumentTypeError(
+                "from_dlpack: expected an object with __dlpack__ or a capsule that nobody took, got "
+                f"{capsule!r}"
+            ) from error
+        tensor = _Tensor.from_address(address)
         self._capsule = capsule
+        self._device = (int(tensor.device_type), int(tensor.device_id))
 
     def __dlpack__(self, **_options: Any) -> Any:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        return self._device
 
 
 def from_dlpack(dlpack: Any, ctx: Context | None = None) -> NDArray:
     """Return an array over the memory behind a DLPack capsule.
 
     Args:
-        dlpack: A capsule, taken over by this call, or an object that offers ``__dlpack__``.
+        dlpack: A capsule, taken over by this call, or an object that offers ``__dlpack__``; on the
+            host or on a GPU.
         ctx: Another device to copy the values to.
 
     Returns:
         An array that shares the memory; a copy of what is not C-contiguous or may not be written.
+
+    Raises:
+        ArgumentTypeError: if it is neither.
+        DeviceError: if it lies on a GPU, and CuPy or the device is missing.
     """
     bare = not hasattr(dlpack, "__dlpack__")
-    values = np.from_dlpack(_Capsule(dlpack) if bare else dlpack)
+    offered = _Capsule(dlpack) if bare else dlpack
+    kind, number = map(int, offered.__dlpack_device__())
+    if kind in _OF_GPUS:
+        shared = _shared_on_gpu(offered, gpu(number))
+        return shared if ctx is None else as_in_context(shared, ctx)
+    values = np.from_dlpack(offered)
     if bare and not values.flags.writeable and values.flags.c_contiguous:
         # A capsule of the first version cannot say whether it may be written, and NumPy then
         # assumes not; MXNet's programs write through it.
@@ -72,6 +116,27 @@ def from_dlpack(dlpack: Any, ctx: Context | None = None) -> NDArray:
     if elsewhere or not (values.flags.c_contiguous and values.flags.writeable):
         return from_host(values, ctx, values.dtype)
     return _wrap(values, ctx)
+
+
+def _shared_on_gpu(offered: Any, context: Context) -> NDArray:
+    """Return an array over memory of a GPU.
+
+    CuPy has the other library order its work before the stream that is current. That is the
+    kernels': an operation without a kernel tells the engine that other streams have to wait, too.
+    """
+    device = device_of(context)
+    taken: list[Any] = []
+    var = Var()
+    engine = current_engine()
+
+    def take() -> None:
+        raw = device.xp.from_dlpack(offered)
+        taken.append(raw if raw.flags.c_contiguous else device.xp.ascontiguousarray(raw))
+
+    engine.push(take, (), (var,), device.lane, 0, "from_dlpack")
+    engine.wait(var)
+    (raw,) = taken
+    return NDArray(raw, Spec(raw.shape, normalize_dtype(raw.dtype)), device, var)
 
 
 def _writable(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -217,14 +217,14 @@ class NDArray(Fluent):
         return values if dtype is None else values.astype(dtype)
 
     def __dlpack__(self, **options: Any) -> Any:
-        if self._spec.dtype == BFLOAT16:
+        if self._spec.dtype == BFLOAT16 and not self._device.streams:
             raise ArgumentTypeError(
                 "dlpack: expected a dtype that NumPy can hand over, got bfloat16; "
                 "use astype('float32') first"
             )
         raw = self._settle()
         self.wait_to_write()
-        return raw.__dlpack__(**options)
+        return self._device.to_dlpack(raw, **options)
 
     def __dlpack_device__(self) -> Any:
         return self._data.__dlpack_device__()

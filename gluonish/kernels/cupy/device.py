@@ -264,6 +264,11 @@ class GPUDevice:
             ) from error
         return result
 
+    def to_dlpack(self, raw: Any, **options: Any) -> Any:
+        """Return a DLPack capsule over an array, with CuPy's options."""
+        with self._raw, self.compute.raw:
+            return raw.__dlpack__(**options)
+
     def empty_cache(self) -> None:
         """Give free blocks on this device, and free page-locked memory, back to the driver.
 
