@@ -21,6 +21,7 @@ from gluonish_engine import Block, MemoryPool, linear_sizes, power_of_two_sizes
 __all__ = ["Pool", "make_pool", "open_pool"]
 
 Pool = MemoryPool[Any]
+_NO_MEMORY = 2  # cudaErrorMemoryAllocation, which CuPy does not name
 
 
 class _Driver:
@@ -48,7 +49,7 @@ class _Driver:
             with self._device:
                 return self._cuda.Memory(nbytes)
         except runtime.CUDARuntimeError as error:
-            if error.status != runtime.errorMemoryAllocation:
+            if error.status != _NO_MEMORY:
                 raise
             raise MemoryError(f"no {nbytes} bytes on the device") from error
 

@@ -2,7 +2,7 @@
 
 Every public name comes with what it is: a number is the value of a constant; ``call: a, b=None``
 is a function, method or class with its arguments, ``call`` one whose arguments cannot be found out;
-``property``, ``module`` and ``value`` say no more than that. A class has its arguments under ``()``.
+``property``, ``module`` and ``value`` say no more than that. A class has its own under ``()``.
 
 ``cupy.cuda.cublas`` and ``cupy.cuda.nccl`` are only seen where their libraries can be loaded
 (empty shared libraries that define the symbols will do).

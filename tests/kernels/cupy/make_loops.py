@@ -16,6 +16,7 @@ from cupy._core._routines_logic import all as all_
 from cupy._core._routines_logic import any as any_
 from cupy._core._scalar import CScalar
 from cupy._sorting.search import _where_ufunc
+from cupyx.scipy import special
 
 __all__ = ["loops", "reductions"]
 
@@ -27,6 +28,10 @@ _HIDDEN = {
     "where": _where_ufunc,
     "round": core._round_ufunc,
     "copy": core.elementwise_copy,
+    **{
+        f"special.{name}": getattr(special, name)
+        for name in ("erf", "erfinv", "gamma", "gammaln", "digamma", "zeta")
+    },
 }
 _REDUCTIONS = {
     "sum": _routines_math.sum_auto_dtype,
