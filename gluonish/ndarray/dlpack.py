@@ -67,7 +67,10 @@ class _Capsule:
 
     def __init__(self, capsule: Any) -> None:
         pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        pointer_of.restype, pointer_of.argtypes = (
+            ctypes.c_void_p,
+            (ctypes.py_object, ctypes.c_char_p),
+        )
         try:
             address = pointer_of(capsule, b"dltensor")
         except ValueError as error:

@@ -17,19 +17,15 @@ from tests.kernels.cupy.machine import Machine
 
 
 @pytest.fixture
-def cupyx(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a double of cupyx, with what the kernels import from it, in its place."""
-    modules: list[Any] = [ModuleType("cupyx"), ModuleType("cupyx.scipy"), make_special()]
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """A machine with two GPUs, and a double of cupyx with what the kernels import from it."""
+    machine = Machine(devices=2)
+    modules: list[Any] = [ModuleType("cupyx"), ModuleType("cupyx.scipy"), make_special(machine)]
     modules[0].scipy, modules[1].special = modules[1:]
     modules[0].errstate = errstate
     for module in modules:
         monkeypatch.setitem(sys.modules, module.__name__, module)
-
-
-@pytest.fixture
-def machine(cupyx: None) -> Machine:
-    """A machine with two GPUs."""
-    return Machine(devices=2)
+    return machine
 
 
 @pytest.fixture(params=["NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"])

@@ -1,157 +1,48 @@
 """The double of CuPy: a module on a `Machine`, for device and kernels to run on without CUDA."""
 
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-from tests.kernels.cupy.arrays import SURFACE, Array, add_functions
+from tests.kernels.cupy.captures import refuse_library
+from tests.kernels.cupy.cuda_module import make_cuda
+from tests.kernels.cupy.device_memory import MemoryPool, OutOfMemoryError, PinnedMemoryPool
+from tests.kernels.cupy.exchange import add_exchange
+from tests.kernels.cupy.functions import add_functions
 from tests.kernels.cupy.linear_algebra import make_fft, make_linalg
-from tests.kernels.cupy.machine import CUDARuntimeError, DriverMemory, Event, Machine
+from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.streams import CUDARuntimeError
+from tests.kernels.cupy.surface import SURFACE, UNKNOWN, ListedModule
+from tests.kernels.cupy.ufuncs import Ufunc
 
 __all__ = ["CUDARuntimeError", "OutOfMemoryError", "make_cupy", "make_special"]
 
 
-class OutOfMemoryError(MemoryError):
-    """What the pool reports."""
+class _CuPy(ModuleType):
+    """The module itself."""
 
-    def __init__(self, size: int, total: int, limit: int = 0) -> None:
-        super().__init__(
-            f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes)."
-        )
-
-
-class CUDADriverError(RuntimeError):
-    """What the driver reports."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(f"CUDA error {status}")
-        self.status = status
-
-
-class UnownedMemory:
-    """Memory of somebody else's, who is kept alive."""
-
-    def __init__(self, ptr: int, size: int, owner: object, device_id: int = -1) -> None:
-        self.ptr = ptr
-        self.size = size
-        self._owner = owner
-        self.device_id = device_id
-
-
-class MemoryPointer:
-    """A place in memory."""
-
-    def __init__(self, mem: Any, offset: int) -> None:
-        self.mem = mem
-        self.ptr = mem.ptr + offset
-
-
-class _DefaultPool:
-    """CuPy's own pool."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self.freed: list[Any] = []
-
-    def malloc(self, size: int) -> Any:
-        """Return new memory."""
-        return MemoryPointer(DriverMemory(self._machine, size), 0)
-
-    def free_all_blocks(self) -> None:
-        """Note that the blocks of the current device were freed."""
-        self.freed.append(self._machine.here.device)
-
-
-class _Device:
-    """Device as a scope; entering it twice is fine, from several threads too."""
-
-    def __init__(self, machine: Machine, number: int) -> None:
-        self.id = number
-        self._machine = machine
-
-    def __enter__(self) -> "_Device":
-        here = self._machine.here
-        here.__dict__.setdefault("devices", []).append(here.device)
-        here.device = self.id
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        here = self._machine.here
-        here.device = here.__dict__["devices"].pop()
-
-
-def _cuda(machine: Machine) -> Any:
-    null = SimpleNamespace(ptr=0)
-
-    def device_count() -> int:
-        if machine.devices == 0:
-            raise CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")
-        return machine.devices
-
-    runtime = SimpleNamespace(
-        CUDARuntimeError=CUDARuntimeError,
-        getDeviceCount=device_count,
-        getDevice=lambda: machine.here.device,
-        driverGetVersion=lambda: 13000,
-        runtimeGetVersion=lambda: 13000,
-        memGetInfo=lambda: (
-            machine.capacity - machine.reserved.get(machine.here.device, 0),
-            machine.capacity,
-        ),
-        pointerGetAttributes=lambda ptr: SimpleNamespace(
-            type=1 if machine._behind(ptr) is not None else 0
-        ),
-        memcpyHostToDevice=1,
-        memcpyDeviceToHost=2,
-        memcpyAsync=lambda dst, src, size, kind, stream: machine.copy(
-            dst, src, size, stream, {1: "h2d", 2: "d2h"}[kind]
-        ),
-        deviceCanAccessPeer=lambda number, peer: int(number != peer),
-        deviceEnablePeerAccess=lambda peer: machine.log.append(("way", machine.here.device, peer)),
-        memcpyPeerAsync=lambda dst, to, src, of, size, stream: machine.copy(
-            dst, src, size, stream, f"peer{of}to{to}"
-        ),
-    )
-    return SimpleNamespace(
-        Device=lambda number: _Device(machine, number),
-        Stream=machine.new_stream,
-        Event=lambda disable_timing=False: Event(machine, disable_timing),
-        alloc_pinned_memory=machine.allocate_pinned,
-        get_current_stream=lambda: machine.here.streams[-1] if machine.here.streams else null,
-        memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
-        Memory=lambda size: DriverMemory(machine, size),
-        UnownedMemory=UnownedMemory,
-        MemoryPointer=MemoryPointer,
-        device=SimpleNamespace(get_cublas_handle=lambda: 7),
-        runtime=runtime,
-        driver=SimpleNamespace(CUDADriverError=CUDADriverError),
-    )
+    def __getattr__(self, name: str) -> Any:
+        assert name not in SURFACE["names"], f"cupy.{name}: {UNKNOWN}"
+        raise AttributeError(f"module 'cupy' has no attribute {name!r}")
 
 
 def make_cupy(machine: Machine) -> Any:
     """Return a module like CuPy over a machine."""
-    module: Any = ModuleType("cupy")
+    module: Any = _CuPy("cupy")
     module.__version__ = SURFACE["cupy"]
-    module.cuda = _cuda(machine)
-    module.lib = SimpleNamespace(stride_tricks=SimpleNamespace())
+    pool = machine.bound(MemoryPool)()
+    pinned = machine.bound(PinnedMemoryPool)()
+    module.cuda = make_cuda(machine, pool, pinned)
     add_functions(module, machine)
+    add_exchange(module, machine)
     module.linalg, module.fft = make_linalg(machine), make_fft(machine)
-    pool = _DefaultPool(machine)
-    module.freed = pool.freed
-    pinned = SimpleNamespace(free_all_blocks=lambda: module.freed.append("pinned"))
     module.get_default_memory_pool = lambda: pool
     module.get_default_pinned_memory_pool = lambda: pinned
-
-    def set_allocator(allocator: Any = None) -> None:
-        machine.allocator = allocator
-
-    module.cuda.set_allocator = set_allocator
-    module.cuda.get_allocator = lambda: machine.allocator or pool.malloc
-    computes: list[int] = []  # how products were to be computed, in order
-    module.cuda.cublas = SimpleNamespace(
-        gemmStridedBatchedEx=_gemm(machine, computes), computes=computes
+    module.cuda.device.get_cublas_handle = lambda: 7
+    module.cuda.cublas = ListedModule(
+        "cuda.cublas", {"gemmStridedBatchedEx": _gemm(machine, machine.computes)}
     )
     return module
 
@@ -177,55 +68,51 @@ def _multiplied(array: Any, compute: int) -> Any:
 def _gemm(machine: Machine, computes: list[int]) -> Any:
     """Return cublasGemmStridedBatchedEx as cuBLAS documents it."""
 
-    def gemm(
-        handle: int, flip_a: int, flip_b: int, m: int, n: int, k: int, alpha: int,
-        a: int, kind_a: int, lda: int, stride_a: int,
-        b: int, kind_b: int, ldb: int, stride_b: int, beta: int,
-        c: int, kind_c: int, ldc: int, stride_c: int,
-        batch: int, compute: int, algorithm: int,
+    def gemmStridedBatchedEx(  # CuPy's name
+        handle: int, transa: int, transb: int, m: int, n: int, k: int, alpha: int,
+        A: int, Atype: int, lda: int, strideA: int,
+        B: int, Btype: int, ldb: int, strideB: int, beta: int,
+        C: int, Ctype: int, ldc: int, strideC: int,
+        batchCount: int, computeType: int, algo: int,
     ) -> None:  # fmt: skip
-        assert (handle, algorithm) == (7, -1)
-        assert compute in ((77,) if kind_a == 0 else (68, 69)), "a type that cuBLAS does not take"
-        computes.append(compute)
-        stream = machine.current()
-        size = 4 if kind_a == 0 else 2
-        for i in range(batch):
-            memory_a, left = _matrix(
-                machine, a + size * i * stride_a, kind_a, lda, m if flip_a else k
-            )
-            memory_b, right = _matrix(
-                machine, b + size * i * stride_b, kind_b, ldb, k if flip_b else n
-            )
-            memory_c, out = _matrix(machine, c + size * i * stride_c, kind_c, ldc, n)
-            machine.use(stream, [(memory_a, False), (memory_b, False), (memory_c, True)], "gemm")
-            left, right = _multiplied(left, compute), _multiplied(right, compute)
-            x = left.T[:m] if flip_a else left[:m]
-            y = right.T[:, :n] if flip_b else right[:, :n]
+        assert (handle, algo) == (7, -1)
+        assert computeType in ((77,) if Atype == 0 else (68, 69)), "a type that cuBLAS refuses"
+        refuse_library(machine, "cuBLAS")
+        computes.append(computeType)
+        size = 4 if Atype == 0 else 2
+        machine.counts.launches += 1
+        for i in range(batchCount):
+            left = _matrix(machine, A + size * i * strideA, Atype, lda, m if transa else k)
+            right = _matrix(machine, B + size * i * strideB, Btype, ldb, k if transb else n)
+            memory, out = _matrix(machine, C + size * i * strideC, Ctype, ldc, n)
+            used = [(left[0], False), (right[0], False), (memory, True)]
+            machine.use(machine.current(), used, "gemm", counted=False)
+            x, y = _multiplied(left[1], computeType), _multiplied(right[1], computeType)
+            x = x.T[:m] if transa else x[:m]
+            y = y.T[:, :n] if transb else y[:, :n]
             assert (x.shape, y.shape) == ((m, k), (k, n))
             out[:m] = (x @ y).astype(out.dtype)
 
-    return gemm
+    return gemmStridedBatchedEx
 
 
-def make_special() -> Any:
+def make_special(machine: Machine) -> Any:
     """Return a module like ``cupyx.scipy.special`` for arrays of the double, in float64."""
     from gluonish.ops import special as own
 
-    def apply(name: str) -> Any:
-        def function(x: Array) -> Array:
-            out = x.astype(np.float64)
-            out.raw[...] = own._NUMPY[name](x.raw.reshape(-1)).reshape(x.shape)
-            return out
+    def applied(name: str) -> Any:
+        def function(x: Any) -> Any:
+            wide = np.asarray(x, np.float64)
+            return own._NUMPY[name](wide.reshape(-1)).reshape(wide.shape)
 
         return function
 
+    def zeta(order: Any, x: Any) -> Any:
+        assert np.all(order == 2.0), "the second derivative of log gamma is what it is here for"
+        return applied("trigamma")(x)
+
     special: Any = ModuleType("cupyx.scipy.special")
     for name in ("erf", "erfinv", "gamma", "gammaln", "digamma"):
-        setattr(special, name, apply(name))
-
-    def zeta(order: float, x: Array) -> Array:
-        assert order == 2.0, "the second derivative of log gamma is what it is here for"
-        return apply("trigamma")(x)
-
-    special.zeta = zeta
+        setattr(special, name, Ufunc(machine, f"special.{name}", applied(name)))
+    special.zeta = Ufunc(machine, "special.zeta", zeta)
     return special

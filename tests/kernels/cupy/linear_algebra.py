@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from tests.kernels.cupy.arrays import SURFACE, Array, check_call, run
+from tests.kernels.cupy.arrays import Array, flatten, run
+from tests.kernels.cupy.captures import refuse_library
 from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.surface import SURFACE, check_call
 
 __all__ = ["errstate", "make_fft", "make_linalg"]
 
@@ -54,6 +56,12 @@ def _check(name: str, arrays: tuple[Any, ...]) -> None:
             raise ValueError("a must have (..., M, M) shape and b must have (..., M, K)")
 
 
+def _run(machine: Machine, what: str, known: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+    sources: list[Array] = []
+    plain = [flatten(x, sources) for x in args]
+    return run(machine, what, lambda: known(*plain, **kwargs), sources)
+
+
 def make_linalg(machine: Machine) -> Any:
     """Return a module like ``cupy.linalg``."""
 
@@ -61,7 +69,10 @@ def make_linalg(machine: Machine) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
             check_call(f"linalg.{name}", SURFACE["linalg"][name], args, kwargs)
             _check(name, args)
-            return run(machine, f"linalg.{name}", _plain(np.linalg, name), args, kwargs, None)
+            refuse_library(machine, "cuSOLVER")
+            machine.counts.downloads += 1  # whether it failed
+            machine.counts.synchronizations += 1
+            return _run(machine, f"linalg.{name}", _plain(np.linalg, name), args, kwargs)
 
         return call
 
@@ -75,7 +86,7 @@ def make_fft(machine: Machine) -> Any:
         def call(a: Any, *args: Any, **kwargs: Any) -> Any:
             check_call(f"fft.{name}", SURFACE["fft"][name], (a, *args), kwargs)
             assert a.dtype in _KINDS, f"cupy.fft.{name} of {a.dtype}: not known"
-            return run(machine, f"fft.{name}", _plain(np.fft, name), (a, *args), kwargs, None)
+            return _run(machine, f"fft.{name}", _plain(np.fft, name), (a, *args), kwargs)
 
         return call
 

@@ -12,31 +12,25 @@ import ctypes
 import threading
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tests.kernels.cupy.streams import Clock, CUDARuntimeError, Event, Stream, merge
+
 __all__ = [
     "Block",
     "CUDARuntimeError",
-    "DriverMemory",
+    "Counts",
     "Event",
     "Machine",
-    "PinnedMemory",
+    "Memory",
     "Race",
     "Stream",
 ]
 
-Clock = dict[str, int]
-HOST = "host"
-
-
-class CUDARuntimeError(RuntimeError):
-    """What CUDA reports."""
-
-    def __init__(self, message: str, status: int = 999) -> None:
-        super().__init__(message)
-        self.status = status
+_COPIES = {"h2d": "uploads", "d2h": "downloads"}
 
 
 class Race(AssertionError):
@@ -50,6 +44,7 @@ class Memory:
         self.raw = np.full(nbytes, 0xFF, np.uint8)
         self.write: tuple[str, int, str] | None = None
         self.reads: dict[str, tuple[int, str]] = {}
+        self.page_locked = False
 
     def check(self, clock: Clock, write: bool, what: str) -> None:
         """Raise if an earlier access is not known to the one that comes with ``clock``."""
@@ -80,106 +75,30 @@ class Block:
         self.memory = memory
         self.device = device
         self.pointer = pointer
+        self.exporter: Any = None  # of another library, whose memory it is
         if pool is not None:
             weakref.finalize(self, pool.append, memory)
 
 
-class DriverMemory:
-    """Memory of the current device as the driver gives it: CuPy's ``Memory``."""
+class Counts:
+    """What a program asked of the devices.
 
-    def __init__(self, machine: "Machine", nbytes: int) -> None:
-        self.device_id = machine.here.device
-        self.size = nbytes
-        self.ptr = 0
-        if nbytes:
-            memory = machine.reserve(nbytes, self.device_id)
-            self.ptr = int(memory.raw.ctypes.data)
-            weakref.finalize(self, machine.free, memory, self.device_id)
+    Attributes:
+        launches: Kernels, memory sets and copies within a device; a graph is one.
+        synchronizations: Waits of the host.
+        uploads: Copies from the host.
+        downloads: Copies to the host.
+    """
 
+    __slots__ = ("downloads", "launches", "synchronizations", "uploads")
 
-class PinnedMemory(np.ndarray):
-    """Page-locked host memory: a buffer, and ``ptr`` as CuPy's has it."""
-
-    @property
-    def ptr(self) -> int:
-        """Address."""
-        return int(self.ctypes.data)
-
-
-class Stream:
-    """A stream of the machine; as a scope it becomes the thread's current one."""
-
-    def __init__(self, machine: "Machine", name: str, device: int) -> None:
-        self.machine = machine
-        self.name = name
-        self.device_id = device
-        self.ptr = id(self)
-        self.clock: Clock = {}
-        self.deferred: list[tuple[int, Callable[[], None]]] = []
-
-    def __enter__(self) -> "Stream":
-        if self.machine.here.device != self.device_id:
-            raise AssertionError(f"{self.name} entered while device {self.machine.here.device} is")
-        self.machine.here.streams.append(self)
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.machine.here.streams.pop()
-
-    def step(self) -> int:
-        """Count a launch, which knows of the host's past."""
-        with self.machine.lock:
-            merge(self.clock, self.machine.host)
-            self.clock[self.name] = self.clock.get(self.name, 0) + 1
-            return self.clock[self.name]
-
-    def wait_event(self, event: "Event") -> None:
-        """Hold later work back until the event."""
-        self.machine.log.append(("wait", self.name, event.name))
-        with self.machine.lock:
-            merge(self.clock, event.clock)
-
-    def synchronize(self) -> None:
-        """Block the host until everything is done."""
-        self.machine.arrive(dict(self.clock))
-
-
-class Event:
-    """A mark on a stream."""
-
-    def __init__(self, machine: "Machine", disable_timing: bool = False) -> None:
-        self.machine = machine
-        self.name = ""
-        self.clock: Clock = {}
-        assert disable_timing, "events that keep time are slower, and nobody asks them"
-
-    def record(self, stream: Stream) -> None:
-        """Put the mark behind everything launched so far."""
-        if self.machine.here.device != stream.device_id:
-            raise AssertionError(f"event on {stream.name} with device {self.machine.here.device}")
-        self.machine.log.append(("record", stream.name))
-        with self.machine.lock:
-            self.name = stream.name
-            self.clock = dict(stream.clock)
-
-    def synchronize(self) -> None:
-        """Block the host until the mark is reached."""
-        self.machine.log.append(("synchronize", self.name))
-        if self.machine.broken is not None:
-            raise self.machine.broken
-        self.machine.arrive(self.clock)
+    def __init__(self) -> None:
+        self.launches = self.synchronizations = self.uploads = self.downloads = 0
 
     @property
-    def done(self) -> bool:
-        """Whether the host knows that the mark was reached: never earlier than it must be."""
-        with self.machine.lock:
-            return all(self.machine.host.get(a, 0) >= step for a, step in self.clock.items())
-
-
-def merge(clock: Clock, other: Clock) -> None:
-    """Let ``clock`` know what ``other`` knows."""
-    for actor, step in other.items():
-        clock[actor] = max(step, clock.get(actor, 0))
+    def copies(self) -> int:
+        """Copies from or to the host."""
+        return self.uploads + self.downloads
 
 
 class _Here(threading.local):
@@ -188,6 +107,7 @@ class _Here(threading.local):
     device = 0
 
     def __init__(self) -> None:
+        self.devices: list[int] = []  # that were current before
         self.streams: list[Stream] = []
 
 
@@ -201,6 +121,9 @@ class Machine:
         capacity: Bytes that each device has.
         reserved: Bytes of each that the driver gave out.
         allocator: What CuPy was told to ask for memory; None for a pool of its own.
+        counts: What was asked of the devices so far.
+        freed: Devices whose blocks CuPy's own pool was told to free, and ``"pinned"``.
+        computes: How products were to be computed, in order.
     """
 
     def __init__(self, devices: int = 1) -> None:
@@ -215,16 +138,23 @@ class Machine:
         self.streams: list[Stream] = []
         self.broken: Exception | None = None
         self.transfers = 0
+        self.counts = Counts()
+        self.freed: list[Any] = []
+        self.computes: list[int] = []
+        self._bound: dict[type, Any] = {}
         self._pools: dict[tuple[int, str], list[Memory]] = {}
         self._pinned: list[Memory] = []
         self._memories: list[Memory] = []
 
+    def bound(self, kind: type) -> Any:
+        """Return a class of the double whose instances are this machine's."""
+        if kind not in self._bound:
+            self._bound[kind] = type(kind.__name__, (kind,), {"_machine": self})
+        return self._bound[kind]
+
     def new_stream(self, non_blocking: bool = False) -> Stream:
         """Return a stream of the current device."""
-        assert non_blocking, "a blocking stream waits for the null stream"
-        name = f"gpu{self.here.device}.stream{len(self.streams)}"
-        stream = Stream(self, name, self.here.device)
-        self.streams.append(stream)
+        stream: Stream = self.bound(Stream)(non_blocking=non_blocking)
         return stream
 
     def current(self) -> Stream:
@@ -234,22 +164,57 @@ class Machine:
         assert stream.device_id == self.here.device, "stream of another device than the current"
         return stream
 
-    def access(self, blocks: list[tuple[Block, bool]], what: str) -> None:
-        """Count one kernel on the current stream that reads (False) or writes (True) blocks."""
+    def capturing(self) -> bool:
+        """Whether the thread's current stream captures."""
+        return bool(self.here.streams) and self.here.streams[-1].is_capturing()
+
+    def access(
+        self,
+        blocks: list[tuple[Block, bool]],
+        what: str,
+        work: Callable[[], object] | None = None,
+        *,
+        counted: bool = True,
+    ) -> None:
+        """Run one kernel on the current stream that reads (False) or writes (True) blocks."""
         stream = self.current()
         for block, _ in blocks:
             if block.device != stream.device_id:
-                raise AssertionError(f"{what} on {stream.name} touches memory of gpu{block.device}")
-        self.use(stream, [(block.memory, write) for block, write in blocks], what)
+                raise AssertionError(
+                    f"{what} on {stream._name} touches memory of gpu{block.device}"
+                )
+        memories = [(block.memory, write) for block, write in blocks]
+        self.use(stream, memories, what, work, counted=counted)
 
-    def use(self, stream: Stream, memories: list[tuple[Memory, bool]], what: str) -> int:
-        """Count one step of a stream, and check what it touches."""
-        step = stream.step()
+    def use(
+        self,
+        stream: Stream,
+        memories: list[tuple[Memory, bool]],
+        what: str,
+        work: Callable[[], object] | None = None,
+        *,
+        counted: bool = True,
+    ) -> int:
+        """Check what a step of a stream touches, and run it; count it as a launch.
+
+        Args:
+            stream: Where.
+            memories: What it reads (False) or writes (True).
+            what: Its name in messages.
+            work: What it does; without it the caller does that, and no graph can do it again.
+            counted: Whether it is a launch.
+        """
+        self.counts.launches += counted
+        step = stream._step()
         with self.lock:
             for memory, write in memories:
-                memory.check(stream.clock, write, what)
+                memory.check(stream._clock, write, what)
             for memory, write in memories:
-                memory.note(stream.name, step, write, what)
+                memory.note(stream._name, step, write, what)
+            if stream._capture is not None:
+                stream._capture.note(memories, what, work)
+        if work is not None:
+            work()
         return step
 
     def allocate(self, nbytes: int) -> Block:
@@ -261,7 +226,7 @@ class Machine:
             assert memory is not None, "an allocator gave an address outside device memory"
             assert memory.raw.size >= nbytes, "an allocator gave less than was asked for"
             return Block(memory, None, stream.device_id, pointer)
-        pool = self._pools.setdefault((stream.device_id, stream.name), [])
+        pool = self._pools.setdefault((stream.device_id, stream._name), [])
         return Block(self._take(pool, nbytes), pool, stream.device_id, None)
 
     def reserve(self, nbytes: int, device: int) -> Memory:
@@ -273,7 +238,7 @@ class Machine:
         with self.lock:
             used = self.reserved.get(device, 0)
             if used + nbytes > self.capacity:
-                raise CUDARuntimeError("cudaErrorMemoryAllocation: out of memory", 2)
+                raise CUDARuntimeError(2)
             self.reserved[device] = used + nbytes
             self._memories.append(Memory(nbytes))
             return self._memories[-1]
@@ -284,13 +249,16 @@ class Machine:
             self.reserved[device] -= memory.raw.size
             self._memories.remove(memory)
 
-    def allocate_pinned(self, nbytes: int) -> PinnedMemory:
+    def allocate_pinned(self, nbytes: int) -> Memory:
         """Return page-locked memory; its new owner writes it, so earlier reads must be over."""
         memory = self._take(self._pinned, nbytes)
+        memory.page_locked = True
         memory.check(self.host, True, "staging on the host")
-        pinned = memory.raw[:].view(PinnedMemory)
-        weakref.finalize(pinned, self._pinned.append, memory)
-        return pinned
+        return memory
+
+    def free_pinned(self, memory: Memory) -> None:
+        """Take page-locked memory back."""
+        self._pinned.append(memory)
 
     def _take(self, pool: list[Memory], nbytes: int) -> Memory:
         with self.lock:
@@ -311,27 +279,35 @@ class Machine:
 
     def copy(self, target: int, source: int, nbytes: int, stream_ptr: int, kind: str) -> None:
         """Copy bytes between addresses as a step of a stream."""
+        assert stream_ptr, "a copy on the null stream"
         stream = next(s for s in self.streams if s.ptr == stream_ptr)
         self.transfers += 1
-        self.log.append((kind, stream.name))
+        self.log.append((kind, stream._name))
         into, out_of = self._behind(target), self._behind(source)
         if kind == "h2d":
             assert out_of is not None, "an upload from memory that is not page-locked blocks"
+        if kind in _COPIES:
+            name = _COPIES[kind]
+            setattr(self.counts, name, getattr(self.counts, name) + 1)
+
         used = [(m, write) for m, write in ((into, True), (out_of, False)) if m is not None]
-        step = self.use(stream, used, kind)
+        if kind != "d2h":
+            work = partial(ctypes.memmove, target, source, nbytes)
+            self.use(stream, used, kind, work, counted=kind not in _COPIES)
+            return
+        assert stream._capture is None, "a copy to the host in a graph: not known to this double"
+        step = self.use(stream, used, kind, counted=False)
         data = ctypes.string_at(source, nbytes)
-        if kind == "d2h":  # the values come when the host has waited, not before
-            stream.deferred.append((step, lambda: ctypes.memmove(target, data, nbytes)))
-        else:
-            ctypes.memmove(target, data, nbytes)
+        with self.lock:  # the values come when the host has waited, not before
+            stream._deferred.append((step, partial(ctypes.memmove, target, data, nbytes)))
 
     def arrive(self, clock: Clock) -> None:
         """Let the host know what ``clock`` knows, and deliver the copies that end there."""
         with self.lock:
             merge(self.host, clock)
             for stream in self.streams:
-                known = self.host.get(stream.name, 0)
-                for step, deliver in stream.deferred:
+                known = self.host.get(stream._name, 0)
+                for step, deliver in stream._deferred:
                     if step <= known:
                         deliver()
-                stream.deferred = [item for item in stream.deferred if item[0] > known]
+                stream._deferred = [item for item in stream._deferred if item[0] > known]

@@ -1,50 +1,23 @@
-"""Write surface.json: the names and signatures that CuPy offers, for the double of this folder.
+"""Write surface.json: names, signatures and dtypes of CuPy, for the double of this folder.
 
 Run by hand where CuPy is installed (no GPU needed), after a new CuPy:
-``python tests/kernels/cupy/make_surface.py``.
+``python -m tests.kernels.cupy.make_surface``.
 """
 
 import inspect
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import cupy
 import numpy as np
 
+from tests.kernels.cupy.make_cuda_surface import cuda_surface, signature
+from tests.kernels.cupy.make_loops import loops, reductions
+
+__all__ = ["surface"]
+
 HERE = Path(__file__).resolve().parent
-
-
-def signature(function: Any) -> str | None:
-    """The signature as text, without defaults' values; None where there is none to be had."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return from_doc(function)
-    words = []
-    star = False
-    for parameter in parameters:
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            words.append(f"*{parameter.name}")
-            star = True
-        elif parameter.kind is parameter.VAR_KEYWORD:
-            words.append(f"**{parameter.name}")
-        else:
-            if parameter.kind is parameter.KEYWORD_ONLY and not star:
-                words.append("*")
-                star = True
-            default = "" if parameter.default is parameter.empty else "=None"
-            words.append(parameter.name + default)
-    return ", ".join(words)
-
-
-def from_doc(function: Any) -> str | None:
-    """The signature in the first line of a compiled method's docstring."""
-    found = re.match(r"[\w.]+\((.*?)\)(?: ->.*)?$", (function.__doc__ or "").split("\n")[0])
-    if found is None:
-        return None
-    return re.sub(r"=[^,]+", "=None", re.sub(r"\b\w+ (\w+)", r"\1", found.group(1)))
 
 
 def signatures(module: Any) -> dict[str, str | None]:
@@ -82,6 +55,7 @@ def surface() -> dict[str, Any]:
             attributes.append(name)
     return {
         "cupy": cupy.__version__,
+        "names": sorted(name for name in dir(cupy) if name[0] != "_"),
         "ufuncs": ufuncs,
         "functions": functions,
         "values": values,
@@ -92,10 +66,20 @@ def surface() -> dict[str, Any]:
         "fft": signatures(cupy.fft),
         "methods": methods,
         "attributes": attributes,
+        "loops": loops(),
+        "reductions": reductions(),
+        "cuda": cuda_surface(),
     }
 
 
+def _write() -> None:
+    """Write the file; what is not seen here for want of a library stays as it is in it."""
+    path = HERE / "surface.json"
+    found = surface()
+    if path.exists():
+        found["cuda"] = json.loads(path.read_text(encoding="utf-8")).get("cuda", {}) | found["cuda"]
+    path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
-    (HERE / "surface.json").write_text(
-        json.dumps(surface(), indent=1, sort_keys=True) + "\n", encoding="utf-8"
-    )
+    _write()

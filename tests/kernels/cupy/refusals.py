@@ -6,7 +6,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-__all__ = ["ATOMIC", "check_loop", "refuse"]
+__all__ = ["ATOMIC", "refuse"]
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _WIDE_INTEGERS = {np.dtype(c) for c in ("i4", "u4", "i8", "u8")}
@@ -23,7 +23,7 @@ _PERCENTILES = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def _is_array(x: Any) -> bool:
-    return hasattr(x, "raw")
+    return hasattr(x, "_raw")
 
 
 def _matmul(*args: Any, **_: Any) -> None:
@@ -88,12 +88,3 @@ def refuse(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     check = _CHECKS.get(name)
     if check is not None:
         check(*args, **{k: v for k, v in kwargs.items() if k != "out"})
-
-
-def check_loop(name: str, loops: list[str], given: list[np.dtype[Any] | None]) -> None:
-    """Refuse dtypes that no loop of a universal function takes; None stands for a number."""
-    for loop in loops:
-        wanted = [_BFLOAT16 if c == "E" else np.dtype(c) for c in loop.split("->")[0]]
-        if all(a is None or np.can_cast(a, b) for a, b in zip(given, wanted, strict=True)):
-            return
-    raise TypeError(f"Wrong type ({given}) of arguments for cupy_{name}")

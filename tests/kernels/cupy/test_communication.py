@@ -164,12 +164,12 @@ def test_a_sum_does_not_come_behind_later_kernels(gpus: Any, machine: Machine) -
     devices: list[Any] = [x._device for x in gradients]
     for device in devices:
         engine.mark(device.lane)
-    before = {device.compute.raw.name: device.compute.raw.step() for device in devices}
+    before = {device.compute.raw._name: device.compute.raw._step() for device in devices}
     later = [(x + 1) * 2 for x in gradients]
     store.push("w", gradients)
     summed = devices[0].communication.raw
     for name, step in before.items():
-        assert summed.clock[name] < step
+        assert summed._clock[name] < step
     out = nd.zeros((8,), ctx=GPUS[1])
     store.pull("w", out)
     assert out.asnumpy().tolist() == [12.0] * 8
@@ -183,7 +183,7 @@ def test_kernels_do_not_come_behind_a_sum(gpus: Any) -> None:
     store.init("w", nd.zeros((8,), ctx=GPUS[0]))
     store.push("w", [nd.ones((8,), ctx=ctx) for ctx in GPUS])
     device: Any = nd.ones((8,), ctx=GPUS[0])._device
-    assert device.communication.raw.name not in device.compute.raw.clock
+    assert device.communication.raw._name not in device.compute.raw._clock
 
 
 def test_sum_of_a_last_layer_does_not_come_behind_the_first_ones(gpus: Any) -> None:
@@ -206,8 +206,8 @@ def test_sum_of_a_last_layer_does_not_come_behind_the_first_ones(gpus: Any) -> N
             store.push("w", last.weight.list_grad())
             summed = devices[0].communication.raw
             behind = [
-                device.compute.raw.clock[device.compute.raw.name]
-                - summed.clock[device.compute.raw.name]
+                device.compute.raw._clock[device.compute.raw._name]
+                - summed._clock[device.compute.raw._name]
                 for device in devices
             ]
         assert min(behind) > 0

@@ -157,9 +157,9 @@ def test_array_prints_and_pickles(gpu: mx.Context) -> None:
 def test_waitall_waits_for_the_device(gpu: mx.Context, machine: Machine) -> None:
     x = nd.ones((3,), ctx=gpu) + 1
     nd.waitall()
-    streams = [s for s in machine.streams if s.clock]
+    streams = [s for s in machine.streams if s._clock]
     assert streams
-    assert all(machine.host.get(s.name, 0) == s.clock[s.name] for s in streams)
+    assert all(machine.host.get(s._name, 0) == s._clock[s._name] for s in streams)
     del x
 
 

@@ -73,8 +73,13 @@ def test_views_have_numpys_shape_and_strides(memory: None, change: Any) -> None:
 
 def test_surface_of_the_double_is_that_of_this_cupy() -> None:
     from tests.kernels.cupy.arrays import SURFACE
+    from tests.kernels.cupy.make_cuda_surface import LIBRARIES
     from tests.kernels.cupy.make_surface import surface
 
     if cupy.__version__ != SURFACE["cupy"]:
         pytest.skip(f"surface.json is of CuPy {SURFACE['cupy']}, this is {cupy.__version__}")
-    assert surface() == SURFACE
+    now = surface()
+    unseen = SURFACE["cuda"].keys() - now["cuda"].keys()
+    assert unseen <= {*LIBRARIES, "NcclCommunicator"}  # where their libraries are not installed
+    assert {**SURFACE["cuda"], **now["cuda"]} == SURFACE["cuda"]
+    assert {**now, "cuda": None} == {**SURFACE, "cuda": None}

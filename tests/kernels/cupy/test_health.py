@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(60)
 
 def lose(gpus: Any, machine: Machine) -> None:
     """Have every synchronization fail from now on, as after a kernel that left its memory."""
-    machine.broken = gpus.cuda.runtime.CUDARuntimeError("cudaErrorIllegalAddress", ILLEGAL_ADDRESS)
+    machine.broken = gpus.cuda.runtime.CUDARuntimeError(ILLEGAL_ADDRESS)
 
 
 def naive() -> bool:
@@ -47,7 +47,7 @@ def faulty(gpus: Any, machine: Machine) -> Any:
 
 
 def test_error_names_the_operator_that_faulted(faulty: NDArray) -> None:
-    with pytest.raises(GluonishError, match=LOST + r" in bad_kernel\. The device is lost"):
+    with pytest.raises(GluonishError, match=LOST + r".*; of bad_kernel\. The device is lost"):
         faulty.asnumpy()
 
 
@@ -56,7 +56,7 @@ def test_every_operator_under_way_is_named(gpus: Any, machine: Machine) -> None:
         pytest.skip("the naive engine synchronizes after each launch")
     x = fault(gpus, machine)
     y = x * 2
-    with pytest.raises(GluonishError, match=r"in one of .*: bad_kernel, _mul_scalar.*NaiveEngine"):
+    with pytest.raises(GluonishError, match=r"of one of .*: bad_kernel, _mul_scalar.*NaiveEngine"):
         y.asnumpy()
     machine.broken = None
 
@@ -123,7 +123,7 @@ def test_what_was_kept_for_the_streams_is_let_go(gpus: Any, machine: Machine) ->
 
 def test_failures_that_leave_the_device_alive_stay_as_they_are(gpus: Any) -> None:
     health = Health(gpu(0), gpus)
-    for error in (ValueError("x"), gpus.cuda.runtime.CUDARuntimeError("cudaErrorInvalidValue", 1)):
+    for error in (ValueError("x"), gpus.cuda.runtime.CUDARuntimeError(1)):
         assert health.explained(error) is error
     assert health.lost == ""
     health.check()

@@ -70,7 +70,7 @@ def test_kernel_waits_for_the_upload_that_it_reads(gpus: Any, machine: Machine) 
     if not threaded(gpus):
         pytest.skip("the naive engine synchronizes after each launch")
     x = nd.ones((8,)).as_in_context(mx.gpu(0))
-    upload, compute = x._device.upload.raw.name, x._device.compute.raw.name
+    upload, compute = x._device.upload.raw._name, x._device.compute.raw._name
     machine.log.clear()
     y = x + 1
     assert machine.log[-2:] == [("record", upload), ("wait", compute, upload)]
@@ -89,7 +89,7 @@ def test_reading_an_array_waits_for_it_and_not_for_later_kernels(
     np.testing.assert_array_equal(x.asnumpy(), np.full(8, 2))
     compute = x._device.compute.raw
     assert event.event.done
-    assert machine.host[compute.name] < compute.clock[compute.name]
+    assert machine.host[compute._name] < compute._clock[compute._name]
     del later
 
 
@@ -97,7 +97,7 @@ def test_reading_does_not_wait_on_the_stream_of_kernels(gpus: Any, machine: Mach
     x = nd.ones((8,), ctx=mx.gpu(0))
     x.asnumpy()
     down = [entry[1] for entry in machine.log if entry[0] == "d2h"]
-    assert down == [x._device.download.raw.name]
+    assert down == [x._device.download.raw._name]
 
 
 def test_kept_arrays_go_when_the_stream_has_passed(gpus: Any) -> None:

@@ -131,7 +131,7 @@ def test_failure_of_the_driver_that_is_no_lack_of_memory_is_shown(
     gpus: Any, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(1)
-    error = gpus.cuda.runtime.CUDARuntimeError("cudaErrorIllegalAddress")
+    error = gpus.cuda.runtime.CUDARuntimeError(700)
 
     def fail(size: int) -> Any:
         raise error

@@ -42,7 +42,7 @@ def on_device(machine: Machine, call: Call, kernel: Any) -> list[Any]:
 
         def upload(values: Any) -> Array:
             array = allocate(machine, values.shape, values.dtype)
-            array.raw[...] = values
+            array._raw[...] = values
             return array
 
         inputs = [upload(x) for x in call.inputs]
@@ -52,7 +52,7 @@ def on_device(machine: Machine, call: Call, kernel: Any) -> list[Any]:
             assert [tuple(shape) for shape in measured] == [y.shape for y in expected]
         outputs = [allocate(machine, y.shape, y.dtype) for y in expected]
         kernel(cupy, outputs[0] if call.op.single else tuple(outputs), *inputs, **call.runtime)
-        return [y.raw for y in outputs]
+        return [y._raw for y in outputs]
 
 
 def check(machine: Machine, call: Call, kernel: Any) -> None:

@@ -48,7 +48,7 @@ def cupy(machine: Machine) -> Any:
 def test_double_refuses(cupy: Any, machine: Machine, what: str) -> None:
     def new(*shape: int, dtype: Any = "f4") -> Array:
         array = allocate(machine, shape, dtype)
-        array.raw[...] = 1
+        array._raw[...] = 1
         return array
 
     refused = (TypeError, ValueError, IndexError, AttributeError, NotImplementedError)
@@ -58,7 +58,7 @@ def test_double_refuses(cupy: Any, machine: Machine, what: str) -> None:
 
 def test_double_asks_that_failures_of_linear_algebra_raise(cupy: Any, machine: Machine) -> None:
     singular = allocate(machine, (2, 2), "f4")
-    singular.raw[...] = 0
+    singular._raw[...] = 0
     with pytest.raises(AssertionError, match="unseen"):
         cupy.linalg.inv(singular)
     with errstate(linalg="raise"), pytest.raises(np.linalg.LinAlgError):

@@ -41,7 +41,7 @@ class RawModule:
 
 @pytest.fixture
 def module(gpus: Any, monkeypatch: pytest.MonkeyPatch) -> CudaModule:
-    monkeypatch.setattr(gpus, "RawModule", RawModule, raising=False)
+    monkeypatch.setitem(vars(gpus), "RawModule", RawModule)
     monkeypatch.setattr(RawModule, "made", [])
     monkeypatch.setattr(RawModule, "launched", [])
     return CudaModule(SOURCE, options="--use_fast_math", exports=["axpy"])

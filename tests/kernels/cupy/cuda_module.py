@@ -1,0 +1,133 @@
+"""``cupy.cuda`` of the double, with the names and arguments that CuPy has and no others."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from tests.kernels.cupy.device_memory import (
+    Device,
+    DriverMemory,
+    MemoryPointer,
+    MemoryPool,
+    OutOfMemoryError,
+    PinnedMemoryPool,
+    UnownedMemory,
+)
+from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.streams import CUDADriverError, CUDARuntimeError, Event, Graph, Stream
+from tests.kernels.cupy.surface import Listed, ListedModule
+
+__all__ = ["make_cuda", "make_runtime"]
+
+_NO_DEVICE = 100
+_KINDS = {1: "h2d", 2: "d2h", 3: "d2d"}
+
+
+class _Null(Listed):
+    """The null stream, which nobody uses."""
+
+    _listed = "Stream"
+    ptr = 0
+    device_id = -1
+
+
+def make_runtime(machine: Machine) -> ListedModule:
+    """Return a module like ``cupy.cuda.runtime``."""
+
+    def getDeviceCount() -> int:  # here and below: CuPy's names
+        if machine.devices == 0:
+            raise CUDARuntimeError(_NO_DEVICE)
+        return machine.devices
+
+    def getDevice() -> int:
+        return machine.here.device
+
+    def setDevice(device: int) -> None:
+        machine.here.device = device
+
+    def driverGetVersion() -> int:
+        return 13000
+
+    def runtimeGetVersion() -> int:
+        return 13000
+
+    def memGetInfo() -> tuple[int, int]:
+        return machine.capacity - machine.reserved.get(getDevice(), 0), machine.capacity
+
+    def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
+        machine.copy(dst, src, size, stream, _KINDS[kind])
+
+    def deviceCanAccessPeer(device: int, peerDevice: int) -> int:
+        return int(device != peerDevice)
+
+    def deviceEnablePeerAccess(peerDevice: int) -> None:
+        machine.log.append(("way", getDevice(), peerDevice))
+
+    def memcpyPeerAsync(
+        dst: int, dstDevice: int, src: int, srcDevice: int, size: int, stream: int
+    ) -> None:
+        machine.copy(dst, src, size, stream, f"peer{srcDevice}to{dstDevice}")
+
+    def pointerGetAttributes(ptr: int) -> Any:
+        place = machine._behind(ptr)
+        return SimpleNamespace(type=0 if place is None else 1 if place.page_locked else 2)
+
+    functions = (getDeviceCount, getDevice, setDevice, driverGetVersion, runtimeGetVersion)
+    copies = (memGetInfo, memcpyAsync, memcpyPeerAsync, deviceCanAccessPeer, deviceEnablePeerAccess)
+    asked = (*functions, *copies, pointerGetAttributes)
+    known: dict[str, Any] = {f.__name__: f for f in asked}
+    return ListedModule("cuda.runtime", {**known, "CUDARuntimeError": CUDARuntimeError})
+
+
+def make_cuda(machine: Machine, own: MemoryPool, pinned: PinnedMemoryPool) -> ListedModule:
+    """Return a module like ``cupy.cuda``, with CuPy's own pools."""
+    null = _Null()
+
+    def get_current_stream(device_id: int = -1) -> Any:
+        assert device_id in (-1, machine.here.device), "a stream of another device: not known"
+        return machine.here.streams[-1] if machine.here.streams else null
+
+    def set_allocator(allocator: Callable[[int], Any] | None = None) -> None:
+        machine.allocator = allocator
+
+    def get_allocator() -> Any:
+        return machine.allocator or own.malloc
+
+    def alloc(size: int) -> Any:
+        return get_allocator()(size)
+
+    def alloc_pinned_memory(size: int) -> Any:
+        return pinned.malloc(size)
+
+    def is_available() -> bool:
+        return machine.devices > 0
+
+    def get_device_id() -> int:
+        return machine.here.device
+
+    functions = (get_current_stream, set_allocator, get_allocator, alloc, alloc_pinned_memory)
+    known: dict[str, Any] = {f.__name__: f for f in (*functions, is_available, get_device_id)}
+    classes: dict[str, Any] = {
+        "Device": machine.bound(Device),
+        "Event": machine.bound(Event),
+        "Graph": machine.bound(Graph),
+        "Memory": machine.bound(DriverMemory),
+        "MemoryPointer": machine.bound(MemoryPointer),
+        "MemoryPool": machine.bound(MemoryPool),
+        "PinnedMemoryPool": machine.bound(PinnedMemoryPool),
+        "Stream": machine.bound(Stream),
+        "UnownedMemory": machine.bound(UnownedMemory),
+    }
+    classes["Stream"].null = null
+    return ListedModule(
+        "cuda",
+        {
+            **known,
+            **classes,
+            "runtime": make_runtime(machine),
+            "driver": ListedModule("cuda.driver", {"CUDADriverError": CUDADriverError}),
+            "memory": ListedModule("cuda.memory", {"OutOfMemoryError": OutOfMemoryError}),
+            "device": ListedModule("cuda.device", {"Device": classes["Device"]}),
+            "stream": ListedModule("cuda.stream", {"Stream": classes["Stream"]}),
+        },
+    )
