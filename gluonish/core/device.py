@@ -166,7 +166,7 @@ class CPUDevice:
         """Copy ``source`` into ``out``, converting its dtype."""
         out[...] = source
 
-    def to_dlpack(self, raw: Any, **options: Any) -> Any:
+    def to_dlpack(self, raw: Any, /, **options: Any) -> Any:
         """Return a DLPack capsule over an array, with NumPy's options."""
         return raw.__dlpack__(**options)
 

@@ -44,7 +44,7 @@ class DeviceKey(NamedTuple):
         )
 
     def raw(self) -> tuple[Any, ...]:
-        """Return the key for the device's own arrays; in an engine operation that reads `arrays`."""
+        """Return the key for the device's arrays; for engine operations that read `arrays`."""
         return tuple(part._data if isinstance(part, NDArray) else part for part in self.parts)
 
     def bounds(self, shape: Shape) -> Iterator[tuple[NDArray, int]]:

@@ -75,8 +75,8 @@ class _Capsule:
             address = pointer_of(capsule, b"dltensor")
         except ValueError as error:
             raise ArgumentTypeError(
-                "from_dlpack: expected an object with __dlpack__ or a capsule that nobody took, got "
-                f"{capsule!r}"
+                "from_dlpack: expected an object with __dlpack__ or a capsule that nobody took, "
+                f"got {capsule!r}"
             ) from error
         tensor = _Tensor.from_address(address)
         self._capsule = capsule

@@ -112,8 +112,8 @@ def _select_near(x: NDArray, key: DeviceKey, single: Shape, *, recorded: bool) -
     if recorded:  # positions along the first axis
         take = find_operator("take")
         attrs = take.schema.parse("take", {"axis": 0, "mode": "wrap"})
-        part: NDArray = apply(take, (x, key.parts[0]), attrs)
-        return part.reshape(shape)
+        part: NDArray = apply(take, (x, key.parts[0]), attrs).reshape(shape)
+        return part
     result = empty_like_spec(Spec(shape, x._spec.dtype), x._device, type(x))
     result._write(lambda out: _set(out, ..., x._data[key.raw()]), [x, *key.arrays], "getitem")
     return result

@@ -264,7 +264,7 @@ class GPUDevice:
             ) from error
         return result
 
-    def to_dlpack(self, raw: Any, **options: Any) -> Any:
+    def to_dlpack(self, raw: Any, /, **options: Any) -> Any:
         """Return a DLPack capsule over an array, with CuPy's options."""
         with self._raw, self.compute.raw:
             return raw.__dlpack__(**options)

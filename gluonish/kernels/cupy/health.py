@@ -122,7 +122,7 @@ class Health:
         else:
             found, advice = told or "no operator of gluonish", ""
         return (
-            f"{self._context}: expected kernels that run to their end, got {error}; of {found}. The "
-            "device is lost to this process, and so is what lies there; start the program again"
-            f"{advice}"
+            f"{self._context}: expected kernels that run to their end, got {error}; of {found}. "
+            "The device is lost to this process, and so is what lies there; start the program "
+            f"again{advice}"
         )

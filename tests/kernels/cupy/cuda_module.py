@@ -54,6 +54,23 @@ def make_runtime(machine: Machine) -> ListedModule:
     def memGetInfo() -> tuple[int, int]:
         return machine.capacity - machine.reserved.get(getDevice(), 0), machine.capacity
 
+    return ListedModule(
+        "cuda.runtime",
+        {
+            **_named(getDeviceCount, getDevice, setDevice, driverGetVersion, runtimeGetVersion),
+            **_named(memGetInfo, *_copies(machine)),
+            "CUDARuntimeError": CUDARuntimeError,
+        },
+    )
+
+
+def _named(*functions: Callable[..., Any]) -> dict[str, Any]:
+    return {function.__name__: function for function in functions}
+
+
+def _copies(machine: Machine) -> tuple[Callable[..., Any], ...]:
+    """Return the functions of ``cupy.cuda.runtime`` that copy, or tell what may be copied."""
+
     def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
         machine.copy(dst, src, size, stream, _KINDS[kind])
 
@@ -61,7 +78,7 @@ def make_runtime(machine: Machine) -> ListedModule:
         return int(device != peerDevice)
 
     def deviceEnablePeerAccess(peerDevice: int) -> None:
-        machine.log.append(("way", getDevice(), peerDevice))
+        machine.log.append(("way", machine.here.device, peerDevice))
 
     def memcpyPeerAsync(
         dst: int, dstDevice: int, src: int, srcDevice: int, size: int, stream: int
@@ -69,14 +86,10 @@ def make_runtime(machine: Machine) -> ListedModule:
         machine.copy(dst, src, size, stream, f"peer{srcDevice}to{dstDevice}")
 
     def pointerGetAttributes(ptr: int) -> Any:
-        place = machine._behind(ptr)
-        return SimpleNamespace(type=0 if place is None else 1 if place.page_locked else 2)
+        return SimpleNamespace(type=machine.kind_of(ptr))
 
-    functions = (getDeviceCount, getDevice, setDevice, driverGetVersion, runtimeGetVersion)
-    copies = (memGetInfo, memcpyAsync, memcpyPeerAsync, deviceCanAccessPeer, deviceEnablePeerAccess)
-    asked = (*functions, *copies, pointerGetAttributes)
-    known: dict[str, Any] = {f.__name__: f for f in asked}
-    return ListedModule("cuda.runtime", {**known, "CUDARuntimeError": CUDARuntimeError})
+    copies = (memcpyAsync, memcpyPeerAsync)
+    return (*copies, deviceCanAccessPeer, deviceEnablePeerAccess, pointerGetAttributes)
 
 
 def make_cuda(machine: Machine, own: MemoryPool, pinned: PinnedMemoryPool) -> ListedModule:

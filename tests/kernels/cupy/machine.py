@@ -270,6 +270,11 @@ class Machine:
             self._memories.append(Memory(max(nbytes, 1)))
             return self._memories[-1]
 
+    def kind_of(self, address: int) -> int:
+        """Return ``cudaMemoryType``: 0 for ordinary memory of the host, 1 page-locked, 2 devices'."""
+        memory = self._behind(address)
+        return 0 if memory is None else 1 if memory.page_locked else 2
+
     def _behind(self, address: int) -> Memory | None:
         """Return the memory of an address; None for the host's ordinary memory."""
         for memory in self._memories:
