@@ -10,7 +10,6 @@ import ctypes
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -29,6 +28,7 @@ __all__ = [
     "cuda_major",
     "load",
     "load_front_end",
+    "repair",
     "requirements",
 ]
 
@@ -47,7 +47,7 @@ class Library(NamedTuple):
     Attributes:
         title: Its name in print.
         file: The name that programs are linked with.
-        package: What brings it, as pip is told.
+        package: What brings it, as pip is told and as the extra of pyproject.toml says.
         folder: Where the wheels for CUDA 12 keep it, below ``nvidia``. Those for CUDA 13 have one
             folder for all that belongs to the toolkit.
         needs: What has to be loaded before it.
@@ -60,7 +60,7 @@ class Library(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-_TOOLKIT = "cupy-cuda{cuda}x[ctk]"
+_TOOLKIT = "cupy-cuda{cuda}x[ctk]>=14"
 LIBRARIES = {
     "cudart": Library("the CUDA runtime", "libcudart.so.{cuda}", _TOOLKIT, "cuda_runtime"),
     "nvrtc": Library("NVRTC", "libnvrtc.so.{cuda}", _TOOLKIT, "cuda_nvrtc"),
@@ -68,16 +68,15 @@ LIBRARIES = {
     "cublas": Library("cuBLAS", "libcublas.so.{cuda}", _TOOLKIT, "cublas", ("cublasLt",)),
     # Its parts load NVRTC and cuBLASLt when they are first used, by name.
     "cudnn": Library(
-        "cuDNN", "libcudnn.so.9", "nvidia-cudnn-cu{cuda}", "cudnn", ("nvrtc", "cublasLt")
+        "cuDNN", "libcudnn.so.9", "nvidia-cudnn-cu{cuda}>=9,<10", "cudnn", ("nvrtc", "cublasLt")
     ),
-    "nccl": Library("NCCL", "libnccl.so.2", "nvidia-nccl-cu{cuda}", "nccl"),
+    "nccl": Library("NCCL", "libnccl.so.2", "nvidia-nccl-cu{cuda}>=2.18.1,<3", "nccl"),
 }
 # A package and not a library: `load_front_end` is to it what `load` is to those.
-FRONT_END = "nvidia-cudnn-frontend"
+FRONT_END = "nvidia-cudnn-frontend>=1.18,<1.27"
 _EXTENSION = "_compiled_module"
 
 
-@cache
 def cuda_major() -> int:
     """Return the major version of the CUDA that the installed CuPy is made for, as 13.
 
@@ -98,6 +97,11 @@ def requirements(cuda: int) -> tuple[str, ...]:
 def advice(package: str, cuda: int) -> str:
     """Return how to install a package for a CUDA, which ``{cuda}`` in its name stands for."""
     return f"pip install '{package.format(cuda=cuda)}', which gluonish[cuda{cuda}] brings"
+
+
+def repair(package: str, cuda: int) -> str:
+    """Return how to install a package again; the arguments are those of `advice`."""
+    return f"pip install --force-reinstall '{package.format(cuda=cuda)}'"
 
 
 def load(name: str, cuda: int | None = None) -> ctypes.CDLL:
@@ -126,7 +130,7 @@ def load(name: str, cuda: int | None = None) -> ctypes.CDLL:
         try:
             return ctypes.CDLL(path)
         except OSError as error:
-            raise _broken(library, str(error)) from error
+            raise _broken(library, cuda, str(error)) from error
     return _load_from_system(library, cuda)
 
 
@@ -174,7 +178,8 @@ def _load_extension(cuda: int) -> ModuleType:
         loader.exec_module(module)
     except ImportError as error:
         raise BrokenLibraryError(
-            f"cuDNN's front end: expected an extension that loads, got {error}; install it again"
+            f"cuDNN's front end: expected an extension that loads, got {error}; "
+            f"{repair(FRONT_END, cuda)}"
         ) from error
     return module
 
@@ -182,7 +187,7 @@ def _load_extension(cuda: int) -> ModuleType:
 def _paths(name: str, library: Library, cuda: int) -> Iterator[str]:
     """Where the library is, best first."""
     file = library.file.format(cuda=cuda)
-    found = _ask_pathfinder(name, library)
+    found = _ask_pathfinder(name, library, cuda)
     if found is not None and Path(found).name.startswith(file):
         yield found
     for entry in sys.path:
@@ -192,7 +197,7 @@ def _paths(name: str, library: Library, cuda: int) -> Iterator[str]:
                 yield str(path)
 
 
-def _ask_pathfinder(name: str, library: Library) -> str | None:
+def _ask_pathfinder(name: str, library: Library, cuda: int) -> str | None:
     """The path of what ``cuda.pathfinder`` loads; None where it finds nothing."""
     try:
         from cuda import pathfinder
@@ -203,7 +208,7 @@ def _ask_pathfinder(name: str, library: Library) -> str | None:
     except pathfinder.DynamicLibNotFoundError:
         return None
     except RuntimeError as error:  # it found a file, and the file did not load
-        raise _broken(library, str(error)) from error
+        raise _broken(library, cuda, str(error)) from error
     return found
 
 
@@ -214,14 +219,15 @@ def _load_from_system(library: Library, cuda: int) -> ctypes.CDLL:
     except OSError as error:
         # The loader names the file that it did not find: this one, or one that this one needs.
         if re.match(rf"{re.escape(file)}: cannot open shared object", str(error)) is None:
-            raise _broken(library, str(error)) from error
+            raise _broken(library, cuda, str(error)) from error
         raise MissingLibraryError(
             f"{library.title}: expected {file} among Python's packages or the system's libraries, "
             f"got none; {advice(library.package, cuda)}"
         ) from error
 
 
-def _broken(library: Library, reason: str) -> BrokenLibraryError:
+def _broken(library: Library, cuda: int, reason: str) -> BrokenLibraryError:
     return BrokenLibraryError(
-        f"{library.title}: expected a library that loads, got {reason}; install it again"
+        f"{library.title}: expected a library that loads, got {reason}; "
+        f"{repair(library.package, cuda)}"
     )

@@ -128,7 +128,7 @@ def test_what_a_library_needs_is_loaded_before_it(
 def test_missing_library_says_what_brings_it(site: Path) -> None:
     message = (
         r"cuBLASLt: expected libcublasLt.so.12 among .*, got none; "
-        r"pip install 'cupy-cuda12x\[ctk\]', which gluonish\[cuda12\] brings"
+        r"pip install 'cupy-cuda12x\[ctk\]>=14', which gluonish\[cuda12\] brings"
     )
     with pytest.raises(MissingLibraryError, match=message):
         load("cublas", 12)
@@ -201,8 +201,7 @@ def test_front_end_of_a_program_is_taken(site: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("cuda", [12, 13])
 def test_extra_brings_every_library(cuda: int) -> None:
     extras = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["optional-dependencies"]
-    brought = [re.match(r"[\w.-]+(\[\w+\])?", one) for one in extras[f"cuda{cuda}"]]
-    assert {one[0] for one in brought if one} == set(requirements(cuda))
+    assert {one.partition(";")[0] for one in extras[f"cuda{cuda}"]} == set(requirements(cuda))
 
 
 def test_every_library_has_a_version_in_its_name() -> None:
