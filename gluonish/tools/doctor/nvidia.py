@@ -80,7 +80,8 @@ def nvidia_findings(has_device: bool) -> Iterator[Finding]:
 def _finding(question: _Question, state: str, text: str, has_device: bool) -> Finding:
     if state == FOUND:
         return Finding(_TOPIC, question.title, FOUND, text)
-    got, _, advice = text.removeprefix(f"{question.title}: ").rpartition("; ")
+    # What compilers say has several lines.
+    got, _, advice = " ".join(text.split()).removeprefix(f"{question.title}: ").rpartition("; ")
     if state == MISSING and has_device and question.vital:
         state = BROKEN
     return Finding(_TOPIC, question.title, state, got, f"{question.cost}: {advice}")
@@ -152,7 +153,7 @@ def _nvrtc() -> str:
         found = re.search(r"error: (.*)", str(error))
         reason = found[1] if found else str(error)
         advice = libraries.advice(_package("nvrtc"), libraries.cuda_major())
-        if "cannot open source file" in reason:
+        if "open source file" in reason:  # "cannot", or "could not" where there is no folder
             raise MissingLibraryError(
                 f"NVRTC: expected CUDA's headers beside {version}, got: {reason}; {advice}"
             ) from error

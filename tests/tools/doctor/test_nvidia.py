@@ -180,13 +180,14 @@ def test_nvrtc_compiles_with_cupys_folders_of_headers(monkeypatch: pytest.Monkey
     assert got[0] == "-I/headers"
 
 
-def test_missing_headers_say_what_brings_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("words", ["cannot", "could not"])
+def test_missing_headers_say_what_brings_them(monkeypatch: pytest.MonkeyPatch, words: str) -> None:
     stand_in(monkeypatch, nvrtcVersion=writes(13, 2))
-    log = 'doctor.cu(2): catastrophic error: cannot open source file "cuda_bf16.h"\n  #include'
+    log = f'doctor.cu(2): catastrophic error: {words} open source file "cuda_bf16.h"\n  #include'
     cupys_compiler(monkeypatch, CompileError(log))
     state, text = nvidia.answer("nvrtc")
     assert state == MISSING
-    assert 'got: cannot open source file "cuda_bf16.h"; pip install \'cupy-cuda13x[ctk]' in text
+    assert f'got: {words} open source file "cuda_bf16.h"; pip install \'cupy-cuda13x[ctk]' in text
 
 
 def test_compiler_that_fails_otherwise_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,6 +228,14 @@ def test_only_with_a_device_is_something_required(
     assert broken == ({"NVRTC", "cuBLAS"} if has_device else set())
     expected = "for the kvstore 'nccl', a 'device' store without: pip install it"
     assert (found["NCCL"].text, found["NCCL"].advice) == ("expected it, got none", expected)
+
+
+def test_reason_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = [("nvrtc", BROKEN, "NVRTC: failed to open\n  its builtins; install it")]
+    monkeypatch.setattr(nvidia, "_QUESTIONS", {"nvrtc": nvidia._QUESTIONS["nvrtc"]})
+    monkeypatch.setattr(nvidia, "_ask", lambda names: (answers, ""))
+    (found,) = nvidia.nvidia_findings(has_device=False)
+    assert found.text == "failed to open its builtins"
 
 
 def test_library_that_ends_the_process_is_broken_and_the_others_are_asked(
