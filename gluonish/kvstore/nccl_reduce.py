@@ -13,6 +13,7 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import DeviceError
+from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.health import Mark
 from gluonish.kernels.cupy.stream import DeviceStream
@@ -35,6 +36,7 @@ _DTYPES = {
 
 
 def _import_nccl() -> ModuleType:
+    libraries.load("nccl")  # without it, CuPy's module leaves a warning and has nothing in it
     from cupy.cuda import nccl
 
     module: ModuleType = nccl
@@ -55,7 +57,9 @@ def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
     except (ImportError, OSError) as error:
         raise DeviceError(f"nccl: expected CuPy with NCCL, got {error}") from error
     if not getattr(module, "available", True):
-        raise DeviceError("nccl: expected the library of NCCL, got none; install nvidia-nccl-cu13")
+        raise DeviceError(
+            "nccl: expected the library of NCCL, got none that CuPy finds; see gluonish doctor"
+        )
     if not gpu_count():
         raise DeviceError("nccl: expected a GPU, got none")
     return module

@@ -13,6 +13,7 @@ import numpy as np
 
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, nearest
+from gluonish.kernels.cupy import libraries
 from gluonish.kernels.numba import openmp
 from gluonish.kernels.onednn.register import enabled as onednn_enabled
 from gluonish.kvstore.nccl_reduce import find_nccl
@@ -74,6 +75,16 @@ def _has_gpu() -> bool:
     return gpu_count() > 0
 
 
+def _compiles_for_gpus() -> bool:
+    if not _has_gpu():
+        return False
+    try:
+        libraries.load("nvrtc")
+    except (DeviceError, ImportError):
+        return False
+    return True
+
+
 def _has_nccl() -> bool:
     try:
         find_nccl()
@@ -99,7 +110,7 @@ _QUESTIONS: dict[str, Callable[[], bool]] = {
     "CUDA": _has_gpu,
     "CUDNN": _never,  # no kernel calls it: CuPy and generated kernels serve GPUs
     "NCCL": _has_nccl,
-    "CUDA_RTC": _has_gpu,  # CuPy compiles at run time; see `mx.rtc`
+    "CUDA_RTC": _compiles_for_gpus,  # with NVRTC, through CuPy; see `mx.rtc`
     "TENSORRT": _never,
     "CPU_SSE": _processor_has("sse"),
     "CPU_SSE2": _processor_has("sse2"),

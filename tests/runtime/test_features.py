@@ -6,6 +6,7 @@ import pytest
 import gluonish.ndarray as nd
 from gluonish.core.config import MXNET_MKLDNN_ENABLED
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
+from gluonish.kernels.cupy.libraries import BrokenLibraryError, MissingLibraryError
 from gluonish.runtime import Feature, Features, feature_list
 from gluonish.runtime.processor import Processor
 
@@ -76,7 +77,27 @@ def test_instructions_are_the_processors(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("count", [0, 2])
 def test_cuda_needs_a_device(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     monkeypatch.setattr("gluonish.runtime.features.gpu_count", lambda: count)
-    assert now()["CUDA"] is now()["CUDA_RTC"] is bool(count)
+    assert now()["CUDA"] is bool(count)
+
+
+@pytest.mark.parametrize("count", [0, 2])
+@pytest.mark.parametrize("error", [None, MissingLibraryError("none"), BrokenLibraryError("broken")])
+def test_compiling_for_gpus_needs_a_device_and_nvrtc(
+    monkeypatch: pytest.MonkeyPatch, count: int, error: Exception | None
+) -> None:
+    def load(name: str) -> None:
+        if name == "nvrtc" and error is not None:
+            raise error
+
+    monkeypatch.setattr("gluonish.runtime.features.gpu_count", lambda: count)
+    monkeypatch.setattr("gluonish.kernels.cupy.libraries.load", load)
+    monkeypatch.setattr("gluonish.runtime.features.find_nccl", lambda: object())
+    assert now()["CUDA_RTC"] is (count > 0 and error is None)
+
+
+def test_no_kernel_uses_cudnn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gluonish.runtime.features.gpu_count", lambda: 1)
+    assert now()["CUDNN"] is False
 
 
 def test_nccl_counts_where_its_kvstore_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,11 @@
-"""GPUs: NVIDIA's driver, CuPy, the devices, and NVIDIA's libraries."""
+"""GPUs: NVIDIA's driver, CuPy and the devices."""
 
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, imported
+from gluonish.tools.doctor.nvidia import nvidia_findings
 
 __all__ = ["gpu_findings"]
 
@@ -26,9 +26,9 @@ def gpu_findings() -> Iterator[Finding]:
         yield Finding(_TOPIC, "CuPy", state, cupy, advice)
         return
     yield Finding(_TOPIC, "CuPy", FOUND, str(cupy.__version__))
-    yield from _devices(cupy)
-    yield _nccl(cupy)
-    yield _cudnn()
+    devices = list(_devices(cupy))
+    yield from devices
+    yield from nvidia_findings(has_device=any(one.name.startswith("gpu(") for one in devices))
 
 
 def _driver() -> Finding:
@@ -57,25 +57,3 @@ def _devices(cupy: Any) -> Iterator[Finding]:
         capability = f"{properties['major']}.{properties['minor']}"
         text = f"{name}, capability {capability}, {free / 1e9:.1f} of {total / 1e9:.1f} GB free"
         yield Finding(_TOPIC, f"gpu({number})", FOUND, text)
-
-
-def _nccl(cupy: Any) -> Finding:
-    nccl = imported("cupy.cuda.nccl")
-    if isinstance(nccl, str) or not getattr(nccl, "available", False):
-        advice = "for the kvstore 'nccl', which is a 'device' store without: pip install "
-        return Finding(
-            _TOPIC, "NCCL", MISSING, "CuPy does not find it", f"{advice}nvidia-nccl-cu13"
-        )
-    number = int(nccl.get_version())
-    version = f"{number // 10000}.{number % 10000 // 100}.{number % 100}"
-    return Finding(_TOPIC, "NCCL", FOUND, version)
-
-
-def _cudnn() -> Finding:
-    try:
-        spec = importlib.util.find_spec("nvidia.cudnn")
-    except ModuleNotFoundError:
-        spec = None
-    if spec is None:
-        return Finding(_TOPIC, "cuDNN", MISSING, "not installed; no kernel needs it")
-    return Finding(_TOPIC, "cuDNN", FOUND, "installed; no kernel uses it yet")

@@ -271,7 +271,7 @@ class Machine:
             return self._memories[-1]
 
     def kind_of(self, address: int) -> int:
-        """Return ``cudaMemoryType``: 0 for ordinary memory of the host, 1 page-locked, 2 devices'."""
+        """Return ``cudaMemoryType``: 0 for ordinary memory of the host, 1 pinned, 2 devices'."""
         memory = self._behind(address)
         return 0 if memory is None else 1 if memory.page_locked else 2
 

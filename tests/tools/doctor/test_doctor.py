@@ -230,24 +230,30 @@ def test_gpus_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     driver.write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82\nGCC version: 12\n")
     monkeypatch.setattr(gpu, "_DRIVER", driver)
     monkeypatch.setitem(sys.modules, "cupy", cupy_double(2))
-    nccl: Any = ModuleType("cupy.cuda.nccl")
-    nccl.available, nccl.get_version = True, lambda: 22803
-    monkeypatch.setattr(
-        gpu, "imported", lambda name: nccl if name.endswith("nccl") else imported(name)
-    )
+    asked: list[bool] = []
+    monkeypatch.setattr(gpu, "nvidia_findings", lambda has_device: asked.append(has_device) or ())
     found = list(gpu.gpu_findings())
     assert named(found, "NVIDIA's driver").text == "NVIDIA UNIX x86_64 Kernel Module  580.82"
     assert named(found, "CUDA").text == "13.2; the driver has 13.0"
     shown = "NVIDIA H200, capability 9.0, 140.0 of 150.0 GB free"
     assert [one.text for one in found if one.name.startswith("gpu(")] == [shown] * 2
-    assert named(found, "NCCL").text == "2.28.3"
+    assert asked == [True]
     assert {one.state for one in found} <= {FOUND, MISSING}
 
 
 def test_cupy_without_a_device_says_what_the_driver_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", cupy_double(-1))
+    monkeypatch.setattr(gpu, "nvidia_findings", lambda has_device: ())
     found = named(gpu.gpu_findings(), "CUDA")
     assert (found.state, found.text) == (MISSING, "no CUDA-capable device is detected")
+
+
+def test_libraries_are_asked_without_a_device_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", cupy_double(-1))
+    asked: list[bool] = []
+    monkeypatch.setattr(gpu, "nvidia_findings", lambda has_device: asked.append(has_device) or ())
+    list(gpu.gpu_findings())
+    assert asked == [False]
 
 
 def test_without_cupy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

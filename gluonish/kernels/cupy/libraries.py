@@ -1,0 +1,233 @@
+"""NVIDIA's libraries: where each is found, and which package brings it.
+
+CuPy finds them with ``cuda.pathfinder``. So does this module, first of all, for a process must not
+hold two copies of one library. Pathfinder takes what it finds first, though, even that of another
+CUDA than CuPy's, and its old versions do not know cuDNN: then NVIDIA's folders beside the Python
+packages are searched, and the system's last. Loading needs no device and no driver.
+"""
+
+import ctypes
+import re
+import sys
+from collections.abc import Iterator
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from gluonish.core.errors import ArgumentError, DeviceError
+
+__all__ = [
+    "FRONT_END",
+    "LIBRARIES",
+    "BrokenLibraryError",
+    "Library",
+    "MissingLibraryError",
+    "advice",
+    "cuda_major",
+    "load",
+    "load_front_end",
+    "repair",
+    "requirements",
+]
+
+
+class MissingLibraryError(DeviceError):
+    """A library of NVIDIA's was not found; the message says what brings it."""
+
+
+class BrokenLibraryError(DeviceError):
+    """A library of NVIDIA's was found and does not load; the message holds the loader's reason."""
+
+
+class Library(NamedTuple):
+    """A library of NVIDIA's. ``{cuda}`` in a text stands for the major version of CUDA.
+
+    Attributes:
+        title: Its name in print.
+        file: The name that programs are linked with.
+        package: What brings it, as pip is told and as the extra of pyproject.toml says.
+        folder: Where the wheels for CUDA 12 keep it, below ``nvidia``. Those for CUDA 13 have one
+            folder for all that belongs to the toolkit.
+        needs: What has to be loaded before it.
+    """
+
+    title: str
+    file: str
+    package: str
+    folder: str
+    needs: tuple[str, ...] = ()
+
+
+_TOOLKIT = "cupy-cuda{cuda}x[ctk]>=14"
+LIBRARIES = {
+    "cudart": Library("the CUDA runtime", "libcudart.so.{cuda}", _TOOLKIT, "cuda_runtime"),
+    "nvrtc": Library("NVRTC", "libnvrtc.so.{cuda}", _TOOLKIT, "cuda_nvrtc"),
+    "cublasLt": Library("cuBLASLt", "libcublasLt.so.{cuda}", _TOOLKIT, "cublas"),
+    "cublas": Library("cuBLAS", "libcublas.so.{cuda}", _TOOLKIT, "cublas", ("cublasLt",)),
+    # Its parts load NVRTC and cuBLASLt when they are first used, by name.
+    "cudnn": Library(
+        "cuDNN", "libcudnn.so.9", "nvidia-cudnn-cu{cuda}>=9,<10", "cudnn", ("nvrtc", "cublasLt")
+    ),
+    "nccl": Library("NCCL", "libnccl.so.2", "nvidia-nccl-cu{cuda}>=2.18.1,<3", "nccl"),
+}
+# A package and not a library: `load_front_end` is to it what `load` is to those.
+FRONT_END = "nvidia-cudnn-frontend>=1.18,<1.27"
+_EXTENSION = "_compiled_module"
+
+
+def cuda_major() -> int:
+    """Return the major version of the CUDA that the installed CuPy is made for, as 13.
+
+    Raises:
+        ImportError: There is no CuPy.
+    """
+    import cupy
+
+    return int(cupy.cuda.runtime.runtimeGetVersion()) // 1000
+
+
+def requirements(cuda: int) -> tuple[str, ...]:
+    """Return every package that brings a library, as pip is told."""
+    packages = [library.package.format(cuda=cuda) for library in LIBRARIES.values()]
+    return tuple(dict.fromkeys([*packages, FRONT_END]))
+
+
+def advice(package: str, cuda: int) -> str:
+    """Return how to install a package for a CUDA, which ``{cuda}`` in its name stands for."""
+    return f"pip install '{package.format(cuda=cuda)}', which gluonish[cuda{cuda}] brings"
+
+
+def repair(package: str, cuda: int) -> str:
+    """Return how to install a package again; the arguments are those of `advice`."""
+    return f"pip install --force-reinstall '{package.format(cuda=cuda)}'"
+
+
+def load(name: str, cuda: int | None = None) -> ctypes.CDLL:
+    """Load a library, and what it needs, for the life of the process.
+
+    Args:
+        name: One of `LIBRARIES`.
+        cuda: The major version of CUDA; None for `cuda_major`.
+
+    Returns:
+        The library; its attribute ``_name`` is the path, or the name by which the system knows it.
+
+    Raises:
+        ArgumentError: No library has this name.
+        MissingLibraryError: It is not there.
+        BrokenLibraryError: It is there and does not load.
+        ImportError: ``cuda`` is None, and there is no CuPy.
+    """
+    if name not in LIBRARIES:
+        raise ArgumentError(f"load: expected one of {', '.join(LIBRARIES)}, got {name!r}")
+    cuda = cuda_major() if cuda is None else cuda
+    library = LIBRARIES[name]
+    for need in library.needs:
+        load(need, cuda)
+    for path in _paths(name, library, cuda):
+        try:
+            return ctypes.CDLL(path)
+        except OSError as error:
+            raise _broken(library, cuda, str(error)) from error
+    return _load_from_system(library, cuda)
+
+
+def load_front_end(cuda: int | None = None) -> ModuleType:
+    """Load the front end of cuDNN, and cuDNN for it.
+
+    The extension alone is loaded: ``import cudnn`` would import PyTorch wherever that is.
+
+    Args:
+        cuda: As of `load`.
+
+    Returns:
+        The extension, which has ``pygraph``, ``create_handle`` and ``backend_version``.
+
+    Raises:
+        MissingLibraryError: It, or a library that it needs, is not there.
+        BrokenLibraryError: It, or a library that it needs, is there and does not load.
+        ImportError: ``cuda`` is None, and there is no CuPy.
+    """
+    cuda = cuda_major() if cuda is None else cuda
+    load("cudart", cuda)  # which it looks for by name among what is loaded
+    cudnn = load("cudnn", cuda)
+    module = sys.modules.get(f"cudnn.{_EXTENSION}")  # of a program that imports cudnn itself
+    if module is None:
+        module = _load_extension(cuda)
+        module._set_dlhandle_cudnn(cudnn._handle)
+        sys.modules[f"cudnn.{_EXTENSION}"] = module
+    return module
+
+
+def _load_extension(cuda: int) -> ModuleType:
+    package = find_spec("cudnn")
+    folders = (package.submodule_search_locations if package else None) or []
+    files = [path for folder in folders for path in Path(folder).glob(f"{_EXTENSION}*.so")]
+    if not files:
+        raise MissingLibraryError(
+            f"cuDNN's front end: expected the package cudnn with its {_EXTENSION}, got none; "
+            f"{advice(FRONT_END, cuda)}"
+        )
+    loader = ExtensionFileLoader(_EXTENSION, str(files[0]))
+    spec = spec_from_file_location(_EXTENSION, files[0], loader=loader)
+    assert spec is not None
+    try:
+        module = module_from_spec(spec)
+        loader.exec_module(module)
+    except ImportError as error:
+        raise BrokenLibraryError(
+            f"cuDNN's front end: expected an extension that loads, got {error}; "
+            f"{repair(FRONT_END, cuda)}"
+        ) from error
+    return module
+
+
+def _paths(name: str, library: Library, cuda: int) -> Iterator[str]:
+    """Where the library is, best first."""
+    file = library.file.format(cuda=cuda)
+    found = _ask_pathfinder(name, library, cuda)
+    if found is not None and Path(found).name.startswith(file):
+        yield found
+    for entry in sys.path:
+        for folder in (f"cu{cuda}", library.folder):
+            path = Path(entry, "nvidia", folder, "lib", file)
+            if path.is_file():
+                yield str(path)
+
+
+def _ask_pathfinder(name: str, library: Library, cuda: int) -> str | None:
+    """The path of what ``cuda.pathfinder`` loads; None where it finds nothing."""
+    try:
+        from cuda import pathfinder
+    except ImportError:  # CuPy brings it; who says `cuda` may have none
+        return None
+    try:
+        found: str | None = pathfinder.load_nvidia_dynamic_lib(name).abs_path
+    except pathfinder.DynamicLibNotFoundError:
+        return None
+    except RuntimeError as error:  # it found a file, and the file did not load
+        raise _broken(library, cuda, str(error)) from error
+    return found
+
+
+def _load_from_system(library: Library, cuda: int) -> ctypes.CDLL:
+    file = library.file.format(cuda=cuda)
+    try:
+        return ctypes.CDLL(file)
+    except OSError as error:
+        # The loader names the file that it did not find: this one, or one that this one needs.
+        if re.match(rf"{re.escape(file)}: cannot open shared object", str(error)) is None:
+            raise _broken(library, cuda, str(error)) from error
+        raise MissingLibraryError(
+            f"{library.title}: expected {file} among Python's packages or the system's libraries, "
+            f"got none; {advice(library.package, cuda)}"
+        ) from error
+
+
+def _broken(library: Library, cuda: int, reason: str) -> BrokenLibraryError:
+    return BrokenLibraryError(
+        f"{library.title}: expected a library that loads, got {reason}; "
+        f"{repair(library.package, cuda)}"
+    )

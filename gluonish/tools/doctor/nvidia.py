@@ -1,0 +1,249 @@
+"""NVIDIA's libraries: each is loaded and asked for its version, and NVRTC compiles a kernel.
+
+None of it needs a device or a driver. A library that is broken may end the process that loads it,
+or never return; so a process of its own does the asking, and goes on behind what ended another.
+"""
+
+import ctypes
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from gluonish.kernels.cupy import libraries
+from gluonish.kernels.cupy.libraries import BrokenLibraryError, MissingLibraryError
+from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, imported, version_of
+
+__all__ = ["answer", "answer_all", "nvidia_findings"]
+
+_TOPIC = "GPU"
+# For all of them together. A library of 700 MB may come from a slow disk.
+_TIMEOUT_S = 120.0
+_BOOT = """\
+import json, sys
+path, names = json.loads(sys.argv.pop(1))
+sys.path[:] = path
+from gluonish.tools.doctor.nvidia import answer_all
+answer_all(names)
+"""
+# Any architecture does: a compiler needs no device.
+_ARCHITECTURE = "-arch=sm_80"
+_KERNEL = """
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+extern "C" __global__ void convert(const __half* x, __nv_bfloat16* y) {
+    y[threadIdx.x] = __float2bfloat16(__half2float(x[threadIdx.x]));
+}
+"""
+
+
+class _Question(NamedTuple):
+    """What is asked of one library.
+
+    Attributes:
+        title: The library's name.
+        ask: Loads it, and says what it is; raises where it cannot.
+        package: What brings it, as of `gluonish.kernels.cupy.libraries.Library`.
+        cost: What is not there without it.
+        vital: Whether a GPU is of no use without it.
+    """
+
+    title: str
+    ask: Callable[[], str]
+    package: str
+    cost: str
+    vital: bool = False
+
+
+def nvidia_findings(has_device: bool) -> Iterator[Finding]:
+    """Which of NVIDIA's libraries load, and what they say. CuPy is known to be there.
+
+    Args:
+        has_device: Whether there is a GPU, which is of no use without some of them.
+    """
+    waiting = list(_QUESTIONS)
+    while waiting:
+        answers, end = _ask(waiting)
+        for name, state, text in answers:
+            yield _finding(_QUESTIONS[name], state, text, has_device)
+        del waiting[: len(answers)]
+        if waiting:
+            question = _QUESTIONS[waiting.pop(0)]
+            advice = libraries.repair(question.package, libraries.cuda_major())
+            text = f"the process that loads it {end}"
+            yield Finding(_TOPIC, question.title, BROKEN, text, advice)
+
+
+def _finding(question: _Question, state: str, text: str, has_device: bool) -> Finding:
+    if state == FOUND:
+        return Finding(_TOPIC, question.title, FOUND, text)
+    # What compilers say has several lines.
+    got, _, advice = " ".join(text.split()).removeprefix(f"{question.title}: ").rpartition("; ")
+    if state == MISSING and has_device and question.vital:
+        state = BROKEN
+    return Finding(_TOPIC, question.title, state, got, f"{question.cost}: {advice}")
+
+
+def _ask(names: Sequence[str]) -> tuple[list[tuple[str, str, str]], str]:
+    """Answers of a new process, in order, and how it ended; fewer where one of them ended it."""
+    command = [sys.executable, "-c", _BOOT, json.dumps([sys.path, names])]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        output, end = error.stdout or b"", f"did not end within {_TIMEOUT_S:g} s"
+    else:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        output, end = done.stdout, ": ".join([_ending(done.returncode), *last])
+    # Libraries may print lines of their own.
+    lines = [line for line in output.splitlines() if line.startswith(b'["')]
+    return [tuple(json.loads(line)) for line in lines], end
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exited with code {code}"
+    known = {one.value: one.name for one in signal.Signals}
+    return f"was killed by signal {-code} ({known.get(-code, 'unknown')})"
+
+
+def answer_all(names: Sequence[str]) -> None:
+    """Print the name, the state and the text of each answer as a line of JSON, once it is known."""
+    for name in names:
+        print(json.dumps([name, *answer(name)]), flush=True)
+
+
+def answer(name: str) -> tuple[str, str]:
+    """Load a library in this process.
+
+    Returns:
+        The state of a `Finding`, and what was found; or what was not, and how to get it, with
+        ``; `` between.
+    """
+    question = _QUESTIONS[name]
+    try:
+        return FOUND, question.ask()
+    except MissingLibraryError as error:
+        return MISSING, str(error)
+    except BrokenLibraryError as error:
+        return BROKEN, str(error)
+    except Exception as error:  # what a broken installation raises is anybody's guess
+        advice = libraries.repair(question.package, libraries.cuda_major())
+        return BROKEN, f"{type(error).__name__}: {error}; {advice}"
+
+
+def _nvrtc() -> str:
+    library = libraries.load("nvrtc")
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _check("nvrtcVersion", library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+    version = f"{major.value}.{minor.value}"
+    try:
+        from cupy._core.core import assemble_cupy_compiler_options
+        from cupy.cuda.compiler import CompileException, _NVRTCProgram
+    except ImportError:  # names of CuPy 14 that are not for the public
+        return f"{version}; compiling was not tried"
+    options = (*assemble_cupy_compiler_options(()), _ARCHITECTURE)
+    try:
+        _NVRTCProgram(_KERNEL, "doctor.cu", method="cubin").compile(options)
+    except CompileException as error:
+        found = re.search(r"error: (.*)", str(error))
+        reason = found[1] if found else str(error)
+        advice = libraries.advice(_package("nvrtc"), libraries.cuda_major())
+        if "open source file" in reason:  # "cannot", or "could not" where there is no folder
+            raise MissingLibraryError(
+                f"NVRTC: expected CUDA's headers beside {version}, got: {reason}; {advice}"
+            ) from error
+        raise
+    return f"{version}, compiles, with the headers of float16 and bfloat16"
+
+
+def _cublas() -> str:
+    library = libraries.load("cublas")
+    numbers = []
+    for part in range(
+        3
+    ):  # MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL; unlike the version, no handle
+        number = ctypes.c_int()
+        _check("cublasGetProperty", library.cublasGetProperty(part, ctypes.byref(number)))
+        numbers.append(number.value)
+    return ".".join(map(str, numbers))
+
+
+def _cudnn() -> str:
+    library = libraries.load("cudnn")
+    library.cudnnGetVersion.restype = library.cudnnGetCudartVersion.restype = ctypes.c_size_t
+    ours, cuda = libraries.cuda_major(), int(library.cudnnGetCudartVersion()) // 1000
+    if cuda != ours:
+        raise BrokenLibraryError(
+            f"cuDNN: expected one for CUDA {ours}, as CuPy is, got one for CUDA {cuda}; "
+            f"pip uninstall nvidia-cudnn-cu{cuda}, then {libraries.repair(_package('cudnn'), ours)}"
+        )
+    return f"{_version(library.cudnnGetVersion(), 10000)}; no kernel uses it yet"
+
+
+def _front_end() -> str:
+    module = libraries.load_front_end()
+    version = version_of(re.split("[<>=]", libraries.FRONT_END)[0])
+    low, high = (_numbers(text) for text in re.findall(r"\d+\.\d+", libraries.FRONT_END))
+    if version != "unknown" and not low <= _numbers(version) < high:
+        advice = libraries.advice(libraries.FRONT_END, libraries.cuda_major())
+        raise BrokenLibraryError(
+            f"cuDNN's front end: expected {libraries.FRONT_END}, got {version}; {advice}"
+        )
+    module.pygraph()  # loads the part of cuDNN that makes graphs
+    return f"{version}, for cuDNN {module.backend_version_string()}; no kernel uses it yet"
+
+
+def _nccl() -> str:
+    library = libraries.load("nccl")
+    number = ctypes.c_int()
+    _check("ncclGetVersion", library.ncclGetVersion(ctypes.byref(number)))
+    binding = imported("cupy.cuda.nccl")
+    if isinstance(binding, str) or not binding.available:
+        reason = binding if isinstance(binding, str) else "a module without it"
+        raise ImportError(f"expected NCCL in CuPy, got {reason}")
+    return _version(number.value, 10000)
+
+
+def _check(function: str, status: int) -> None:
+    if status:
+        raise RuntimeError(f"{function} returned {status}")
+
+
+def _version(number: int, major: int) -> str:
+    """The text of a version in one number, two digits a part behind the first."""
+    return f"{number // major}.{number % major // 100}.{number % 100}"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The first two parts of a version."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
+
+
+def _package(name: str) -> str:
+    return libraries.LIBRARIES[name].package
+
+
+_QUESTIONS = {
+    "nvrtc": _Question(
+        "NVRTC", _nvrtc, _package("nvrtc"), "gpu() can compile no kernel without", vital=True
+    ),
+    "cublas": _Question(
+        "cuBLAS",
+        _cublas,
+        _package("cublas"),
+        "gpu() has no products of matrices without",
+        vital=True,
+    ),
+    "cudnn": _Question("cuDNN", _cudnn, _package("cudnn"), "no kernel needs it yet"),
+    "front end": _Question(
+        "cuDNN's front end", _front_end, libraries.FRONT_END, "no kernel needs it yet"
+    ),
+    "nccl": _Question(
+        "NCCL", _nccl, _package("nccl"), "for the kvstore 'nccl', a 'device' store without"
+    ),
+}
