@@ -98,6 +98,7 @@ EAGER = {"ml_dtypes", "numpy"}
 # Optional or slow to import: inside the function that needs them, and nowhere else.
 LAZY = {
     "PIL",
+    "cuda",
     "cudnn",
     "cupy",
     "cupy_backends",

@@ -6,16 +6,21 @@ CuPy itself is imported when a GPU is first asked for.
 from collections.abc import Callable
 
 from gluonish.core.device import register_gpu_support
-from gluonish.kernels.cupy import gemm
+from gluonish.kernels.cupy import dense, gemm
 from gluonish.kernels.cupy.support import CuPySupport
-from gluonish.ops.matmul import BATCH_DOT, DOT
+from gluonish.ops.dense import FULLY_CONNECTED
+from gluonish.ops.linalg.matrix_product import NPI_MATMUL
+from gluonish.ops.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.registry import FastKernel, Operator
 
 __all__ = ["hang"]
 
 _KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., None]], ...] = (
-    (DOT, "dot", gemm.takes_dot, gemm.dot),
-    (BATCH_DOT, "batch_dot", gemm.takes_batch_dot, gemm.batch_dot),
+    (DOT, "dot", gemm.takes_floats, gemm.dot),
+    (BATCH_DOT, "batch_dot", gemm.takes_floats, gemm.batch_dot),
+    (NPI_MATMUL, "matmul", gemm.takes_floats, gemm.matmul),
+    (LINALG_GEMM2, "linalg_gemm2", gemm.takes_floats, gemm.gemm2),
+    (FULLY_CONNECTED, "fully_connected", gemm.takes_floats, dense.fully_connected),
 )
 
 

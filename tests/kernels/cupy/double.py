@@ -3,9 +3,9 @@
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
+from tests.kernels.cupy import cublas_double
 from tests.kernels.cupy.arrays import SURFACE, Array, add_functions
 from tests.kernels.cupy.linear_algebra import make_fft, make_linalg
 from tests.kernels.cupy.machine import CUDARuntimeError, DriverMemory, Event, Machine
@@ -58,6 +58,8 @@ class _DefaultPool:
 
 class _Device:
     """Device as a scope; entering it twice is fine, from several threads too."""
+
+    compute_capability = "90"
 
     def __init__(self, machine: Machine, number: int) -> None:
         self.id = number
@@ -114,7 +116,6 @@ def _cuda(machine: Machine) -> Any:
         Memory=lambda size: DriverMemory(machine, size),
         UnownedMemory=UnownedMemory,
         MemoryPointer=MemoryPointer,
-        device=SimpleNamespace(get_cublas_handle=lambda: 7),
         runtime=runtime,
     )
 
@@ -138,62 +139,8 @@ def make_cupy(machine: Machine) -> Any:
 
     module.cuda.set_allocator = set_allocator
     module.cuda.get_allocator = lambda: machine.allocator or pool.malloc
-    computes: list[int] = []  # how products were to be computed, in order
-    module.cuda.cublas = SimpleNamespace(
-        gemmStridedBatchedEx=_gemm(machine, computes), computes=computes
-    )
+    cublas_double.install(module, machine)
     return module
-
-
-def _matrix(machine: Machine, address: int, kind: int, lead: int, columns: int) -> Any:
-    """Return cuBLAS's view of an address: (lead, columns), columns first."""
-    memory = machine._behind(address)
-    assert memory is not None, "cuBLAS was given an address outside device memory"
-    dtype = np.dtype({0: np.float32, 2: np.float16, 14: ml_dtypes.bfloat16}[kind])
-    start = address - memory.raw.ctypes.data
-    flat = memory.raw[start : start + lead * columns * dtype.itemsize].view(dtype)
-    return memory, flat.reshape(columns, lead).T
-
-
-def _multiplied(array: Any, compute: int) -> Any:
-    """Return what a multiplier gets of a matrix, in float32."""
-    wide = array.astype(np.float32)
-    if compute != 77:  # CUBLAS_COMPUTE_32F_FAST_TF32 drops 13 bits
-        return wide
-    return ((wide.view(np.uint32) + 0x1000) & 0xFFFFE000).view(np.float32)
-
-
-def _gemm(machine: Machine, computes: list[int]) -> Any:
-    """Return cublasGemmStridedBatchedEx as cuBLAS documents it."""
-
-    def gemm(
-        handle: int, flip_a: int, flip_b: int, m: int, n: int, k: int, alpha: int,
-        a: int, kind_a: int, lda: int, stride_a: int,
-        b: int, kind_b: int, ldb: int, stride_b: int, beta: int,
-        c: int, kind_c: int, ldc: int, stride_c: int,
-        batch: int, compute: int, algorithm: int,
-    ) -> None:  # fmt: skip
-        assert (handle, algorithm) == (7, -1)
-        assert compute in ((77,) if kind_a == 0 else (68, 69)), "a type that cuBLAS does not take"
-        computes.append(compute)
-        stream = machine.current()
-        size = 4 if kind_a == 0 else 2
-        for i in range(batch):
-            memory_a, left = _matrix(
-                machine, a + size * i * stride_a, kind_a, lda, m if flip_a else k
-            )
-            memory_b, right = _matrix(
-                machine, b + size * i * stride_b, kind_b, ldb, k if flip_b else n
-            )
-            memory_c, out = _matrix(machine, c + size * i * stride_c, kind_c, ldc, n)
-            machine.use(stream, [(memory_a, False), (memory_b, False), (memory_c, True)], "gemm")
-            left, right = _multiplied(left, compute), _multiplied(right, compute)
-            x = left.T[:m] if flip_a else left[:m]
-            y = right.T[:, :n] if flip_b else right[:, :n]
-            assert (x.shape, y.shape) == ((m, k), (k, n))
-            out[:m] = (x @ y).astype(out.dtype)
-
-    return gemm
 
 
 def make_special() -> Any:

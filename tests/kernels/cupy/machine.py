@@ -29,6 +29,7 @@ __all__ = [
 
 Clock = dict[str, int]
 HOST = "host"
+_ALIGNMENT = 512  # of what the driver gives, in bytes
 
 
 class CUDARuntimeError(RuntimeError):
@@ -47,7 +48,9 @@ class Memory:
     """Bytes with the steps that last used them."""
 
     def __init__(self, nbytes: int) -> None:
-        self.raw = np.full(nbytes, 0xFF, np.uint8)
+        whole = np.full(nbytes + _ALIGNMENT, 0xFF, np.uint8)
+        start = -int(whole.ctypes.data) % _ALIGNMENT
+        self.raw = whole[start : start + nbytes]
         self.write: tuple[str, int, str] | None = None
         self.reads: dict[str, tuple[int, str]] = {}
 
