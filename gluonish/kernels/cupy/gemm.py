@@ -19,15 +19,15 @@ from gluonish.core.config import (
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
 )
-from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
+from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cublas import MOST, Matrix, current_handle
+from gluonish.kernels.cupy.source import KINDS
 
 __all__ = ["batch_dot", "dot", "gemm2", "matmul", "multiply", "takes_floats"]
 
-# cuBLAS and CUDA numbers (cublas_api.h, library_types.h).
+# Numbers of cublas_api.h.
 _KEEP, _TRANSPOSE = 0, 1
-_KINDS = {FLOAT32: 0, FLOAT64: 1, FLOAT16: 2, BFLOAT16: 14}
 _COMPUTE_32F, _COMPUTE_32F_PEDANTIC, _COMPUTE_64F, _COMPUTE_32F_FAST_TF32 = 68, 69, 70, 77
 
 _Laid = tuple[int, int]  # operation, leading dimension
@@ -35,7 +35,7 @@ _Laid = tuple[int, int]  # operation, leading dimension
 
 def takes_floats(*specs: Spec, **_: Any) -> bool:
     """Whether the products here can run these inputs."""
-    return all(spec.dtype in _KINDS for spec in specs) and all(
+    return all(spec.dtype in KINDS for spec in specs) and all(
         n <= MOST for spec in specs for n in spec.shape
     )
 
@@ -138,14 +138,14 @@ def multiply(
         return
     a, (flip_a, lead_a), step_a = _readable(xp, a, lead)
     b, (flip_b, lead_b), step_b = _readable(xp, b, lead)
-    kind = _KINDS[a.dtype]
+    kind = KINDS[a.dtype]
     m, n = out.shape[-2:]
     current_handle(xp).multiply(
         (n, m, a.shape[-1]),
         (alpha, 1.0 if accumulate else 0.0),
         Matrix(b.data.ptr, kind, flip_b, lead_b, step_b),
         Matrix(a.data.ptr, kind, flip_a, lead_a, step_a),
-        Matrix(out.data.ptr, _KINDS[out.dtype], _KEEP, laid[1], steps[0]),
+        Matrix(out.data.ptr, KINDS[out.dtype], _KEEP, laid[1], steps[0]),
         math.prod(lead),
         _compute_type(a.dtype),
         a.dtype == FLOAT64,

@@ -151,7 +151,8 @@ class CublasDouble:
         if min(m, n, k, count) < 0 or lda < wide_a or ldb < wide_b or ldc < m:
             return INVALID_VALUE
         assert (algorithm, flip_a in (0, 1), flip_b in (0, 1)) == (-1, True, True)
-        assert count == 1 or stride_c >= ldc * (n - 1) + m, "products over one another"
+        apart = stride_c >= ldc * (n - 1) + m or ldc >= stride_c * (count - 1) + m
+        assert count == 1 or apart, "products over one another"
         scale = ctypes.c_double if compute in _DOUBLES else ctypes.c_float
         factors = scale.from_address(alpha).value, scale.from_address(beta).value
         used_a, x = self._matrices(a, kind_a, lda, stride_a, count, m, k, flip_a)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.kernels.cupy import cublas_double
+from tests.kernels.cupy import cublas_double, host_kernels
 from tests.kernels.cupy.arrays import SURFACE, Array, add_functions
 from tests.kernels.cupy.linear_algebra import make_fft, make_linalg
 from tests.kernels.cupy.machine import CUDARuntimeError, DriverMemory, Event, Machine
@@ -140,6 +140,7 @@ def make_cupy(machine: Machine) -> Any:
     module.cuda.set_allocator = set_allocator
     module.cuda.get_allocator = lambda: machine.allocator or pool.malloc
     cublas_double.install(module, machine)
+    host_kernels.install(module, machine)
     return module
 
 

@@ -30,6 +30,7 @@ __all__ = [
 Clock = dict[str, int]
 HOST = "host"
 _ALIGNMENT = 512  # of what the driver gives, in bytes
+_LARGE = 1 << 24
 
 
 class CUDARuntimeError(RuntimeError):
@@ -48,7 +49,9 @@ class Memory:
     """Bytes with the steps that last used them."""
 
     def __init__(self, nbytes: int) -> None:
-        whole = np.full(nbytes + _ALIGNMENT, 0xFF, np.uint8)
+        # NaN in every type of floats; but a workspace, which nobody reads, costs nothing untouched.
+        fill = np.zeros if nbytes >= _LARGE else lambda n, dtype: np.full(n, 0xFF, dtype)
+        whole = fill(nbytes + _ALIGNMENT, np.uint8)
         start = -int(whole.ctypes.data) % _ALIGNMENT
         self.raw = whole[start : start + nbytes]
         self.write: tuple[str, int, str] | None = None

@@ -1,51 +1,18 @@
 """Products of arrays of the double, by the cuBLAS of the double, against NumPy's."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 from gluonish.kernels.cupy.gemm import matmul, multiply
 from tests.kernels.cupy.arrays import Array, allocate
-from tests.kernels.cupy.double import make_cupy
-from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.one_device import DTYPES, OneDevice
 
-DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 WIDE = {np.dtype(np.float64): np.float64}
-RANDOM = np.random.default_rng(11)
 
 
-class Device:
-    """Arrays on the current stream of a machine, and how many launches there were."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.cupy = make_cupy(machine)
-        self.machine = machine
-        self.stream = machine.new_stream(non_blocking=True)
-
-    def upload(self, values: Any) -> Array:
-        array = allocate(self.machine, values.shape, values.dtype)
-        array.raw[...] = values
-        return array
-
-    def normal(self, *shape: int, dtype: Any = np.float32) -> Array:
-        return self.upload(RANDOM.standard_normal(shape).astype(dtype))
-
-    @property
-    def launches(self) -> int:
-        return self.stream.clock.get(self.stream.name, 0)
-
-
-@pytest.fixture
-def device(machine: Machine) -> Iterator[Device]:
-    made = Device(machine)
-    with made.cupy.cuda.Device(0), made.stream:
-        yield made
-
-
-def _check(device: Device, a: Array, b: Array, out_dtype: Any = None) -> None:
+def _check(device: OneDevice, a: Array, b: Array, out_dtype: Any = None) -> None:
     """Hold `multiply` to NumPy's product in a wide type, rounded once."""
     wide = WIDE.get(a.dtype, np.float32)
     expected = np.matmul(a.raw.astype(wide), b.raw.astype(wide))
@@ -59,18 +26,18 @@ def _check(device: Device, a: Array, b: Array, out_dtype: Any = None) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_product_of_two_matrices(device: Device, dtype: Any) -> None:
+def test_product_of_two_matrices(device: OneDevice, dtype: Any) -> None:
     _check(device, device.normal(5, 7, dtype=dtype), device.normal(7, 3, dtype=dtype))
 
 
 @pytest.mark.parametrize("dtype", DTYPES[:2])
-def test_sixteen_bits_can_give_float32(device: Device, dtype: Any) -> None:
+def test_sixteen_bits_can_give_float32(device: OneDevice, dtype: Any) -> None:
     a, b = device.normal(5, 7, dtype=dtype), device.normal(7, 3, dtype=dtype)
     _check(device, a, b, np.float32)
 
 
 @pytest.mark.parametrize("dtype", DTYPES[:2])
-def test_long_rows_of_sixteen_bits_are_summed_in_float32(device: Device, dtype: Any) -> None:
+def test_long_rows_of_sixteen_bits_are_summed_in_float32(device: OneDevice, dtype: Any) -> None:
     ones = device.upload(np.ones((1, 4096), dtype))
     out = allocate(device.machine, (1, 1), dtype)
     multiply(device.cupy, out, ones, ones.T)
@@ -80,7 +47,7 @@ def test_long_rows_of_sixteen_bits_are_summed_in_float32(device: Device, dtype: 
 @pytest.mark.parametrize("flip_a", [False, True])
 @pytest.mark.parametrize("flip_b", [False, True])
 def test_transposed_views_are_read_where_they_lie(
-    device: Device, flip_a: bool, flip_b: bool
+    device: OneDevice, flip_a: bool, flip_b: bool
 ) -> None:
     a = device.normal(2, 7, 5).swapaxes(1, 2) if flip_a else device.normal(2, 5, 7)
     b = device.normal(2, 3, 7).swapaxes(1, 2) if flip_b else device.normal(2, 7, 3)
@@ -93,13 +60,13 @@ def test_transposed_views_are_read_where_they_lie(
     [((4, 5, 7), (7, 3)), ((5, 7), (4, 7, 3)), ((2, 4, 5, 7), (7, 3)), ((1, 5, 7), (4, 7, 3))],
 )
 def test_one_matrix_serves_a_whole_stack_without_a_copy(
-    device: Device, a: tuple[int, ...], b: tuple[int, ...]
+    device: OneDevice, a: tuple[int, ...], b: tuple[int, ...]
 ) -> None:
     _check(device, device.normal(*a), device.normal(*b))
     assert device.launches == 1
 
 
-def test_stacks_that_broadcast_in_part_are_copied(device: Device) -> None:
+def test_stacks_that_broadcast_in_part_are_copied(device: OneDevice) -> None:
     _check(device, device.normal(2, 1, 5, 7), device.normal(3, 7, 3))
     assert device.launches == 3
 
@@ -116,13 +83,13 @@ def test_stacks_that_broadcast_in_part_are_copied(device: Device) -> None:
         (slice(None), slice(None), slice(3, 4)),
     ],
 )
-def test_parts_of_arrays_are_multiplied(device: Device, key: Any) -> None:
+def test_parts_of_arrays_are_multiplied(device: OneDevice, key: Any) -> None:
     a = device.normal(4, 9, 10)[key]
     _check(device, a, device.normal(len(a), a.shape[2], 3))
     _check(device, device.normal(len(a), 2, a.shape[1]), a)
 
 
-def test_a_part_of_an_array_receives_the_product(device: Device) -> None:
+def test_a_part_of_an_array_receives_the_product(device: OneDevice) -> None:
     whole = device.upload(np.zeros((4, 6, 8), np.float32))
     a, b = device.normal(4, 6, 5), device.normal(4, 5, 3)
     multiply(device.cupy, whole[:, :, 2:5], a, b)
@@ -132,14 +99,14 @@ def test_a_part_of_an_array_receives_the_product(device: Device) -> None:
 
 
 @pytest.mark.parametrize("accumulate", [False, True])
-def test_a_transposed_array_receives_the_product(device: Device, accumulate: bool) -> None:
+def test_a_transposed_array_receives_the_product(device: OneDevice, accumulate: bool) -> None:
     target = device.upload(np.ones((3, 6), np.float32)).T
     a, b = device.normal(6, 5), device.normal(5, 3)
     multiply(device.cupy, target, a, b, accumulate=accumulate)
     np.testing.assert_allclose(target.raw, a.raw @ b.raw + accumulate, rtol=1e-5, atol=1e-6)
 
 
-def test_products_are_scaled_and_added(device: Device) -> None:
+def test_products_are_scaled_and_added(device: OneDevice) -> None:
     out = device.normal(2, 4, 3)
     before = out.raw.copy()
     a, b = device.normal(2, 4, 5), device.normal(2, 5, 3)
@@ -147,14 +114,14 @@ def test_products_are_scaled_and_added(device: Device) -> None:
     np.testing.assert_allclose(out.raw, before - 0.5 * (a.raw @ b.raw), rtol=1e-5, atol=1e-6)
 
 
-def test_an_empty_sum_is_zero(device: Device) -> None:
+def test_an_empty_sum_is_zero(device: OneDevice) -> None:
     out = device.normal(4, 3)
     multiply(device.cupy, out, device.normal(4, 0), device.normal(0, 3))
     assert not out.raw.any()
     assert device.machine.cublas.calls == []
 
 
-def test_nothing_is_added_for_an_empty_sum(device: Device) -> None:
+def test_nothing_is_added_for_an_empty_sum(device: OneDevice) -> None:
     out = device.upload(np.ones((4, 3), np.float32))
     multiply(device.cupy, out, device.normal(4, 0), device.normal(0, 3), accumulate=True)
     assert out.raw.all()
@@ -162,7 +129,7 @@ def test_nothing_is_added_for_an_empty_sum(device: Device) -> None:
 
 @pytest.mark.parametrize(("a", "b"), [((0, 5), (5, 3)), ((0, 4, 5), (0, 5, 3)), ((4, 5), (5, 0))])
 def test_an_empty_product_needs_no_call(
-    device: Device, a: tuple[int, ...], b: tuple[int, ...]
+    device: OneDevice, a: tuple[int, ...], b: tuple[int, ...]
 ) -> None:
     _check_shape = np.empty(a) @ np.empty(b)
     out = allocate(device.machine, _check_shape.shape, np.float32)
@@ -175,7 +142,7 @@ def test_an_empty_product_needs_no_call(
     [((5,), (5,)), ((4, 5), (5,)), ((5,), (2, 5, 3)), ((2, 1, 4, 5), (3, 5, 2)), ((2, 4, 5), (5,))],
 )
 def test_matmul_takes_vectors_and_broadcasts(
-    device: Device, a: tuple[int, ...], b: tuple[int, ...]
+    device: OneDevice, a: tuple[int, ...], b: tuple[int, ...]
 ) -> None:
     left, right = device.normal(*a), device.normal(*b)
     expected = np.asarray(left.raw @ right.raw)

@@ -90,7 +90,12 @@ def test_image_is_decoded_on_the_host(
 
 
 @pytest.mark.parametrize(
-    "name", ["dot", "batch_dot", "_npi_matmul", "_linalg_gemm2", "FullyConnected"]
+    "name",
+    [
+        *("dot", "batch_dot", "_npi_matmul", "_linalg_gemm2", "FullyConnected"),
+        *("Convolution", "_convolution_backward_data", "_convolution_backward_weight"),
+        *("_convolution_backward_weight_bias", "Deconvolution"),
+    ],
 )
 def test_fast_kernel_gives_what_the_reference_gives(machine: Machine, name: str) -> None:
     taken = 0
