@@ -19,7 +19,7 @@ from gluonish.core.context import Context
 from gluonish.core.device import device_of
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.gemm import multiply
-from gluonish.kernels.cupy.source import Macros, launch
+from gluonish.kernels.cupy.source import Macros, launch, without_gaps
 from gluonish.ops.convolution import convolution_geometry
 from gluonish.ops.deconvolution import convolution_attributes
 from gluonish.ops.precision import accumulator
@@ -50,11 +50,6 @@ def _parts(xp: ModuleType, samples: int, nbytes: int) -> Iterator[slice]:
     step = max(1, wanted // max(1, nbytes))
     for start in range(0, samples, step):
         yield slice(start, min(start + step, samples))
-
-
-def _whole(array: Any) -> Any:
-    """Return the array without gaps: itself, or a copy."""
-    return array if array.flags.c_contiguous else array.copy()
 
 
 class _Windows:
@@ -122,7 +117,7 @@ class _Windows:
         """Return (N, channels, ...) as (groups, channels per group, N, positions), no gaps."""
         channels = array.shape[1] // self.groups
         parted = array.reshape(len(array), self.groups, channels, self.positions)
-        return _whole(parted.transpose(1, 2, 0, 3))
+        return without_gaps(parted.transpose(1, 2, 0, 3))
 
 
 def _three(extents: Shape, fill: int) -> Shape:
@@ -147,7 +142,7 @@ def _int32(*numbers: int) -> tuple[Any, ...]:
 
 def _filters(xp: ModuleType, weight: Any, layout: str | None, groups: int) -> Any:
     """Return a weight as (groups, filters per group, channels per group * window)."""
-    first = _whole(channels_first(xp, weight, layout))
+    first = without_gaps(channels_first(xp, weight, layout))
     return first.reshape(groups, first.shape[0] // groups, math.prod(first.shape[1:]))
 
 
@@ -204,7 +199,7 @@ def forward(
 ) -> None:
     """Fill ``out`` as Convolution's reference kernel does."""
     geometry = convolution_geometry(layout=layout, **attrs)
-    data = _whole(channels_first(xp, data, layout))
+    data = without_gaps(channels_first(xp, data, layout))
     result, target = _target(xp, out, layout)
     windows = _Windows(xp, geometry, num_group, data.shape, target.shape[2:], data.dtype)
     filters = _filters(xp, weight, layout, num_group)
@@ -233,7 +228,7 @@ def backward_data(
 ) -> None:
     """Fill ``out`` as the reference kernel of the data's gradient does."""
     geometry = convolution_geometry(layout=layout, **attrs)
-    grad = _whole(channels_first(xp, grad, layout))
+    grad = without_gaps(channels_first(xp, grad, layout))
     result, target = _target(xp, out, layout)
     windows = _Windows(xp, geometry, num_group, target.shape, grad.shape[2:], grad.dtype)
     turned = _filters(xp, weight, layout, num_group).swapaxes(1, 2)
@@ -289,7 +284,7 @@ def _backward_weight(
 ) -> None:
     geometry = convolution_geometry(layout=layout, **attrs)
     grad = channels_first(xp, grad, layout)
-    data = _whole(channels_first(xp, data, layout))
+    data = without_gaps(channels_first(xp, data, layout))
     result, target = _target(xp, out, layout)
     windows = _Windows(xp, geometry, num_group, data.shape, grad.shape[2:], data.dtype)
     shape = (num_group, len(target) // num_group, windows.inner)

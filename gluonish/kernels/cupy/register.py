@@ -6,7 +6,7 @@ CuPy itself is imported when a GPU is first asked for.
 from collections.abc import Callable
 
 from gluonish.core.device import register_gpu_support
-from gluonish.kernels.cupy import convolution, dense, gemm
+from gluonish.kernels.cupy import convolution, dense, drawing, gelu, gemm
 from gluonish.kernels.cupy.support import CuPySupport
 from gluonish.ops.convolution import (
     CONVOLUTION,
@@ -16,8 +16,11 @@ from gluonish.ops.convolution import (
 )
 from gluonish.ops.deconvolution import DECONVOLUTION
 from gluonish.ops.dense import FULLY_CONNECTED
+from gluonish.ops.dropout import DROPOUT
+from gluonish.ops.leaky_relu import LEAKY_RELU
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
 from gluonish.ops.matmul import BATCH_DOT, DOT, LINALG_GEMM2
+from gluonish.ops.philox import hang_words
 from gluonish.ops.registry import FastKernel, Operator
 
 __all__ = ["hang"]
@@ -38,6 +41,7 @@ _KERNELS: tuple[tuple[Operator, str, Callable[..., None]], ...] = (
         convolution.backward_weight_bias,
     ),
     (DECONVOLUTION, "deconvolution", convolution.deconvolution),
+    (DROPOUT, "dropout", drawing.dropout),
 )
 
 
@@ -45,6 +49,8 @@ def hang() -> None:
     """Hang the kernels on their operators, in front of those that are there."""
     for op, name, kernel in _KERNELS:
         op.hang(FastKernel(f"cupy.{name}", gemm.takes_floats, kernel))
+    LEAKY_RELU.hang(FastKernel("cupy.gelu", gelu.takes_gelu, gelu.gelu))
+    hang_words(drawing.words)
 
 
 register_gpu_support(CuPySupport())

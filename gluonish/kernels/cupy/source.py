@@ -15,7 +15,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
-__all__ = ["KINDS", "launch", "source_text"]
+__all__ = ["KINDS", "launch", "source_text", "without_gaps"]
 
 KINDS = {FLOAT32: 0, FLOAT64: 1, FLOAT16: 2, BFLOAT16: 14}  # cudaDataType (library_types.h)
 _FOLDER = Path(__file__).resolve().parent
@@ -46,6 +46,11 @@ def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macro
     defined: Mapping[str, Any] = {"KIND": KINDS[dtype], "INDEX": index, **dict(macros)}
     lines = [f"#define {word} {value}" for word, value in defined.items()]
     return "\n".join([*lines, _file("scalar.cuh"), _file(f"{name}.cu")])
+
+
+def without_gaps(array: Any) -> Any:
+    """Return an array as kernels can read it: itself, or a contiguous copy."""
+    return array if array.flags.c_contiguous else array.copy()
 
 
 def launch(

@@ -11,6 +11,7 @@ import pytest
 from gluonish import engine as engine_module
 from gluonish.core import device as device_module
 from gluonish.kernels.cupy import CuPySupport
+from gluonish.ops import philox
 from gluonish.ops.registry import all_operators
 from tests.kernels.cupy import host_kernels
 from tests.kernels.cupy.double import make_cupy, make_special
@@ -42,6 +43,7 @@ def kernels_that_compile(monkeypatch: pytest.MonkeyPatch) -> None:
         for op in all_operators():
             for fast in filter(needs_compiler, op.fast_kernels):
                 monkeypatch.setattr(fast, "enabled", lambda: False)
+        monkeypatch.setattr(philox, "_device_words", [])
 
 
 @pytest.fixture
