@@ -28,7 +28,7 @@ from gluonish.ops.windows import (
     normalize_geometry,
 )
 
-__all__ = ["DECONVOLUTION", "transposed_window"]
+__all__ = ["DECONVOLUTION", "convolution_attributes", "transposed_window"]
 
 _NAMES = ("data", "weight", "bias")
 _LAYOUTS = {1: ("NCW",), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
@@ -145,7 +145,7 @@ def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> 
     return (Spec(limited("Deconvolution", out), data.dtype),)
 
 
-def _convolution_attrs(data: Shape, attrs: Attrs) -> dict[str, Any]:
+def convolution_attributes(data: Shape, attrs: Attrs) -> dict[str, Any]:
     """Return the attributes of the convolution that this is the transpose of."""
     window, _ = transposed_window(data, attrs)
     same = ("num_group", "workspace", "cudnn_tune", "cudnn_off", "layout")
@@ -160,7 +160,7 @@ def _convolution_attrs(data: Shape, attrs: Attrs) -> dict[str, Any]:
 def _kernel(
     xp: ModuleType, out: Any, data: Any, weight: Any, bias: Any = None, **attrs: Any
 ) -> None:
-    plain = _convolution_attrs(data.shape, attrs)
+    plain = convolution_attributes(data.shape, attrs)
     CONVOLUTION_BACKWARD_DATA.kernel(xp, out, data, weight, **plain, data_shape=out.shape)
     if bias is not None:
         trailing = 0 if is_channels_last(attrs["layout"]) else len(attrs["kernel"])
@@ -168,7 +168,7 @@ def _kernel(
 
 
 def _gradient(g: V, data: V, weight: V, bias: V | None = None, **attrs: Any) -> tuple[Any, ...]:
-    plain = _convolution_attrs(data.shape, attrs)
+    plain = convolution_attributes(data.shape, attrs)
     found: tuple[Any, ...] = (
         lambda: apply(CONVOLUTION, (g, weight), plain),
         lambda: apply(

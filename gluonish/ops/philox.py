@@ -12,7 +12,7 @@ References:
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -20,9 +20,11 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
-__all__ = ["normal", "random_bits", "uniform", "uniform_number", "words_at"]
+__all__ = ["Key", "hang_words", "normal", "random_bits", "uniform", "uniform_number", "words_at"]
 
 Key = tuple[int, int]
+WordsKernel = Callable[[ModuleType, Key, int, int], Any]
+_device_words: list[WordsKernel] = []  # none, or the one that `hang_words` was given
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -76,27 +78,43 @@ def _mix(xp: ModuleType, product: Any, word: Any, key: np.uint64, out: Any) -> N
     xp.bitwise_xor(out, key, out=out)
 
 
+def hang_words(kernel: WordsKernel) -> None:
+    """Let a kernel make the words of devices: the same words as arrays' arithmetic, faster.
+
+    Args:
+        kernel: Called with the array module, the key, the first block and the number of blocks;
+            returns an array of four uint32 words a block.
+    """
+    _device_words[:] = [kernel]
+
+
 def _chunks(xp: ModuleType, key: Key, n: int) -> Iterator[tuple[int, Any]]:
     """Yield the position of each chunk of ``n`` words and its uint32 words, in order."""
     if n <= _FEW and xp is np:
         yield 0, np.array(_few_words(key, n), dtype=np.uint32)
         return
-    seed, offset = key
-    words = (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF)
     blocks = -(-n // 4)
     size = _CHUNK if xp is np else _CHUNK_GPU
+    make = _device_words[0] if _device_words and xp is not np else _words_of_blocks
     for first in range(0, blocks, size):
-        index = xp.arange(first, min(first + size, blocks), dtype=np.uint64)
-        counter = [
-            index & _LOW,
-            index >> _HALF,
-            xp.full_like(index, offset & 0xFFFFFFFF),
-            xp.full_like(index, offset >> 32 & 0xFFFFFFFF),
-        ]
-        made = xp.empty((index.size, 4), dtype=np.uint32)
-        for i, column in enumerate(philox4x32(xp, counter, words)):
-            made[:, i] = column
-        yield 4 * first, made.reshape(-1)[: n - 4 * first]
+        made = make(xp, key, first, min(size, blocks - first))
+        yield 4 * first, made[: n - 4 * first]
+
+
+def _words_of_blocks(xp: ModuleType, key: Key, first: int, count: int) -> Any:
+    """Return the words of ``count`` blocks by arithmetic of arrays."""
+    seed, offset = key
+    index = xp.arange(first, first + count, dtype=np.uint64)
+    counter = [
+        index & _LOW,
+        index >> _HALF,
+        xp.full_like(index, offset & _MASK),
+        xp.full_like(index, offset >> 32 & _MASK),
+    ]
+    made = xp.empty((count, 4), dtype=np.uint32)
+    for i, column in enumerate(philox4x32(xp, counter, (seed & _MASK, seed >> 32 & _MASK))):
+        made[:, i] = column
+    return made.reshape(-1)
 
 
 def _few_words(key: Key, n: int) -> list[int]:

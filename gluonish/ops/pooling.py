@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -11,6 +12,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
+from gluonish.ops import whole_window
 from gluonish.ops.binary import EQUAL
 from gluonish.ops.extents import limited
 from gluonish.ops.precision import accumulator, widen
@@ -150,6 +152,9 @@ def _lowest(dtype: np.dtype[Any]) -> float:
 
 def _max(xp: ModuleType, out: Any, data: Any, geometry: Geometry) -> None:
     counts = out.shape[2:]
+    if whole_window.covers(data.shape[2:], counts, geometry):
+        out[...] = whole_window.maximum(data)
+        return
     padded = padded_for_windows(xp, data, geometry, counts, _lowest(data.dtype))
     first = True
     for _, place in window_elements(geometry, counts):
@@ -162,6 +167,8 @@ def _max(xp: ModuleType, out: Any, data: Any, geometry: Geometry) -> None:
 
 def _sum(xp: ModuleType, counts: Shape, data: Any, geometry: Geometry) -> Any:
     """Return the sums of windows, in the type that sums are kept in."""
+    if whole_window.covers(data.shape[2:], counts, geometry):
+        return whole_window.total(data)
     padded = padded_for_windows(xp, data, geometry, counts)
     total = xp.zeros((*data.shape[:2], *counts), dtype=accumulator(data.dtype))
     for _, place in window_elements(geometry, counts):
@@ -169,20 +176,44 @@ def _sum(xp: ModuleType, counts: Shape, data: Any, geometry: Geometry) -> Any:
     return total
 
 
+@lru_cache(maxsize=256)
+def _common_divisor(
+    spatial: Shape, counts: Shape, geometry: Geometry, with_pad: bool
+) -> int | None:
+    """Return how many elements each window averages, or None if not all average as many."""
+    lengths = []
+    for axis in range(len(spatial)):
+        along = _lengths(np, axis, spatial, counts, geometry, with_pad)
+        if along.min() != along.max():
+            return None
+        lengths.append(int(along[0]))
+    return math.prod(lengths)
+
+
+def _lengths(
+    xp: ModuleType, axis: int, spatial: Shape, counts: Shape, geometry: Geometry, with_pad: bool
+) -> Any:
+    """Return the extents of windows along an axis."""
+    extent, pad = spatial[axis], geometry.pad[axis]
+    start = xp.arange(counts[axis]) * geometry.stride[axis] - pad
+    end = xp.minimum(start + geometry.kernel[axis], extent + pad)
+    if not with_pad:
+        start, end = xp.maximum(start, 0), xp.minimum(end, extent)
+    return xp.maximum(end - start, 1)
+
+
 def _divisors(
     xp: ModuleType, spatial: Shape, counts: Shape, geometry: Geometry, with_pad: bool, dtype: Any
 ) -> Any:
-    """Return how many elements each window averages, as an array of shape ``counts``."""
-    product = np.ones(counts, dtype=np.int64)
-    for axis, (extent, count) in enumerate(zip(spatial, counts, strict=True)):
-        pad = geometry.pad[axis]
-        start = np.arange(count) * geometry.stride[axis] - pad
-        end = np.minimum(start + geometry.kernel[axis], extent + pad)
-        if not with_pad:
-            start, end = np.maximum(start, 0), np.minimum(end, extent)
-        length = np.maximum(end - start, 1)
-        product *= length.reshape(-1, *(1,) * (len(counts) - axis - 1))
-    return xp.asarray(product.astype(dtype))
+    """Return how many elements each window averages: a number, or an array of shape ``counts``."""
+    common = _common_divisor(spatial, counts, geometry, with_pad)
+    if common is not None:
+        return dtype.type(common)
+    product = xp.ones(counts, dtype=dtype)
+    for axis in range(len(spatial)):
+        along = _lengths(xp, axis, spatial, counts, geometry, with_pad)
+        product *= along.astype(dtype).reshape(-1, *(1,) * (len(counts) - axis - 1))
+    return product
 
 
 def _norm(xp: ModuleType, counts: Shape, data: Any, geometry: Geometry, p: int) -> Any:
@@ -235,6 +266,13 @@ def _backward_kernel(
     grad, data, out, result = (channels_first(xp, a, layout) for a in (grad, data, out, result))
     geometry, counts = pooling_plan(data.shape[2:], **attrs)
     grad = widen(grad)
+    if kind == "avg":
+        with_pad = attrs["count_include_pad"] is not False
+        grad = grad / _divisors(xp, data.shape[2:], counts, geometry, with_pad, grad.dtype)
+    if whole_window.covers(data.shape[2:], counts, geometry):
+        hit = whole_window.first_maximum(xp, data, out) if kind == "max" else None
+        result[...] = grad if hit is None else xp.where(hit, grad, 0)
+        return
     sums = WindowSum(xp, data.shape, geometry, counts, grad.dtype)
     if kind == "max":
 
@@ -243,9 +281,6 @@ def _backward_kernel(
 
         _for_each_maximum(xp, data, out, geometry, visit)
     else:
-        if kind == "avg":
-            with_pad = attrs["count_include_pad"] is not False
-            grad = grad / _divisors(xp, data.shape[2:], counts, geometry, with_pad, grad.dtype)
         for _, place in window_elements(geometry, counts):
             sums.total[place] += grad
     result[...] = sums.result()
@@ -257,6 +292,10 @@ def _select_kernel(
     layout = attrs["layout"]
     values, data, out, result = (channels_first(xp, a, layout) for a in (values, data, out, result))
     geometry, counts = pooling_plan(data.shape[2:], **attrs)
+    if whole_window.covers(data.shape[2:], counts, geometry):
+        hit = whole_window.first_maximum(xp, data, out)
+        result[...] = whole_window.total(xp.where(hit, values, 0))
+        return
     padded = padded_for_windows(xp, values, geometry, counts)
     result[...] = 0
 

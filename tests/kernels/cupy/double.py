@@ -3,10 +3,9 @@
 from types import ModuleType
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from tests.kernels.cupy.captures import refuse_library
+from tests.kernels.cupy import cublas_double, host_kernels
 from tests.kernels.cupy.cuda_module import make_cuda
 from tests.kernels.cupy.device_memory import MemoryPool, OutOfMemoryError, PinnedMemoryPool
 from tests.kernels.cupy.exchange import add_exchange
@@ -14,7 +13,7 @@ from tests.kernels.cupy.functions import add_functions
 from tests.kernels.cupy.linear_algebra import make_fft, make_linalg
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.streams import CUDARuntimeError
-from tests.kernels.cupy.surface import SURFACE, UNKNOWN, ListedModule
+from tests.kernels.cupy.surface import SURFACE, UNKNOWN
 from tests.kernels.cupy.ufuncs import Ufunc
 
 __all__ = ["CUDARuntimeError", "OutOfMemoryError", "make_cupy", "make_special"]
@@ -40,60 +39,9 @@ def make_cupy(machine: Machine) -> Any:
     module.linalg, module.fft = make_linalg(machine), make_fft(machine)
     module.get_default_memory_pool = lambda: pool
     module.get_default_pinned_memory_pool = lambda: pinned
-    module.cuda.device.get_cublas_handle = lambda: 7
-    module.cuda.cublas = ListedModule(
-        "cuda.cublas", {"gemmStridedBatchedEx": _gemm(machine, machine.computes)}
-    )
+    cublas_double.install(module, machine)
+    host_kernels.install(module, machine)
     return module
-
-
-def _matrix(machine: Machine, address: int, kind: int, lead: int, columns: int) -> Any:
-    """Return cuBLAS's view of an address: (lead, columns), columns first."""
-    memory = machine._behind(address)
-    assert memory is not None, "cuBLAS was given an address outside device memory"
-    dtype = np.dtype({0: np.float32, 2: np.float16, 14: ml_dtypes.bfloat16}[kind])
-    start = address - memory.raw.ctypes.data
-    flat = memory.raw[start : start + lead * columns * dtype.itemsize].view(dtype)
-    return memory, flat.reshape(columns, lead).T
-
-
-def _multiplied(array: Any, compute: int) -> Any:
-    """Return what a multiplier gets of a matrix, in float32."""
-    wide = array.astype(np.float32)
-    if compute != 77:  # CUBLAS_COMPUTE_32F_FAST_TF32 drops 13 bits
-        return wide
-    return ((wide.view(np.uint32) + 0x1000) & 0xFFFFE000).view(np.float32)
-
-
-def _gemm(machine: Machine, computes: list[int]) -> Any:
-    """Return cublasGemmStridedBatchedEx as cuBLAS documents it."""
-
-    def gemmStridedBatchedEx(  # CuPy's name
-        handle: int, transa: int, transb: int, m: int, n: int, k: int, alpha: int,
-        A: int, Atype: int, lda: int, strideA: int,
-        B: int, Btype: int, ldb: int, strideB: int, beta: int,
-        C: int, Ctype: int, ldc: int, strideC: int,
-        batchCount: int, computeType: int, algo: int,
-    ) -> None:  # fmt: skip
-        assert (handle, algo) == (7, -1)
-        assert computeType in ((77,) if Atype == 0 else (68, 69)), "a type that cuBLAS refuses"
-        refuse_library(machine, "cuBLAS")
-        computes.append(computeType)
-        size = 4 if Atype == 0 else 2
-        machine.counts.launches += 1
-        for i in range(batchCount):
-            left = _matrix(machine, A + size * i * strideA, Atype, lda, m if transa else k)
-            right = _matrix(machine, B + size * i * strideB, Btype, ldb, k if transb else n)
-            memory, out = _matrix(machine, C + size * i * strideC, Ctype, ldc, n)
-            used = [(left[0], False), (right[0], False), (memory, True)]
-            machine.use(machine.current(), used, "gemm", counted=False)
-            x, y = _multiplied(left[1], computeType), _multiplied(right[1], computeType)
-            x = x.T[:m] if transa else x[:m]
-            y = y.T[:, :n] if transb else y[:, :n]
-            assert (x.shape, y.shape) == ((m, k), (k, n))
-            out[:m] = (x @ y).astype(out.dtype)
-
-    return gemmStridedBatchedEx
 
 
 def make_special(machine: Machine) -> Any:

@@ -31,6 +31,8 @@ __all__ = [
 ]
 
 _COPIES = {"h2d": "uploads", "d2h": "downloads"}
+_ALIGNMENT = 512  # of what the driver gives, in bytes
+_LARGE = 1 << 24
 
 
 class Race(AssertionError):
@@ -41,7 +43,11 @@ class Memory:
     """Bytes with the steps that last used them."""
 
     def __init__(self, nbytes: int) -> None:
-        self.raw = np.full(nbytes, 0xFF, np.uint8)
+        # NaN in every type of floats; but a workspace, which nobody reads, costs nothing untouched.
+        fill = np.zeros if nbytes >= _LARGE else lambda n, dtype: np.full(n, 0xFF, dtype)
+        whole = fill(nbytes + _ALIGNMENT, np.uint8)
+        start = -int(whole.ctypes.data) % _ALIGNMENT
+        self.raw = whole[start : start + nbytes]
         self.write: tuple[str, int, str] | None = None
         self.reads: dict[str, tuple[int, str]] = {}
         self.page_locked = False
@@ -123,7 +129,6 @@ class Machine:
         allocator: What CuPy was told to ask for memory; None for a pool of its own.
         counts: What was asked of the devices so far.
         freed: Devices whose blocks CuPy's own pool was told to free, and ``"pinned"``.
-        computes: How products were to be computed, in order.
     """
 
     def __init__(self, devices: int = 1) -> None:
@@ -140,7 +145,6 @@ class Machine:
         self.transfers = 0
         self.counts = Counts()
         self.freed: list[Any] = []
-        self.computes: list[int] = []
         self._bound: dict[type, Any] = {}
         self._pools: dict[tuple[int, str], list[Memory]] = {}
         self._pinned: list[Memory] = []

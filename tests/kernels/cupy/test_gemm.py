@@ -18,9 +18,10 @@ from gluonish.kernels.cupy import CuPySupport
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine
 
-DEFAULT, PEDANTIC, TF32 = 68, 69, 77  # cublasComputeType_t
+DEFAULT, PEDANTIC, FLOAT64, TF32 = 68, 69, 70, 77  # cublasComputeType_t
 RANDOM = np.random.default_rng(3)
 A, B = (RANDOM.standard_normal((3, 4, 4)) for _ in range(2))
+WEIGHT = RANDOM.standard_normal((5, 4))
 
 
 def _on_gpu(*arrays: np.ndarray, dtype: str) -> list[nd.NDArray]:
@@ -28,47 +29,64 @@ def _on_gpu(*arrays: np.ndarray, dtype: str) -> list[nd.NDArray]:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize("transpose", [False, True])
-def test_products_without_tensor_cores_are_pedantic(
-    gpus: Any, machine: Machine, dtype: str, transpose: bool
-) -> None:
-    a, b = _on_gpu(A[0], B[0], dtype=dtype)
-    expected = nd.dot(a, b, transpose_a=transpose, transpose_b=transpose).asnumpy()
-    assert machine.computes == []  # CuPy multiplies two matrices
-    with MXNET_CUDA_ALLOW_TENSOR_CORE.override(False):
-        got = nd.dot(a, b, transpose_a=transpose, transpose_b=transpose).asnumpy()
-    assert machine.computes == [PEDANTIC]
-    np.testing.assert_allclose(got.astype("f4"), expected.astype("f4"), rtol=1e-2)
-
-
-def test_stacks_of_products_heed_the_same_switch(gpus: Any, machine: Machine) -> None:
-    a, b = _on_gpu(A, B, dtype="float16")
-    first = nd.batch_dot(a, b).asnumpy()
-    with MXNET_CUDA_ALLOW_TENSOR_CORE.override(False):
-        np.testing.assert_array_equal(nd.batch_dot(a, b).asnumpy(), first)
-    assert machine.computes == [DEFAULT, PEDANTIC]
-
-
 @pytest.mark.parametrize("name", ["dot", "batch_dot"])
-def test_float32_is_rounded_where_that_is_allowed(gpus: Any, machine: Machine, name: str) -> None:
-    a, b = _on_gpu(*((A[0], B[0]) if name == "dot" else (A, B)), dtype="float32")
+def test_products_without_tensor_cores_are_pedantic(
+    gpus: Any, machine: Machine, dtype: str, name: str
+) -> None:
+    a, b = _on_gpu(*((A[0], B[0]) if name == "dot" else (A, B)), dtype=dtype)
     product = getattr(nd, name)
-    exact = product(a, b).asnumpy()
-    assert machine.computes == []
+    first = product(a, b).asnumpy()
+    with MXNET_CUDA_ALLOW_TENSOR_CORE.override(False):
+        np.testing.assert_array_equal(product(a, b).asnumpy(), first)
+    assert machine.cublas.computes == [DEFAULT, PEDANTIC]
+
+
+def _product(name: str, dtype: str) -> Any:
+    if name == "FullyConnected":
+        a, b = _on_gpu(A[0], B[0].T, dtype=dtype)
+        return nd.FullyConnected(a, b, num_hidden=4, no_bias=True).asnumpy()
+    a, b = _on_gpu(*((A, B) if name == "batch_dot" else (A[0], B[0])), dtype=dtype)
+    if name == "matmul":
+        return mx.np.matmul(a.as_np_ndarray(), b.as_np_ndarray()).asnumpy()
+    return getattr(nd, name)(a, b).asnumpy()
+
+
+@pytest.mark.parametrize("name", ["dot", "batch_dot", "matmul", "FullyConnected"])
+def test_float32_is_rounded_where_that_is_allowed(gpus: Any, machine: Machine, name: str) -> None:
+    exact = _product(name, "float32")
     with MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION.override(True):
-        rounded = product(a, b).asnumpy()
+        rounded = _product(name, "float32")
         with MXNET_CUDA_ALLOW_TENSOR_CORE.override(False):
-            np.testing.assert_array_equal(product(a, b).asnumpy(), exact)
-    assert machine.computes == [TF32]
+            np.testing.assert_array_equal(_product(name, "float32"), exact)
+    assert machine.cublas.computes == [DEFAULT, TF32, DEFAULT]
     distance = np.abs(rounded - exact).max()
     assert 1e-6 < distance < 1e-2
 
 
 def test_float64_is_never_rounded(gpus: Any, machine: Machine) -> None:
-    a, b = _on_gpu(A[0], B[0], dtype="float64")
     with MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION.override(True):
-        np.testing.assert_allclose(nd.dot(a, b).asnumpy(), A[0] @ B[0], rtol=1e-12)
-    assert machine.computes == []
+        np.testing.assert_allclose(_product("dot", "float64"), A[0] @ B[0], rtol=1e-12)
+    assert machine.cublas.computes == [FLOAT64]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("no_bias", [False, True])
+def test_dense_layer_and_its_gradients_are_those_of_the_cpu(
+    gpus: Any, dtype: str, no_bias: bool
+) -> None:
+    def run(context: mx.Context) -> list[np.ndarray]:
+        inputs = [nd.array(x, context, dtype) for x in (A, WEIGHT, WEIGHT[:, 0])]
+        used = inputs[: 3 - no_bias]
+        for x in used:
+            x.attach_grad()
+        with autograd.record():
+            y = nd.FullyConnected(*used, num_hidden=5, no_bias=no_bias, flatten=False)
+        y.backward()
+        return [x.asnumpy().astype(np.float64) for x in (y, *(x.grad for x in used))]
+
+    tolerance = {"float16": 5e-3, "bfloat16": 5e-2, "float32": 1e-5, "float64": 1e-12}[dtype]
+    for got, want in zip(run(mx.gpu(0)), run(mx.cpu(0)), strict=True):
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
 
 
 def test_sums_at_positions_are_made_in_order_on_the_host(

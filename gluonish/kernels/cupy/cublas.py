@@ -1,0 +1,263 @@
+"""cuBLAS by ctypes: a handle with a workspace of its own for each stream of a device.
+
+CuPy's cuBLAS sets the stream before every call, which takes a workspace away again, and refuses to
+work while a stream captures. Here a handle is bound to its stream once, in the order that cuBLAS
+asks for: create, stream, workspace.
+
+Invariants: the lock of a `Handle` is held around each product, since two threads may launch on one
+stream, and launches of two products that share a workspace must not interleave. `_opened` and the
+handles of a library only grow, by atomic steps of a dict. Keys hold the process, so that a forked
+child, in which CUDA cannot work, never meets its parent's handles.
+"""
+
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from gluonish.core.errors import DeviceError, OperatorError
+
+__all__ = [
+    "MOST",
+    "PROTOTYPES",
+    "STATUS_NAMES",
+    "CuBLAS",
+    "Handle",
+    "Matrix",
+    "adopt",
+    "current_handle",
+]
+
+MOST = 2**31 - 1  # of any extent and leading dimension
+_WORKSPACE_NBYTES = {True: 32 << 20, False: 4 << 20}  # NVIDIA's advice from Hopper on, and before
+_HOPPER = 90
+_POINTER_MODE_HOST = 0
+# No partial sums in 16 bits (CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION).
+_MATH_MODE = 16
+_DEFAULT_ALGORITHM = -1
+
+_INT, _LONG, _POINTER = ctypes.c_int, ctypes.c_longlong, ctypes.c_void_p
+_MATRIX = (_POINTER, _INT, _INT, _LONG)  # address, type, leading dimension, stride
+# Parameters of each function (cublas_api.h); all return a status.
+PROTOTYPES: dict[str, tuple[Any, ...]] = {
+    "cublasCreate_v2": (ctypes.POINTER(_POINTER),),
+    "cublasDestroy_v2": (_POINTER,),
+    "cublasSetStream_v2": (_POINTER, _POINTER),
+    "cublasSetWorkspace_v2": (_POINTER, _POINTER, ctypes.c_size_t),
+    "cublasSetMathMode": (_POINTER, _INT),
+    "cublasSetPointerMode_v2": (_POINTER, _INT),
+    "cublasGemmStridedBatchedEx": (
+        *(_POINTER, _INT, _INT, _INT, _INT, _INT),  # handle, operations, m, n, k
+        *(_POINTER, *_MATRIX, *_MATRIX, _POINTER, *_MATRIX),  # alpha, A, B, beta, C
+        *(_INT, _INT, _INT),  # count, compute type, algorithm
+    ),
+}
+
+STATUS_NAMES = {
+    0: "CUBLAS_STATUS_SUCCESS",
+    1: "CUBLAS_STATUS_NOT_INITIALIZED",
+    3: "CUBLAS_STATUS_ALLOC_FAILED",
+    7: "CUBLAS_STATUS_INVALID_VALUE",
+    8: "CUBLAS_STATUS_ARCH_MISMATCH",
+    11: "CUBLAS_STATUS_MAPPING_ERROR",
+    13: "CUBLAS_STATUS_EXECUTION_FAILED",
+    14: "CUBLAS_STATUS_INTERNAL_ERROR",
+    15: "CUBLAS_STATUS_NOT_SUPPORTED",
+    16: "CUBLAS_STATUS_LICENSE_ERROR",
+}
+
+
+class Matrix(NamedTuple):
+    """Matrices in device memory, columns first.
+
+    Attributes:
+        address: Of the first.
+        kind: cudaDataType of the elements.
+        operation: 0 to take them as they are, 1 transposed.
+        lead: Elements from one column to the next.
+        stride: Elements from one matrix to the next; 0 for the same one.
+    """
+
+    address: int
+    kind: int
+    operation: int
+    lead: int
+    stride: int
+
+
+@lru_cache(maxsize=64)
+def _scalar(value: float, double: bool) -> Any:
+    """Return a factor where cuBLAS reads it, in the type that the compute type asks for."""
+    return ctypes.byref(ctypes.c_double(value) if double else ctypes.c_float(value))
+
+
+class Handle:
+    """cuBLAS on one stream of one device; made while both are current.
+
+    Args:
+        call: Calls a function of the library by its name.
+        xp: CuPy.
+        device: Number of the device.
+        stream: Address of the stream.
+    """
+
+    __slots__ = ("_call", "_lock", "_raw", "_workspace")
+
+    def __init__(self, call: Callable[..., None], xp: Any, device: int, stream: int) -> None:
+        self._call = call
+        self._lock = threading.Lock()
+        self._raw = ctypes.c_void_p()
+        call("cublasCreate_v2", ctypes.byref(self._raw))
+        call("cublasSetStream_v2", self._raw, stream)
+        hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
+        nbytes = _WORKSPACE_NBYTES[hopper]
+        self._workspace = xp.empty(nbytes, "uint8")
+        call("cublasSetWorkspace_v2", self._raw, self._workspace.data.ptr, nbytes)
+        call("cublasSetPointerMode_v2", self._raw, _POINTER_MODE_HOST)
+        call("cublasSetMathMode", self._raw, _MATH_MODE)
+
+    def destroy(self) -> None:
+        """Give the handle back, which waits for the device."""
+        self._call("cublasDestroy_v2", self._raw)
+
+    def multiply(
+        self,
+        size: tuple[int, int, int],
+        factors: tuple[float, float],
+        a: Matrix,
+        b: Matrix,
+        c: Matrix,
+        count: int,
+        compute: int,
+        double: bool,
+    ) -> None:
+        """Set each C to ``alpha A B + beta C``, columns first.
+
+        Args:
+            size: Rows of A, columns of B, and the extent that is summed over.
+            factors: Alpha and beta.
+            a: The left matrices.
+            b: The right matrices.
+            c: Where the products go.
+            count: How many.
+            compute: cublasComputeType.
+            double: Whether that is float64.
+
+        Raises:
+            OperatorError: if an extent is too large for cuBLAS.
+            DeviceError: if cuBLAS refuses.
+        """
+        if max(*size, a.lead, b.lead, c.lead, count) > MOST:
+            raise OperatorError(
+                f"matrix product: expected extents of at most {MOST}, got {size} in matrices "
+                f"{a.lead}, {b.lead} and {c.lead} elements wide, {count} times; split the arrays"
+            )
+        alpha, beta = factors
+        with self._lock:
+            self._call(
+                "cublasGemmStridedBatchedEx",
+                *(self._raw, a.operation, b.operation, *size, _scalar(alpha, double)),
+                *(a.address, a.kind, a.lead, a.stride),
+                *(b.address, b.kind, b.lead, b.stride, _scalar(beta, double)),
+                *(c.address, c.kind, c.lead, c.stride),
+                *(count, compute, _DEFAULT_ALGORITHM),
+            )
+
+
+class CuBLAS:
+    """The library and its handles.
+
+    Args:
+        library: Has the functions of `PROTOTYPES` as attributes.
+    """
+
+    def __init__(self, library: Any) -> None:
+        self._functions = {name: getattr(library, name) for name in PROTOTYPES}
+        self._handles: dict[tuple[int, int, int], Handle] = {}
+
+    def call(self, name: str, *args: Any) -> None:
+        """Call a function.
+
+        Raises:
+            DeviceError: if it reports a failure.
+        """
+        status = self._functions[name](*args)
+        if status:
+            known = STATUS_NAMES.get(status, "an unknown status")
+            raise DeviceError(f"{name}: expected {STATUS_NAMES[0]}, got {known} ({status})")
+
+    def handle(self, xp: Any) -> Handle:
+        """Return the handle of the current stream, making it at the first use."""
+        device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr
+        key = (os.getpid(), device, stream)
+        found = self._handles.get(key)
+        if found is None:
+            made = Handle(self.call, xp, device, stream)
+            found = self._handles.setdefault(key, made)
+            if found is not made:  # another thread was faster
+                made.destroy()
+        return found
+
+
+_opened: weakref.WeakKeyDictionary[ModuleType, CuBLAS] = weakref.WeakKeyDictionary()
+
+
+def adopt(xp: ModuleType, library: Any) -> None:
+    """Use a library for products of arrays of this module, in place of the one installed."""
+    _opened[xp] = CuBLAS(library)
+
+
+def current_handle(xp: ModuleType) -> Handle:
+    """Return the handle of the current stream.
+
+    Raises:
+        DeviceError: if there is no cuBLAS, or it cannot start.
+    """
+    found = _opened.get(xp)
+    if found is None:
+        found = _opened.setdefault(xp, CuBLAS(_load(xp)))
+    return found.handle(xp)
+
+
+def _load(xp: Any) -> Any:
+    """Return the installed library, with the types of its functions set."""
+    major = int(xp.cuda.runtime.runtimeGetVersion()) // 1000
+    library = _find(major)
+    for name, parameters in PROTOTYPES.items():
+        function = getattr(library, name)
+        function.argtypes, function.restype = parameters, ctypes.c_int
+    return library
+
+
+def _find(major: int) -> Any:
+    """Open cuBLAS where a wheel, CUDA or the system has it; for a major version of CUDA first."""
+    path = _wheel_path()
+    names = [] if path is None else [path]
+    names += [f"libcublas.so.{number}" for number in sorted((12, 13), key=lambda n: n != major)]
+    failures = []
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError as error:
+            failures.append(str(error))
+    raise DeviceError(
+        f"cuBLAS: expected libcublas.so.{major}, got {'; '.join(failures)}; install gluonish"
+        f"[cuda{major}], which brings it by the package nvidia-cublas"
+    )
+
+
+def _wheel_path() -> str | None:
+    """Return where NVIDIA's own search finds cuBLAS, after loading what it needs."""
+    try:
+        from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
+    except ImportError:
+        return None
+    try:
+        path: str | None = load_nvidia_dynamic_lib("cublas").abs_path
+    except DynamicLibNotFoundError:
+        return None
+    return path

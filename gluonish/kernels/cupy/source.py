@@ -1,0 +1,90 @@
+"""CUDA C++ of this folder: compiled at the first use of a kernel, once for each device.
+
+What is constant in a launch's inner loops (a window, a type) is a macro of the source. CuPy keeps
+what it compiled in a folder of its own from process to process.
+"""
+
+import weakref
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
+
+__all__ = ["KINDS", "launch", "source_text", "without_gaps"]
+
+KINDS = {FLOAT32: 0, FLOAT64: 1, FLOAT16: 2, BFLOAT16: 14}  # cudaDataType (library_types.h)
+_FOLDER = Path(__file__).resolve().parent
+_THREADS = 256
+_MOST_32 = 2**31
+
+Macros = tuple[tuple[str, int], ...]
+_kernels: weakref.WeakKeyDictionary[ModuleType, dict[tuple[Any, ...], Any]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+@cache
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macros = ()) -> str:
+    """Return the text that is compiled.
+
+    Args:
+        name: Of a file ``name.cu`` of this folder.
+        dtype: What arrays hold: Scalar of the source.
+        wide_index: Whether threads are numbered in 64 bits.
+        macros: More names, with their values.
+    """
+    index = "unsigned long long" if wide_index else "unsigned int"
+    defined: Mapping[str, Any] = {"KIND": KINDS[dtype], "INDEX": index, **dict(macros)}
+    lines = [f"#define {word} {value}" for word, value in defined.items()]
+    return "\n".join([*lines, _file("scalar.cuh"), _file(f"{name}.cu")])
+
+
+def without_gaps(array: Any) -> Any:
+    """Return an array as kernels can read it: itself, or a contiguous copy."""
+    return array if array.flags.c_contiguous else array.copy()
+
+
+def launch(
+    xp: Any,
+    name: str,
+    function: str,
+    dtype: np.dtype[Any],
+    arrays: tuple[Any, ...],
+    total: int,
+    numbers: tuple[Any, ...] = (),
+    macros: Macros = (),
+) -> None:
+    """Run a kernel in ``total`` threads on the current stream.
+
+    Args:
+        xp: CuPy.
+        name: Of the file.
+        function: Of the kernel, whose parameters are the arrays, ``Index total`` and the numbers.
+        dtype: What Scalar is.
+        arrays: Contiguous; a kernel sees no strides.
+        total: Threads; none if 0.
+        numbers: NumPy's, each of the very type that the kernel takes.
+        macros: As of `source_text`.
+    """
+    if not total:
+        return
+    wide = total >= _MOST_32
+    made = _kernels.get(xp)
+    if made is None:
+        made = _kernels.setdefault(xp, {})
+    key = (name, function, dtype, wide, macros)
+    kernel = made.get(key)
+    if kernel is None:
+        text = source_text(name, dtype, wide, macros)
+        kernel = made.setdefault(key, xp.RawModule(code=text).get_function(function))
+    count = np.uint64(total) if wide else np.uint32(total)
+    kernel((-(-total // _THREADS),), (_THREADS,), (*arrays, count, *numbers))

@@ -1,0 +1,210 @@
+"""`RawModule` for the double of CuPy: CUDA C++ compiled by the host's compiler, thread by thread.
+
+The same text that NVRTC gets is compiled with g++ behind a prelude in which the words of CUDA mean
+something on a CPU. A launch runs all threads one after the other, so kernels that share memory or
+wait for one another are not for it. Arguments are as strict as on a device or stricter: CuPy passes
+Python's ints as int64 and its floats as double, whatever the kernel takes, and shows no strides.
+"""
+
+import ctypes
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.kernels.cupy.arrays import Array
+from tests.kernels.cupy.machine import Machine
+
+__all__ = ["COMPILER", "install"]
+
+COMPILER = shutil.which("g++") or shutil.which("clang++")
+_KERNEL = re.compile(r'extern "C" __global__ void\s+(\w+)\s*\(([^)]*)\)')
+_MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+_MOST_THREADS = 1024
+
+_PRELUDE = """
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include <type_traits>
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+struct Dimensions { unsigned x, y, z; };
+static thread_local Dimensions threadIdx, blockIdx, blockDim, gridDim;
+static inline unsigned __umulhi(unsigned a, unsigned b) {
+    return (unsigned)((unsigned long long)a * b >> 32);
+}
+static inline unsigned __float_as_uint(float x) { unsigned u; memcpy(&u, &x, 4); return u; }
+static inline float __uint_as_float(unsigned u) { float x; memcpy(&x, &u, 4); return x; }
+"""
+
+_HEADERS = {
+    # What a float is in 16 bits: to the nearest, and to even between two.
+    "cuda_fp16.h": """
+#pragma once
+struct __half { unsigned short bits; };
+static inline float __half2float(__half h) {
+    unsigned sign = (unsigned)(h.bits & 0x8000) << 16, exponent = h.bits >> 10 & 31;
+    unsigned fraction = h.bits & 0x3ff;
+    if (exponent == 31) return __uint_as_float(sign | 0x7f800000 | fraction << 13);
+    if (exponent) return __uint_as_float(sign | (exponent + 112) << 23 | fraction << 13);
+    float value = (float)fraction * 5.9604644775390625e-8f;
+    return sign ? -value : value;
+}
+static inline __half __float2half_rn(float x) {
+    unsigned u = __float_as_uint(x), sign = u >> 16 & 0x8000, rest = u & 0x7fffffff;
+    if (rest > 0x7f800000) return {(unsigned short)(sign | 0x7e00)};
+    if (rest >= 0x477ff000) return {(unsigned short)(sign | 0x7c00)};
+    if (rest < 0x38800000) {  // below the least normal number: steps of 2^-24
+        float steps = __uint_as_float(rest) * 16777216.0f;
+        return {(unsigned short)(sign | (unsigned)rintf(steps))};
+    }
+    unsigned odd = rest >> 13 & 1;
+    return {(unsigned short)(sign | ((rest + 0xfff + odd - 0x38000000) >> 13))};
+}
+""",
+    "cuda_bf16.h": """
+#pragma once
+struct __nv_bfloat16 { unsigned short bits; };
+static inline float __bfloat162float(__nv_bfloat16 h) {
+    return __uint_as_float((unsigned)h.bits << 16);
+}
+static inline __nv_bfloat16 __float2bfloat16_rn(float x) {
+    unsigned u = __float_as_uint(x);
+    if ((u & 0x7fffffff) > 0x7f800000) return {0x7fff};
+    return {(unsigned short)((u + 0x7fff + (u >> 16 & 1)) >> 16)};
+}
+""",
+}
+
+
+@cache
+def _folder() -> Path:
+    """Return where this session's libraries lie, with the headers; gone with the process."""
+    made = tempfile.TemporaryDirectory(prefix="host-kernels-", ignore_cleanup_errors=True)
+    _kept.append(made)
+    for name, text in _HEADERS.items():
+        (Path(made.name) / name).write_text(text, encoding="utf-8")
+    return Path(made.name)
+
+
+_kept: list[Any] = []
+
+
+def _entry(name: str, parameters: list[str]) -> str:
+    """Return C++ that runs a kernel, and that tells what its parameters are."""
+    types = [re.sub(r"\w+$", "", text).strip() for text in parameters]
+    values = ", ".join(f"*({kind} *)values[{i}]" for i, kind in enumerate(types))
+    facts = ", ".join(
+        f"(std::is_pointer<{t}>::value ? 3 : std::is_floating_point<{t}>::value ? 2 : 1) * 16"
+        f" + (int)sizeof({t})"
+        for t in types
+    )
+    return f"""
+extern "C" const int facts_{name}[] = {{{facts}}};
+extern "C" void run_{name}(const unsigned *grid, const unsigned *block, void **values) {{
+    gridDim = {{grid[0], grid[1], grid[2]}};
+    blockDim = {{block[0], block[1], block[2]}};
+    for (blockIdx.z = 0; blockIdx.z < gridDim.z; ++blockIdx.z)
+    for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)
+    for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
+    for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z)
+    for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y)
+    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
+        {name}({values});
+}}
+"""
+
+
+@cache
+def _compiled(code: str) -> tuple[Any, dict[str, list[str]]]:
+    """Return the library of a source, and the parameters of its kernels."""
+    assert COMPILER is not None, "no C++ compiler"
+    kernels = {name: [p.strip() for p in text.split(",")] for name, text in _KERNEL.findall(code)}
+    assert kernels, 'no `extern "C" __global__ void` in the source'
+    entries = [_entry(name, parameters) for name, parameters in kernels.items()]
+    path = _folder() / hashlib.sha256(code.encode()).hexdigest()[:24]
+    source, library = path.with_suffix(".cpp"), path.with_suffix(".so")
+    source.write_text("\n".join([_PRELUDE, code, *entries]), encoding="utf-8")
+    options = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Werror"]
+    done = subprocess.run(
+        [COMPILER, *options, f"-I{_folder()}", str(source), "-o", str(library)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return ctypes.CDLL(str(library)), kernels
+
+
+class _RawKernel:
+    """A kernel of a module."""
+
+    def __init__(self, machine: Machine, code: str, name: str) -> None:
+        library, kernels = _compiled(code)
+        assert name in kernels, f"{name}: no such kernel"
+        self.name = name
+        self._machine = machine
+        self._parameters = kernels[name]
+        self._run = library[f"run_{name}"]
+        facts = (ctypes.c_int * len(self._parameters)).in_dll(library, f"facts_{name}")
+        self._facts = [divmod(fact, 16) for fact in facts]  # 3 pointer, 2 float, 1 int; bytes
+
+    def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0) -> None:
+        assert not shared_mem, "shared memory: not known to this double"
+        assert len(args) == len(self._parameters), f"{self.name}: {len(args)} arguments"
+        sizes = [(*dims, 1, 1)[:3] for dims in (grid, block)]
+        assert all(0 < n <= most for n, most in zip(sizes[0], _MOST_BLOCKS, strict=True))
+        assert 0 < np.prod(sizes[1]) <= _MOST_THREADS
+        kept, used = [], []
+        for arg, text, fact in zip(args, self._parameters, self._facts, strict=True):
+            kept.append(self._value(arg, text, fact))
+            if isinstance(arg, Array):
+                used.append((arg._block, "const" not in text.split()))
+        values = (ctypes.c_void_p * len(kept))(*(value.ctypes.data for value in kept))
+
+        def work() -> None:
+            self._run(*((ctypes.c_uint * 3)(*size) for size in sizes), values)
+            assert kept
+
+        self._machine.access(used, self.name, work)
+
+    def _value(self, arg: Any, text: str, fact: tuple[int, int]) -> Any:
+        """Return an argument's bytes, as CuPy would copy them."""
+        if isinstance(arg, Array):
+            assert fact[0] == 3, f"{self.name}: an array for {text}"
+            assert arg.flags.c_contiguous, f"{self.name}: {text} has gaps, which no kernel sees"
+            return np.array([arg.data.ptr], np.uint64)
+        if isinstance(arg, bool | int):
+            arg = np.int64(arg)
+        if isinstance(arg, float) and not isinstance(arg, np.generic):
+            arg = np.float64(arg)
+        assert isinstance(arg, np.generic), f"{self.name}: unsupported type {type(arg)}"
+        given = (2 if arg.dtype.kind == "f" else 1, arg.dtype.itemsize)
+        assert given == fact, f"{self.name}: {text} was given {arg.dtype}"
+        return np.array([arg])
+
+
+class _RawModule:
+    """A source, compiled when a kernel is asked for."""
+
+    def __init__(self, machine: Machine, code: str, options: tuple[str, ...] = ()) -> None:
+        self._machine = machine
+        self._code = code
+
+    def get_function(self, name: str) -> _RawKernel:
+        """Return a kernel."""
+        return _RawKernel(self._machine, self._code, name)
+
+
+def install(cupy: Any, machine: Machine) -> None:
+    """Give a double of CuPy its `RawModule`."""
+    cupy.RawModule = lambda code=None, *, options=(): _RawModule(machine, code, options)

@@ -1,0 +1,146 @@
+"""CUDA C++ of the package: NVRTC compiles it, and the double's 16-bit floats are the real ones."""
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import gluonish
+from gluonish.kernels.cupy import source
+from gluonish.kernels.cupy.source import launch, source_text
+from tests.kernels.cupy import host_kernels
+from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
+
+FOLDER = Path(gluonish.__file__).parent / "kernels" / "cupy"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.cu"))
+WINDOW = {"KERNEL": (1, 3, 2), "STRIDE": (1, 2, 1), "DILATE": (1, 1, 3), "PAD": (0, 1, 2)}
+MACROS = tuple(
+    (f"{name}{axis}", value) for name, along in WINDOW.items() for axis, value in enumerate(along)
+)
+
+
+def _headers() -> list[str]:
+    """Folders of CUDA's headers in wheels of NVIDIA."""
+    nvidia = pytest.importorskip("nvidia", reason="no wheels of NVIDIA with CUDA's headers")
+    found = [p.parent for top in nvidia.__path__ for p in Path(top).rglob("cuda_fp16.h")]
+    if not found:
+        pytest.skip("no cuda_fp16.h in the wheels of NVIDIA")
+    return [f"-I{found[0]}"]
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_nvrtc_compiles_every_source(name: str, dtype: Any, architecture: str) -> None:
+    compiler = pytest.importorskip("cupy.cuda.compiler", reason="no CuPy")
+    options = (f"-arch={architecture}", "-std=c++17", "-ftz=true", *_headers())
+    for wide in (False, True):
+        text = source_text(name, np.dtype(dtype), wide, MACROS)
+        try:
+            program = compiler._NVRTCProgram(text, f"{name}.cu", method="cubin")
+        except (RuntimeError, ImportError, OSError) as error:
+            pytest.skip(f"no NVRTC: {error}")
+        binary, _ = program.compile(options)
+        assert binary
+
+
+@COMPILED
+@pytest.mark.parametrize("name", NAMES)
+def test_sources_say_nothing_to_a_strict_compiler(name: str) -> None:
+    for dtype in DTYPES:
+        host_kernels._compiled(source_text(name, np.dtype(dtype), True, MACROS))
+
+
+def _narrowed(device: OneDevice, values: Any, dtype: Any) -> Any:
+    """Return float32 values that a kernel of the double rounded to 16 bits."""
+    code = (
+        source_text("windows", np.dtype(dtype), False, MACROS)
+        + """
+extern "C" __global__ void narrow(const float *x, Scalar *y, float *back, Index total) {
+    Index i = thread_number();
+    if (i >= total) return;
+    y[i] = rounded(x[i]);
+    back[i] = widen(y[i]);
+}
+"""
+    )
+    x, y = device.upload(values), device.upload(np.zeros(values.shape, dtype))
+    back = device.upload(np.zeros_like(values))
+    kernel = device.cupy.RawModule(code=code).get_function("narrow")
+    kernel((-(-values.size // 256),), (256,), (x, y, back, np.uint32(values.size)))
+    np.testing.assert_array_equal(back._raw, y._raw.astype(np.float32))
+    return y._raw
+
+
+@COMPILED
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_the_doubles_narrow_floats_are_rounded_as_numpy_rounds(
+    device: OneDevice, dtype: Any
+) -> None:
+    random = np.random.default_rng(1)
+    bits = random.integers(0, 2**32, 20000, dtype=np.uint32)
+    with np.errstate(all="ignore"):
+        every = np.arange(2**16, dtype=np.uint16).view(dtype).astype(np.float32)
+        between = (every[1:].astype(np.float64) + every[:-1]) / 2
+        values = np.concatenate([bits.view(np.float32), every, between.astype(np.float32)])
+        values = values[~np.isnan(values)]
+        expected = values.astype(dtype)
+    np.testing.assert_array_equal(
+        _narrowed(device, values, dtype).view(np.uint16), expected.view(np.uint16)
+    )
+
+
+@COMPILED
+def test_a_module_is_made_once_for_each_source(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    plain = device.cupy.RawModule
+
+    def counted(*, code: str) -> Any:
+        made.append(code)
+        return plain(code=code)
+
+    monkeypatch.setattr(device.cupy, "RawModule", counted)
+    x, y = device.normal(4), device.normal(4)
+    geometry = tuple(np.int32([1, 1, 1, 1, 4, 1, 1, 4]))
+    macros = tuple((name, int(not name.startswith("PAD"))) for name, _ in MACROS)
+    for _ in range(2):
+        launch(device.cupy, "windows", "gather", x.dtype, (x, y), 4, geometry, macros)
+    assert len(made) == 1
+    np.testing.assert_array_equal(y._raw, x._raw)
+
+
+def test_threads_beyond_32_bits_are_numbered_in_64() -> None:
+    text = source_text("windows", np.dtype(np.float32), True)
+    assert "#define INDEX unsigned long long" in text
+    assert source._MOST_32 == 2**32 // 2
+
+
+BAD = [
+    (np.float64(1), "was given float64"),
+    (1.0, "was given float64"),
+    (2, "was given int64"),
+    (np.zeros(2), "unsupported type"),
+]
+
+
+@COMPILED
+@pytest.mark.parametrize(("value", "message"), BAD, ids=lambda x: str(type(x).__name__))
+def test_the_double_wants_arguments_of_the_very_type(
+    device: OneDevice, value: Any, message: str
+) -> None:
+    code = 'extern "C" __global__ void fill(float *y, float value) { y[0] = value; }'
+    kernel = device.cupy.RawModule(code=code).get_function("fill")
+    with pytest.raises(AssertionError, match=message):
+        kernel((1,), (1,), (device.normal(1), value))
+
+
+@COMPILED
+def test_the_double_refuses_arrays_with_gaps(device: OneDevice) -> None:
+    code = 'extern "C" __global__ void fill(float *y) { y[0] = 1; }'
+    kernel = device.cupy.RawModule(code=code).get_function("fill")
+    with pytest.raises(AssertionError, match="gaps"):
+        kernel((1,), (1,), (device.normal(4, 4)[:, 1],))
