@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import DeviceError, OperatorError
+from gluonish.kernels.cupy.libraries import load
 
 __all__ = [
     "MOST",
@@ -225,39 +226,8 @@ def current_handle(xp: ModuleType) -> Handle:
 
 def _load(xp: Any) -> Any:
     """Return the installed library, with the types of its functions set."""
-    major = int(xp.cuda.runtime.runtimeGetVersion()) // 1000
-    library = _find(major)
+    library = load("cublas", int(xp.cuda.runtime.runtimeGetVersion()) // 1000)
     for name, parameters in PROTOTYPES.items():
         function = getattr(library, name)
         function.argtypes, function.restype = parameters, ctypes.c_int
     return library
-
-
-def _find(major: int) -> Any:
-    """Open cuBLAS where a wheel, CUDA or the system has it; for a major version of CUDA first."""
-    path = _wheel_path()
-    names = [] if path is None else [path]
-    names += [f"libcublas.so.{number}" for number in sorted((12, 13), key=lambda n: n != major)]
-    failures = []
-    for name in names:
-        try:
-            return ctypes.CDLL(name)
-        except OSError as error:
-            failures.append(str(error))
-    raise DeviceError(
-        f"cuBLAS: expected libcublas.so.{major}, got {'; '.join(failures)}; install gluonish"
-        f"[cuda{major}], which brings it by the package nvidia-cublas"
-    )
-
-
-def _wheel_path() -> str | None:
-    """Return where NVIDIA's own search finds cuBLAS, after loading what it needs."""
-    try:
-        from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
-    except ImportError:
-        return None
-    try:
-        path: str | None = load_nvidia_dynamic_lib("cublas").abs_path
-    except DynamicLibNotFoundError:
-        return None
-    return path

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
+from gluonish.core.errors import DeviceError, OperatorError
 from gluonish.kernels.cupy.health import Health, Mark, Trail
 
 __all__ = ["DeviceStream"]
@@ -183,10 +184,22 @@ class DeviceStream:
     def _raise(self, error: Exception) -> NoReturn:
         """Raise an error as the program is to see it."""
         told = self._health.explained(error)
+        if told is error and isinstance(error, DeviceError | OperatorError):
+            told = self._asked(error)
         if told is error:
             raise error
         self._kept.clear()
         raise told from error
+
+    def _asked(self, error: Exception) -> BaseException:
+        """Return the error of a library, as cuBLAS, as what CUDA says of the device."""
+        try:
+            with self._device:
+                self._cupy.cuda.Event(disable_timing=True).record(self.raw)
+        except Exception as reported:
+            told = self._health.explained(reported)
+            return error if told is reported else told
+        return error
 
     def _refuse(self) -> None:
         """Raise for a device that is lost."""

@@ -1,9 +1,8 @@
 """Handles of cuBLAS: one for each stream, made in the order that cuBLAS asks for."""
 
-import ctypes
 import os
 import threading
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -111,24 +110,6 @@ def test_a_failure_is_told_by_its_name(status: int) -> None:
     library = CuBLAS(SimpleNamespace(**{name: lambda *_: status for name in PROTOTYPES}))
     with pytest.raises(DeviceError, match=rf"SUCCESS, got {STATUS_NAMES[status]} \({status}\)"):
         library.call("cublasSetMathMode", 1, 0)
-
-
-def test_a_library_that_is_not_there_is_named_with_its_package(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    cupy: Any = ModuleType("cupy")
-    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(runtimeGetVersion=lambda: 13020))
-    asked: list[str] = []
-
-    def refuse(name: str) -> None:
-        asked.append(name)
-        raise OSError(f"{name}: cannot open shared object file")
-
-    monkeypatch.setattr(cublas, "_wheel_path", lambda: None)
-    monkeypatch.setattr(ctypes, "CDLL", refuse)
-    with pytest.raises(DeviceError, match=r"libcublas.so.13, .*gluonish\[cuda13\].*nvidia-cublas"):
-        current_handle(cupy)
-    assert asked == ["libcublas.so.13", "libcublas.so.12"]
 
 
 def test_extents_beyond_an_int_are_refused_before_they_wrap_around(machine: Machine) -> None:

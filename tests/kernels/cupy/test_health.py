@@ -13,7 +13,7 @@ from gluonish.core.errors import DeviceError, GluonishError
 from gluonish.gluon import nn
 from gluonish.kernels.cupy.health import Health, Trail
 from gluonish.ndarray.ndarray import NDArray
-from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.machine import Event, Machine
 
 ILLEGAL_ADDRESS = 700
 LOST = r"gpu\(0\): expected kernels that run to their end, got cudaErrorIllegalAddress"
@@ -144,3 +144,23 @@ def test_trail_forgets_what_has_ended() -> None:
     trail.end(2)
     trail.end(1)
     assert list(trail.suspects()) == ["an operator without a name"]
+
+
+def test_library_that_fails_on_a_lost_device_tells_of_the_device(
+    gpus: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = nd.ones((2, 2), ctx=mx.gpu(0))
+    x.wait_to_read()
+
+    def refuse(out: Any) -> None:
+        def record(self: Any, stream: Any = None) -> None:
+            raise gpus.cuda.runtime.CUDARuntimeError(ILLEGAL_ADDRESS)
+
+        monkeypatch.setattr(Event, "record", record)
+        raise DeviceError("cublasGemmStridedBatchedEx: CUBLAS_STATUS_EXECUTION_FAILED (13)")
+
+    x._write(refuse, name="product")
+    with pytest.raises(GluonishError, match=LOST):
+        x.asnumpy()
+    with contextlib.suppress(GluonishError):
+        nd.waitall()
