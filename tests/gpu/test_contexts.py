@@ -10,6 +10,7 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.context import gpu_memory_info, num_gpus
+from gluonish.core.device import device_of
 from gluonish.engine import use_engine
 from tests.kernels.cupy.programs import indexing, mathematics, network, run_program, train
 from tests.kernels.cupy.test_order import STEPS
@@ -113,3 +114,34 @@ def test_random_programs_give_what_cpus_give(steps: Any) -> None:
     for got, want in zip(run_program(steps, PLACES), run_program(steps, ON_CPUS), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-6)
     nd.waitall()
+
+
+def test_pinned_memory_is_page_locked_and_uploads_from_it_arrive() -> None:
+    values = np.arange(1 << 18, dtype=np.float32)
+    for i in range(6):
+        pinned = nd.array(values + i, ctx=mx.cpu_pinned())
+        near = pinned.as_in_context(mx.gpu(0))
+        pinned += 1000  # waits for the copy
+        np.testing.assert_array_equal((near * 1).asnumpy(), values + i)
+    attributes: Any = device_of(mx.gpu(0)).xp.cuda.runtime.pointerGetAttributes
+    assert attributes(pinned.handle.ctypes.data).type == 1
+
+
+def test_positions_select_on_the_device() -> None:
+    x = nd.array(np.arange(24).reshape(6, 4), ctx=mx.gpu(0))
+    key = nd.array([5, 0, -2], ctx=mx.gpu(0), dtype="int64")
+    np.testing.assert_array_equal(x[key].asnumpy(), x.asnumpy()[[5, 0, -2]])
+    x[key] = 7
+    assert x.asnumpy()[[5, 0, -2]].tolist() == [[7] * 4] * 3
+    with pytest.raises(IndexError, match="positions within shape"):
+        x[key + 6]
+
+
+def test_dlpack_shares_memory_both_ways() -> None:
+    x = nd.array([1.0, 2, 3], ctx=mx.gpu(0))
+    y = nd.from_dlpack(nd.to_dlpack_for_write(x))
+    y += 1
+    y.wait_to_read()
+    np.testing.assert_array_equal(x.asnumpy(), [2, 3, 4])
+    z = nd.from_dlpack(x.handle)
+    assert z.context == mx.gpu(0)

@@ -28,7 +28,6 @@ def test_used_held_and_peak_follow_an_array() -> None:
     during = GPU.memory_info()
     assert during.used - before.used == SIZE
     assert during.peak >= during.used
-    assert during.free <= before.free
     del x
     nd.waitall()
     assert GPU.memory_info().held - before.held >= SIZE

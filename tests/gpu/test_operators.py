@@ -12,7 +12,7 @@ import gluonish.ops
 from gluonish import nd
 from gluonish.core.device import device_of
 from gluonish.core.dtype import is_floating
-from gluonish.ndarray.eager import run
+from gluonish.ndarray.eager import measured_specs, run
 from gluonish.ndarray.ndarray import empty_like_spec
 from gluonish.ops.registry import all_operators
 from gluonish.testing.values import spec_of
@@ -36,6 +36,7 @@ def on_gpu(call: Call) -> list[Any]:
     device = device_of(mx.gpu(0))
     inputs = [nd.array(x, ctx=mx.gpu(0), dtype=x.dtype) for x in call.inputs]
     specs = call.op.infer(*[spec_of(x) for x in call.inputs], **call.attrs)
+    specs = measured_specs(call.op, inputs, call.runtime, specs, device)
     outputs = [empty_like_spec(spec, device) for spec in specs]
     run(call.op, inputs, call.runtime, outputs, device)
     return [y.asnumpy() for y in outputs]
