@@ -1,7 +1,7 @@
 """What tests on a real device need: CuPy's remarks about an installation are no failures.
 
 Warnings are errors in all tests. CuPy warns of libraries that nobody asked for (NCCL), of parts of
-its own that are experimental, and of several CuPys in one environment. Its PerformanceWarning, which
+its own that are experimental, of several CuPys in one environment. Its PerformanceWarning, which
 tells of kernels on another device's memory, stays an error.
 """
 
