@@ -21,6 +21,7 @@ RESULTS: dict[str, tuple[Callable[[Any, Make], Any], Any]] = {
     "bfloat16 and float16": (lambda cp, new: new(BFLOAT16) + new("f2"), np.float32),
     "float16 times a number with a point": (lambda cp, new: new("f2") * 2.5, np.float16),
     "float32 times a double of NumPy's": (lambda cp, new: new("f4") * np.float64(2), np.float64),
+    "float32 times an imaginary number": (lambda cp, new: new("f4") * 1j, np.complex64),
     "int8 divided by int8": (lambda cp, new: new("i1") / new("i1"), np.float64),
     "int32 divided by a number": (lambda cp, new: new("i4") / 2, np.float64),
     "choice among bfloat16": (
