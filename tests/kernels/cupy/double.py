@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.cupy import cublas_double, host_kernels
+from tests.kernels.cupy.arrays import Array
 from tests.kernels.cupy.cuda_module import make_cuda
 from tests.kernels.cupy.device_memory import MemoryPool, OutOfMemoryError, PinnedMemoryPool
 from tests.kernels.cupy.exchange import add_exchange
@@ -44,23 +45,28 @@ def make_cupy(machine: Machine) -> Any:
     return module
 
 
-def make_special(machine: Machine) -> Any:
-    """Return a module like ``cupyx.scipy.special`` for arrays of the double, in float64."""
+def make_special() -> Any:
+    """Return a module like ``cupyx.scipy.special``, computing in float64."""
     from gluonish.ops import special as own
 
-    def applied(name: str) -> Any:
-        def function(x: Any) -> Any:
-            wide = np.asarray(x, np.float64)
+    def plain(name: str) -> Any:
+        def function(*given: Any) -> Any:
+            wide = np.asarray(given[-1], np.float64)
             return own._NUMPY[name](wide.reshape(-1)).reshape(wide.shape)
 
         return function
 
-    def zeta(order: Any, x: Any) -> Any:
-        assert np.all(order == 2.0), "the second derivative of log gamma is what it is here for"
-        return applied("trigamma")(x)
-
     special: Any = ModuleType("cupyx.scipy.special")
     for name in ("erf", "erfinv", "gamma", "gammaln", "digamma"):
-        setattr(special, name, Ufunc(machine, f"special.{name}", applied(name)))
-    special.zeta = Ufunc(machine, "special.zeta", zeta)
+        setattr(special, name, _special(name, plain(name)))
+    # Of order 2, which is the second derivative of log gamma.
+    special.zeta = _special("zeta", plain("trigamma"))
     return special
+
+
+def _special(name: str, function: Any) -> Any:
+    def call(*args: Array) -> Any:
+        assert name != "zeta" or args[0] == 2.0, "zeta of another order: not known to this double"
+        return Ufunc(args[-1]._machine, f"special.{name}", function)(*args)
+
+    return call

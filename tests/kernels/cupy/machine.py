@@ -208,17 +208,17 @@ class Machine:
             work: What it does; without it the caller does that, and no graph can do it again.
             counted: Whether it is a launch.
         """
-        self.counts.launches += counted
-        step = stream._step()
-        with self.lock:
+        with self.lock:  # others see a step only when it is through
+            self.counts.launches += counted
+            step = stream._step()
             for memory, write in memories:
                 memory.check(stream._clock, write, what)
             for memory, write in memories:
                 memory.note(stream._name, step, write, what)
             if stream._capture is not None:
                 stream._capture.note(memories, what, work)
-        if work is not None:
-            work()
+            if work is not None:
+                work()
         return step
 
     def allocate(self, nbytes: int) -> Block:

@@ -21,7 +21,7 @@ from cupyx.scipy import special
 __all__ = ["loops", "reductions"]
 
 DTYPES = "?bBhHiIlLeEfdFD"
-NUMBERS = {"bool": True, "int": 2, "float": 2.5}
+NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 2.5j}
 # Functions that are made of one of these.
 _HIDDEN = {
     "clip": _routines_math.clip,

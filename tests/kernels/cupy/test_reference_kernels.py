@@ -1,7 +1,5 @@
 """Every reference kernel on the double of CuPy: what CuPy lacks or refuses fails, without a GPU."""
 
-import importlib
-import pkgutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,28 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gluonish.ops
 from gluonish.core.dtype import is_floating
-from gluonish.ops.registry import FastKernel, all_operators, find_operator
+from gluonish.ops.registry import FastKernel, find_operator
 from gluonish.testing.values import spec_of
 from tests.kernels.cupy.arrays import Array, allocate
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.operator_names import NAMES
 from tests.ops.operator_runs import Call, calls_of
-
-for _module in pkgutil.iter_modules(gluonish.ops.__path__):
-    importlib.import_module(f"gluonish.ops.{_module.name}")
-
-# Their kernels run other operators or users' code on arrays of a device: test_owned_graphs.py.
-OWNERS = {"_foreach", "_while_loop", "_cond", "_branch", "_scan", "Custom", "_custom_backward"}
-OWNERS |= {"_NDArray", "_Native"}
-# OpenCV, which need not be installed, decodes files: a test of their own below.
-OPENCV = {"_cvimdecode", "_cvimread"}
-NAMES = sorted(
-    {op.name for op in all_operators() if op.infer.__module__.startswith("gluonish.")}
-    - OWNERS
-    - OPENCV
-)
 
 
 def on_device(machine: Machine, call: Call, kernel: Any) -> list[Any]:

@@ -24,7 +24,7 @@ _DTYPES = {c: dtype for dtype, c in LETTERS.items()} | {
     "q": np.dtype(np.int64),
     "Q": np.dtype(np.uint64),
 }
-_NUMBERS = (bool, int, float)
+_NUMBERS = (bool, int, float, complex)
 _COLUMNS = len(LETTERS) + len(_NUMBERS)
 _PLACES = {dtype: i for i, dtype in enumerate(LETTERS)}
 _REDUCIBLE = ("add", "multiply")

@@ -1,0 +1,37 @@
+"""Tests of default_gpu.py's selection that by their meaning need the CPU, and why."""
+
+__all__ = ["CPU_TESTS"]
+
+_NAMES_CPU = "compares with cpu(0), which it takes for the default context"
+_HOST = "an array's values lie in memory that NumPy shares"
+_FILES = "files are loaded to the CPU unless told otherwise, as MXNet does"
+_IMPORTED = "its arrays are made when the module is imported, on the CPU"
+_WORKERS = "work on a CPU waits in threads of the engine; that on a GPU is launched by the caller"
+_FAST = "looks at kernels, layouts or passes that only the CPU has"
+_THREADS = "its threads start in the CPU's context, as every thread does"
+
+# Parts of node ids.
+CPU_TESTS: dict[str, str] = {
+    "ndarray/sparse/test_array.py::test_sparse_array_is_an_ndarray_with_the_facts": _NAMES_CPU,
+    "ndarray/sparse/test_array.py::test_repr_tells_class_and_shape": _NAMES_CPU,
+    "ndarray/test_copying.py": _NAMES_CPU,
+    "ndarray/test_creation.py::test_array_of_an_array_keeps_its_dtype_and_copies": _NAMES_CPU,
+    "ndarray/test_dlpack.py": _HOST,
+    "ndarray/test_eager.py::test_arrays_on_different_devices_are_refused": _NAMES_CPU,
+    "ndarray/test_eager.py::test_result_without_memory_is_an_error_with_its_size": _NAMES_CPU,
+    "ndarray/test_inplace.py::test_operand_that_would_grow_the_array_is_refused": _IMPORTED,
+    "ndarray/test_memory_layout.py": _FAST,
+    "ndarray/test_sync_batch_norm.py": _NAMES_CPU,
+    "metric/test_waiting.py": _WORKERS,
+    "block/test_block.py::test_blocks_run_in_several_threads": _THREADS,
+    "block/test_collecting.py::test_they_are_saved_by_path_and_exported_by_name": _FILES,
+    "block/test_files.py::test_unknown_shapes_come_from_the_file": _FILES,
+    "block/test_files.py::test_full_names_may_have_dots": _FILES,
+    "block/test_model_files.py": _FILES,
+    "block/test_partitioning.py": _IMPORTED,
+    "block/test_tracing.py::test_a_block_in_the_style_of_2_0_computes_with_numpy": _FILES,
+    "block/test_tracing.py::test_both_styles_mix_and_are_exported": _FILES,
+    "nn/test_hybrid_equals_imperative.py": _NAMES_CPU,
+    "nn/test_concurrent.py::test_hybridized_equals_imperative": _THREADS,
+    "nn/test_hybrid_threads.py": _THREADS,
+}
