@@ -158,12 +158,16 @@ class CublasDouble:
         used_a, x = self._matrices(a, kind_a, lda, stride_a, count, m, k, flip_a)
         used_b, y = self._matrices(b, kind_b, ldb, stride_b, count, k, n, flip_b)
         used_c, out = self._matrices(c, kind_c, ldc, stride_c, count, m, n, 0)
-        self._use(self._handles[handle], [(used_a, False), (used_b, False), (used_c, True)])
         self.computes.append(compute)
-        product = factors[0] * (_multiplied(x, compute) @ _multiplied(y, compute))
-        if factors[1]:
-            product = product + factors[1] * out.astype(product.dtype)
-        out[...] = product.astype(out.dtype)
+
+        def work() -> None:
+            product = factors[0] * (_multiplied(x, compute) @ _multiplied(y, compute))
+            if factors[1]:
+                product = product + factors[1] * out.astype(product.dtype)
+            out[...] = product.astype(out.dtype)
+
+        self._use(self._handles[handle], [(used_a, False), (used_b, False), (used_c, True)])
+        work()
         return SUCCESS
 
     def _use(self, handle: _Handle, memories: list[tuple[Memory, bool]]) -> None:

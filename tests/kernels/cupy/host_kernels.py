@@ -169,9 +169,15 @@ class _RawKernel:
             kept.append(self._value(arg, text, fact))
             if isinstance(arg, Array):
                 used.append((arg.block, "const" not in text.split()))
-        self._machine.access(used, self.name)
         values = (ctypes.c_void_p * len(kept))(*(value.ctypes.data for value in kept))
-        self._run(*((ctypes.c_uint * 3)(*size) for size in sizes), values)
+        dimensions = [(ctypes.c_uint * 3)(*size) for size in sizes]
+
+        def work() -> None:
+            assert len(kept) == len(values)  # which lie where the values point
+            self._run(*dimensions, values)
+
+        self._machine.access(used, self.name)
+        work()
 
     def _value(self, arg: Any, text: str, fact: tuple[int, int]) -> Any:
         """Return an argument's bytes, as CuPy would copy them."""
