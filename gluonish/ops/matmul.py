@@ -9,7 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.broadcasting import check_same_dtype
-from gluonish.ops.precision import is_narrow, widen
+from gluonish.ops.product import fill_product
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 
@@ -27,17 +27,6 @@ def _check_operands(name: str, lhs: Spec, rhs: Spec) -> None:
     check_same_dtype(name, lhs, rhs)
     if not is_floating(lhs.dtype):
         raise OperatorError(f"{name}: expected floating-point arrays, got {lhs.dtype.name}")
-
-
-def _multiply(xp: ModuleType, out: Any, a: Any, b: Any, alpha: float = 1.0) -> None:
-    """Fill ``out`` with ``alpha * a @ b``; 16-bit floats are multiplied and summed in float32."""
-    if is_narrow(out.dtype):
-        product = xp.matmul(widen(a), widen(b))
-        out[...] = product if alpha == 1.0 else product * xp.float32(alpha)
-        return
-    xp.matmul(a, b, out=out)
-    if alpha != 1.0:
-        xp.multiply(out, alpha, out=out)
 
 
 def _swapped(x: Any, transpose: bool) -> Any:
@@ -88,7 +77,7 @@ def _dot_kernel(
 ) -> None:
     a = _swapped(lhs.reshape(_matrix_shape(lhs.shape, transpose_a)), transpose_a)
     b = _swapped(rhs.reshape(_matrix_shape(rhs.shape, not transpose_b)), transpose_b)
-    _multiply(xp, out.reshape(a.shape[0], b.shape[1]), a, b)
+    fill_product(xp, out.reshape(a.shape[0], b.shape[1]), a, b)
 
 
 def _dot_gradient(
@@ -183,7 +172,7 @@ def _batch_dot_kernel(
     transpose_b: bool,
     forward_stype: str | None,
 ) -> None:
-    _multiply(xp, out, _swapped(lhs, transpose_a), _swapped(rhs, transpose_b))
+    fill_product(xp, out, _swapped(lhs, transpose_a), _swapped(rhs, transpose_b))
 
 
 def _batch_dot_gradient(
@@ -263,7 +252,7 @@ def _gemm2_kernel(
     left = _swapped(xp.moveaxis(a, axis, -2), transpose_a)
     right = _swapped(xp.moveaxis(b, axis, -2), transpose_b)
     target = xp.moveaxis(out, axis, -2)
-    _multiply(xp, target, left, right, alpha)
+    fill_product(xp, target, left, right, alpha)
 
 
 def _gemm2_gradient(

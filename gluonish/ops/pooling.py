@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import groupby
 from types import ModuleType
 from typing import Any
 
@@ -177,42 +178,43 @@ def _sum(xp: ModuleType, counts: Shape, data: Any, geometry: Geometry) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _common_divisor(
-    spatial: Shape, counts: Shape, geometry: Geometry, with_pad: bool
-) -> int | None:
-    """Return how many elements each window averages, or None if not all average as many."""
-    lengths = []
-    for axis in range(len(spatial)):
-        along = _lengths(np, axis, spatial, counts, geometry, with_pad)
-        if along.min() != along.max():
-            return None
-        lengths.append(int(along[0]))
-    return math.prod(lengths)
-
-
 def _lengths(
-    xp: ModuleType, axis: int, spatial: Shape, counts: Shape, geometry: Geometry, with_pad: bool
-) -> Any:
-    """Return the extents of windows along an axis."""
-    extent, pad = spatial[axis], geometry.pad[axis]
-    start = xp.arange(counts[axis]) * geometry.stride[axis] - pad
-    end = xp.minimum(start + geometry.kernel[axis], extent + pad)
-    if not with_pad:
-        start, end = xp.maximum(start, 0), xp.minimum(end, extent)
-    return xp.maximum(end - start, 1)
+    spatial: Shape, counts: Shape, geometry: Geometry, with_pad: bool
+) -> tuple[Shape, ...]:
+    """Return the extent of each window along each axis."""
+    found = []
+    for axis, (extent, count) in enumerate(zip(spatial, counts, strict=True)):
+        pad = geometry.pad[axis]
+        start = np.arange(count) * geometry.stride[axis] - pad
+        end = np.minimum(start + geometry.kernel[axis], extent + pad)
+        if not with_pad:
+            start, end = np.maximum(start, 0), np.minimum(end, extent)
+        found.append(tuple(np.maximum(end - start, 1).tolist()))
+    return tuple(found)
 
 
 def _divisors(
     xp: ModuleType, spatial: Shape, counts: Shape, geometry: Geometry, with_pad: bool, dtype: Any
 ) -> Any:
-    """Return how many elements each window averages: a number, or an array of shape ``counts``."""
-    common = _common_divisor(spatial, counts, geometry, with_pad)
-    if common is not None:
-        return dtype.type(common)
-    product = xp.ones(counts, dtype=dtype)
-    for axis in range(len(spatial)):
-        along = _lengths(xp, axis, spatial, counts, geometry, with_pad)
-        product *= along.astype(dtype).reshape(-1, *(1,) * (len(counts) - axis - 1))
+    """Return how many elements each window averages: a number, or an array that broadcasts.
+
+    Nothing is copied from the host: few windows, at the ends of an axis, are of another extent.
+    """
+    lengths = _lengths(spatial, counts, geometry, with_pad)
+    product: Any = dtype.type(1)
+    for axis, along in enumerate(lengths):
+        usual = along[len(along) // 2]
+        if along.count(usual) == len(along):
+            product = product * dtype.type(usual)
+            continue
+        row = xp.full(len(along), usual, dtype=dtype)
+        start = 0
+        for length, run in groupby(along):
+            stop = start + len(list(run))
+            if length != usual:
+                row[start:stop] = length
+            start = stop
+        product = row.reshape(-1, *(1,) * (len(counts) - axis - 1)) * product
     return product
 
 

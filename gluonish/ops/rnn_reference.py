@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from gluonish.ops.precision import widen
+from gluonish.ops.product import product
 from gluonish.ops.rnn_cells import CELLS
 from gluonish.ops.rnn_layout import Dims, Reserve, Weights, split_parameters
 
@@ -118,14 +119,14 @@ def _run_forward(
     """Run one layer in one direction; return the last hidden state and cell."""
     hidden, gates, cells = (reserve.get(name, run) for name in ("hidden", "gates", "cells"))
     step = CELLS[dims.mode].forward
-    pre = xp.matmul(x.reshape(dims.steps * dims.batch, x.shape[2]), w.i2h.T) + w.i2h_bias
+    pre = product(xp, x.reshape(dims.steps * dims.batch, x.shape[2]), w.i2h.T) + w.i2h_bias
     pre = pre.reshape(dims.steps, dims.batch, w.i2h.shape[0])
     for t in time_order(dims, run):
-        recurrent = xp.matmul(h, w.h2h.T) + w.h2h_bias
+        recurrent = product(xp, h, w.h2h.T) + w.h2h_bias
         kept = None if gates is None else gates[t]
         new_h, new_c = step(xp, dims, pre[t], recurrent, h, c, kept)
         if w.h2r is not None:
-            new_h = xp.matmul(new_h, w.h2r.T)
+            new_h = product(xp, new_h, w.h2r.T)
         if valid is not None:
             new_h = xp.where(valid[t], new_h, h)
             new_c = None if new_c is None else xp.where(valid[t], new_c, c)
@@ -231,16 +232,16 @@ class _Run:
         dh, dc = self._through_time(dy, last, d_pre, d_recurrent, d_full)
         flat = d_pre.reshape(rows, shape[2])
         flat_recurrent = d_recurrent.reshape(rows, shape[2])
-        dx += xp.matmul(flat, w.i2h).reshape(dx.shape)
-        dw.i2h[...] = xp.matmul(flat.T, x.reshape(rows, x.shape[2]))
+        dx += product(xp, flat, w.i2h).reshape(dx.shape)
+        dw.i2h[...] = product(xp, flat.T, x.reshape(rows, x.shape[2]))
         before = previous_hidden(xp, dims, self.run, self.hidden, self.state)
-        dw.h2h[...] = xp.matmul(flat_recurrent.T, before.reshape(rows, dims.width))
+        dw.h2h[...] = product(xp, flat_recurrent.T, before.reshape(rows, dims.width))
         dw.i2h_bias[...] = flat.sum(axis=0)
         dw.h2h_bias[...] = flat_recurrent.sum(axis=0)
         if d_full is not None:
             unprojected = self.gates[:, :, 3 * dims.units :] * xp.tanh(self.cells)
-            dw.h2r[...] = xp.matmul(
-                d_full.reshape(rows, dims.width).T, unprojected.reshape(rows, dims.units)
+            dw.h2r[...] = product(
+                xp, d_full.reshape(rows, dims.width).T, unprojected.reshape(rows, dims.units)
             )
         return dh, dc
 
@@ -269,13 +270,13 @@ class _Run:
                 dc_here = None if dc is None else dc * self.valid[t]
             if d_full is not None:
                 d_full[t] = total
-                total = xp.matmul(total, w.h2r)
+                total = product(xp, total, w.h2r)
             kept = None if self.gates is None else self.gates[t]
             direct, dc = step(
                 *(xp, dims, total, dc_here, h, cells[0], self.hidden[t], cells[1], kept),
                 *(d_pre[t], d_recurrent[t]),
             )
-            dh = xp.matmul(d_recurrent[t], w.h2h)
+            dh = product(xp, d_recurrent[t], w.h2h)
             dh = dh if direct is None else dh + direct
             if self.valid is not None:
                 dh = xp.where(self.valid[t], dh, passed_h)

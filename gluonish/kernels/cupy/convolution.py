@@ -1,9 +1,9 @@
 """Convolution, its gradients and Deconvolution: windows as columns, and products of matrices.
 
-Columns are in the data's own dtype, (groups, channels * window, samples, positions), for as many
-samples at a time as the device has room for. So every product reads and writes them where they lie:
-one product a sample with the same filters, or one a group. Where the window is a single element
-without padding or steps, the data itself is the columns.
+Columns, and gradients of columns, are in the data's own dtype. They lie as (groups, channels *
+window, samples, positions), for as many samples at a time as the device has room for. So every
+product reads and writes them where they lie: one a sample with the same filters, or one a group.
+Where the window is a single element without padding or steps, the data itself is the columns.
 """
 
 import math
@@ -238,8 +238,7 @@ def backward_data(
         multiply(xp, product, turned[0], rows)
     else:
         for part in windows.parts(len(grad)):
-            columns = _columns_of_gradient(windows, grad[part], turned)
-            windows.scatter(columns, target[part])
+            windows.scatter(_columns_of_gradient(windows, grad[part], turned), target[part])
     _deliver(result, target)
 
 
@@ -297,17 +296,33 @@ def _backward_weight(
         total[...] = 0
     of_parts: list[Any] = []
     for i, part in enumerate(parts):
-        across = (part.stop - part.start) * windows.positions
-        rows = windows.grouped(grad[part]).reshape(*shape[:2], across)
-        columns = windows.gather(data[part]).reshape(num_group, windows.inner, across)
-        multiply(xp, total, rows, columns.swapaxes(1, 2), accumulate=i > 0)
+        rows = windows.grouped(grad[part])
+        _add_to_weight(windows, total, rows, data[part], accumulate=i > 0)
         if of_bias is not None:
-            of_parts.append(rows.sum(axis=2, dtype=sums).reshape(-1))
+            of_parts.append(rows.sum(axis=(2, 3), dtype=sums).reshape(-1))
     if total.dtype != target.dtype:
         target[...] = total.reshape(target.shape)
     _deliver(result, target)
     if of_bias is not None:
         of_bias[...] = sum(of_parts[1:], of_parts[0]) if of_parts else 0
+
+
+def _add_to_weight(
+    windows: _Windows, total: Any, rows: Any, data: Any, *, accumulate: bool
+) -> None:
+    """Set ``total`` to the weight's gradient from samples, or add that.
+
+    Args:
+        windows: The windows.
+        total: (groups, filters per group, inner).
+        rows: Gradient of the output, (groups, filters per group, samples, positions).
+        data: The samples.
+        accumulate: Whether to add.
+    """
+    across = len(data) * windows.positions
+    columns = windows.gather(data).reshape(windows.groups, windows.inner, across)
+    flat = rows.reshape(*rows.shape[:2], across)
+    multiply(windows.xp, total, flat, columns.swapaxes(1, 2), accumulate=accumulate)
 
 
 def deconvolution(

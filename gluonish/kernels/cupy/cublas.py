@@ -112,11 +112,11 @@ class Handle:
         self._call = call
         self._lock = threading.Lock()
         self._raw = ctypes.c_void_p()
-        call("cublasCreate_v2", ctypes.byref(self._raw))
-        call("cublasSetStream_v2", self._raw, stream)
         hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
         nbytes = _WORKSPACE_NBYTES[hopper]
         self._workspace = xp.empty(nbytes, "uint8")
+        call("cublasCreate_v2", ctypes.byref(self._raw))
+        call("cublasSetStream_v2", self._raw, stream)
         call("cublasSetWorkspace_v2", self._raw, self._workspace.data.ptr, nbytes)
         call("cublasSetPointerMode_v2", self._raw, _POINTER_MODE_HOST)
         call("cublasSetMathMode", self._raw, _MATH_MODE)

@@ -8,10 +8,10 @@ what is broadcast.
 """
 
 import math
-from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,20 @@ __all__ = ["batch_dot", "dot", "gemm2", "matmul", "multiply", "takes_floats"]
 _KEEP, _TRANSPOSE = 0, 1
 _COMPUTE_32F, _COMPUTE_32F_PEDANTIC, _COMPUTE_64F, _COMPUTE_32F_FAST_TF32 = 68, 69, 70, 77
 
-_Laid = tuple[int, int]  # operation, leading dimension
+
+class _Layout(NamedTuple):
+    """How a stack of matrices lies in memory.
+
+    Attributes:
+        operation: Of cuBLAS, which counts columns first: it sees the transpose of a row-major
+            matrix, which is what it is asked for.
+        lead: Elements from one row (or column) to the next.
+        step: Elements from one matrix to the next.
+    """
+
+    operation: int
+    lead: int
+    step: int
 
 
 def takes_floats(*specs: Spec, **_: Any) -> bool:
@@ -50,15 +63,13 @@ def _compute_type(dtype: np.dtype[Any]) -> int:
     return _COMPUTE_32F_FAST_TF32 if rounds else _COMPUTE_32F
 
 
-def _laid(array: Any) -> _Laid | None:
-    """Return how cuBLAS, which counts columns first, reads a row-major (..., rows, columns).
+def _matrix_layout(shape: Shape, strides: Shape, item: int) -> tuple[int, int] | None:
+    """Return operation and leading dimension of row-major (..., rows, columns).
 
-    It sees the transpose, which is what it is asked for. None: neither of the two axes is
-    contiguous.
+    None: neither of the two axes is contiguous.
     """
-    rows, columns = array.shape[-2:]
-    down, across = array.strides[-2:]
-    item = array.itemsize
+    rows, columns = shape[-2:]
+    down, across = strides[-2:]
     if (columns == 1 or across == item) and (rows == 1 or _steps(down, columns, item)):
         return _KEEP, columns if rows == 1 else down // item
     if (rows == 1 or down == item) and (columns == 1 or _steps(across, rows, item)):
@@ -71,43 +82,43 @@ def _steps(stride: int, extent: int, item: int) -> bool:
     return stride >= extent * item and stride % item == 0
 
 
-def _stack_strides(arrays: Sequence[Any], lead: Shape) -> list[int] | None:
-    """Return the step from matrix to matrix of each array, or None if one step does not do.
+def _stack_step(shape: Shape, strides: Shape, item: int, lead: Shape) -> int | None:
+    """Return the elements from matrix to matrix, or None if one number does not do.
 
     Args:
-        arrays: Each (*lead, rows, columns), or with fewer axes or extents of 1 that broadcast.
+        shape: (*lead, rows, columns), or with fewer axes or extents of 1 that broadcast.
+        strides: In bytes.
+        item: Bytes of an element.
         lead: The extents that count the matrices.
     """
-    rank = len(lead)
-    steps = []
-    for array in arrays:
-        missing = rank - (array.ndim - 2)
-        along = [0] * missing + [
-            0 if extent == 1 else stride
-            for extent, stride in zip(array.shape[:-2], array.strides[:-2], strict=True)
-        ]
-        wanted = [(n, along[i]) for i, n in enumerate(lead) if n > 1]
-        for (_, outer), (n, inner) in pairwise(wanted):
-            if outer != inner * n:
-                return None
-        step = wanted[-1][1] if wanted else 0
-        if step < 0 or step % array.itemsize:
+    along = [0] * (len(lead) - len(shape) + 2)
+    along += [0 if n == 1 else stride for n, stride in zip(shape[:-2], strides[:-2], strict=True)]
+    counted = [(n, stride) for n, stride in zip(lead, along, strict=True) if n > 1]
+    for (_, outer), (n, inner) in pairwise(counted):
+        if outer != inner * n:
             return None
-        steps.append(step // array.itemsize)
-    return steps
+    step = counted[-1][1] if counted else 0
+    return None if step < 0 or step % item else step // item
 
 
-def _readable(xp: ModuleType, array: Any, lead: Shape) -> tuple[Any, _Laid, int]:
-    """Return an operand as cuBLAS can read it, how it lies, and its step; copied if need be."""
-    laid, steps = _laid(array), _stack_strides((array,), lead)
-    if laid is None or steps is None:
-        if steps is None:
+@lru_cache(maxsize=4096)
+def _layout(shape: Shape, strides: Shape, item: int, lead: Shape) -> _Layout | None:
+    """Return how an array lies that broadcasts to ``lead`` matrices; None: it has to be copied."""
+    matrix = _matrix_layout(shape, strides, item)
+    step = _stack_step(shape, strides, item, lead)
+    return None if matrix is None or step is None else _Layout(*matrix, step)
+
+
+def _readable(xp: ModuleType, array: Any, lead: Shape) -> tuple[Any, _Layout]:
+    """Return an operand as cuBLAS can read it, and how it lies; copied if need be."""
+    found = _layout(array.shape, array.strides, array.itemsize, lead)
+    if found is None:
+        if _stack_step(array.shape, array.strides, array.itemsize, lead) is None:
             array = xp.broadcast_to(array, (*lead, *array.shape[-2:]))
         array = array.copy()
-        laid, steps = _laid(array), _stack_strides((array,), lead)
-        assert laid is not None
-        assert steps is not None
-    return array, laid, steps[0]
+        found = _layout(array.shape, array.strides, array.itemsize, lead)
+        assert found is not None
+    return array, found
 
 
 def multiply(
@@ -125,30 +136,31 @@ def multiply(
     """
     if not out.size:
         return
-    if not a.shape[-1]:
+    inner = a.shape[-1]
+    if not inner:
         if not accumulate:
             out[...] = 0
         return
-    lead = out.shape[:-2]
-    laid, steps = _laid(out), _stack_strides((out,), lead)
-    if laid is None or laid[0] != _KEEP or steps is None:
-        whole = out.copy() if accumulate else xp.empty(out.shape, out.dtype)
+    shape = out.shape
+    lead = shape[:-2]
+    target = _layout(shape, out.strides, out.itemsize, lead)
+    if target is None or target.operation != _KEEP:
+        whole = out.copy() if accumulate else xp.empty(shape, out.dtype)
         multiply(xp, whole, a, b, alpha, accumulate=accumulate)
         out[...] = whole
         return
-    a, (flip_a, lead_a), step_a = _readable(xp, a, lead)
-    b, (flip_b, lead_b), step_b = _readable(xp, b, lead)
-    kind = KINDS[a.dtype]
-    m, n = out.shape[-2:]
+    a, left = _readable(xp, a, lead)
+    b, right = _readable(xp, b, lead)
+    dtype = a.dtype
     current_handle(xp).multiply(
-        (n, m, a.shape[-1]),
+        (shape[-1], shape[-2], inner),
         (alpha, 1.0 if accumulate else 0.0),
-        Matrix(b.data.ptr, kind, flip_b, lead_b, step_b),
-        Matrix(a.data.ptr, kind, flip_a, lead_a, step_a),
-        Matrix(out.data.ptr, KINDS[out.dtype], _KEEP, laid[1], steps[0]),
+        Matrix(b.data.ptr, KINDS[b.dtype], *right),
+        Matrix(a.data.ptr, KINDS[dtype], *left),
+        Matrix(out.data.ptr, KINDS[out.dtype], *target),
         math.prod(lead),
-        _compute_type(a.dtype),
-        a.dtype == FLOAT64,
+        _compute_type(dtype),
+        dtype == FLOAT64,
     )
 
 
@@ -176,12 +188,13 @@ def batch_dot(
     multiply(xp, out, _swapped(lhs, transpose_a), _swapped(rhs, transpose_b))
 
 
-def matmul(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
+def matmul(xp: ModuleType, out: Any, a: Any, b: Any, alpha: float = 1.0) -> None:
     """Fill ``out`` as NumPy's matmul does: leading axes broadcast, vectors are rows or columns."""
-    left = a.reshape(1, -1) if a.ndim == 1 else a
-    right = b.reshape(-1, 1) if b.ndim == 1 else b
-    lead = out.shape[: out.ndim - (a.ndim > 1) - (b.ndim > 1)]
-    multiply(xp, out.reshape(*lead, left.shape[-2], right.shape[-1]), left, right)
+    if b.ndim == 1:
+        out, b = out[..., None], b[:, None]
+    if a.ndim == 1:
+        out, a = out[..., None, :], a[None]
+    multiply(xp, out, a, b, alpha)
 
 
 def gemm2(

@@ -21,6 +21,7 @@ from gluonish.ops.leaky_relu import LEAKY_RELU
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
 from gluonish.ops.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.philox import hang_words
+from gluonish.ops.product import hang_products
 from gluonish.ops.registry import FastKernel, Operator
 
 __all__ = ["hang"]
@@ -51,6 +52,7 @@ def hang() -> None:
         op.hang(FastKernel(f"cupy.{name}", gemm.takes_floats, kernel))
     LEAKY_RELU.hang(FastKernel("cupy.gelu", gelu.takes_gelu, gelu.gelu))
     hang_words(drawing.words)
+    hang_products(gemm.matmul)
 
 
 register_gpu_support(CuPySupport())

@@ -15,7 +15,8 @@ from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.concat import stack
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.matmul import batch_dot
-from gluonish.ops.precision import is_narrow, widen
+from gluonish.ops.precision import is_narrow
+from gluonish.ops.product import fill_product
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
@@ -32,13 +33,6 @@ def _check_parts(name: str, what: str, x: Spec, heads: int, parts: int) -> None:
             f"{name}: expected floating {what} (T, N, heads * {parts} * units) for {heads} heads, "
             f"got {x}"
         )
-
-
-def _multiply(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
-    if is_narrow(out.dtype):
-        out[...] = xp.matmul(widen(a), widen(b))
-    else:
-        xp.matmul(a, b, out=out)
 
 
 def _view(x: Any, heads: int, parts: int, part: int) -> Any:
@@ -70,10 +64,11 @@ def _scale(width: int, heads: int, parts: int) -> float:
 
 
 def _scores_kernel(xp: ModuleType, out: Any, q: Any, k: Any) -> None:
-    # The queries are scaled, as they are fewer than the scores and keep 16-bit scores in range.
     scale = max(1, q.shape[-1]) ** -0.5
-    q = widen(q)
-    _multiply(xp, out, q * q.dtype.type(scale), k)
+    if is_narrow(out.dtype):  # scaled before they are rounded, scores stay in range
+        fill_product(xp, out, q, k, scale)
+    else:  # there are fewer queries than scores
+        fill_product(xp, out, q * q.dtype.type(scale), k)
 
 
 def _encdec_qk_infer(queries: Spec, keys_values: Spec, *, heads: int) -> tuple[Spec]:
@@ -148,8 +143,7 @@ def _valatt_kernel(
 ) -> None:
     steps, batch, width = out.shape
     target = out.reshape(steps, batch * heads, width // heads).transpose(1, 0, 2)
-    product = xp.matmul(widen(attention), widen(_view(values, heads, parts, parts - 1)))
-    target[...] = product
+    fill_product(xp, target, attention, _view(values, heads, parts, parts - 1))
 
 
 def _valatt_gradient(g: V, values: V, attention: V, heads: int, parts: int) -> tuple[Any, Any]:

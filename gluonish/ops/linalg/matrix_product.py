@@ -14,7 +14,7 @@ from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.matmul import matmul
-from gluonish.ops.precision import is_narrow, widen
+from gluonish.ops.product import fill_product
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.transpose import swap_axes, transpose
@@ -32,15 +32,6 @@ def _check_floats(name: str, a: Spec, b: Spec) -> None:
     check_same_dtype(name, a, b)
     if not is_floating(a.dtype):
         raise OperatorError(f"{name}: expected floating-point arrays, got {a.dtype.name}")
-
-
-def _multiply(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
-    if is_narrow(out.dtype):
-        out[...] = xp.matmul(widen(a), widen(b))
-    elif out.ndim:
-        xp.matmul(a, b, out=out)
-    else:
-        out[...] = xp.matmul(a, b)
 
 
 def _as_matrices(a: Shape, b: Shape) -> tuple[Shape, Shape]:
@@ -67,7 +58,7 @@ def _matmul_infer(a: Spec, b: Spec) -> tuple[Spec]:
 
 
 def _matmul_kernel(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
-    _multiply(xp, out, a, b)
+    fill_product(xp, out, a, b)
 
 
 def _matmul_gradient(g: V, a: V, b: V) -> tuple[Any, Any]:
@@ -134,7 +125,7 @@ class _Contraction:
         """Compute the contraction."""
         left = a.transpose(self.order_a).reshape(self.rows, self.inner)
         right = b.transpose(self.order_b).reshape(self.inner, self.columns)
-        _multiply(xp, out.reshape(self.rows, self.columns), left, right)
+        fill_product(xp, out.reshape(self.rows, self.columns), left, right)
 
     def gradients(self, g: Any, a: Any, b: Any) -> tuple[Any, Any]:
         """Return the gradients of both arrays, as functions."""

@@ -21,6 +21,7 @@ from gluonish.ops.concat import concat
 from gluonish.ops.extents import limited
 from gluonish.ops.matmul import batch_dot
 from gluonish.ops.precision import widen
+from gluonish.ops.product import product
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -314,10 +315,10 @@ class Form:
             columns = _columns(xp, some, geometry, parts, self.border, read)
             rows = data.shape[1] * math.prod(geometry.kernel) // groups
             grouped = columns.reshape(len(columns), groups, rows, columns.shape[2])
-            product = xp.matmul(matrices, grouped).reshape(out[part].shape)
+            made = product(xp, matrices, grouped).reshape(out[part].shape)
             if "bias" in given:
-                product += widen(given["bias"])[:, None, None]
-            out[part] = product
+                made += widen(given["bias"])[:, None, None]
+            out[part] = made
 
     def gradient(self, g: V, *inputs: V, **attrs: Any) -> tuple[Any, ...]:
         """Return an entry for every input."""

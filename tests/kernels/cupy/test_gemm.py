@@ -89,6 +89,49 @@ def test_dense_layer_and_its_gradients_are_those_of_the_cpu(
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_attention_multiplies_its_views_where_they_lie(
+    gpus: Any, machine: Machine, dtype: str
+) -> None:
+    values = RANDOM.standard_normal((5, 2, 3 * 4 * 3)), RANDOM.standard_normal((8, 5, 5))
+
+    def run(context: mx.Context) -> list[np.ndarray]:
+        both, scores = (nd.array(x, context, dtype) for x in values)
+        attend = nd.contrib.interleaved_matmul_selfatt_valatt
+        made = (
+            nd.contrib.interleaved_matmul_selfatt_qk(both, heads=4),
+            attend(both, scores, heads=4),
+        )
+        return [x.asnumpy().astype(np.float64) for x in made]
+
+    tolerance = {"float32": 1e-5, "bfloat16": 2e-2}[dtype]
+    for got, want in zip(run(mx.gpu(0)), run(mx.cpu(0)), strict=True):
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+    assert machine.cublas.computes == [DEFAULT, DEFAULT]
+
+
+def test_recurrent_layers_and_tensordot_multiply_by_the_same_library(
+    gpus: Any, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise NotImplementedError("calling cuBLAS API during stream capture")
+
+    monkeypatch.setattr(gpus, "matmul", refuse)
+    layer = mx.gluon.rnn.LSTM(3, input_size=4)
+    layer.initialize(ctx=mx.gpu(0))
+    (x,) = _on_gpu(A, dtype="float32")
+    x.attach_grad()
+    with autograd.record():
+        y = layer(x)
+    y.backward()
+    assert np.isfinite(x.grad.asnumpy()).all()
+    assert len(machine.cublas.computes) > 2
+    made = mx.np.tensordot(x.as_np_ndarray(), x.as_np_ndarray(), axes=((0, 2), (0, 1)))
+    np.testing.assert_allclose(
+        made.asnumpy(), np.tensordot(A, A, axes=((0, 2), (0, 1))), rtol=1e-4, atol=1e-5
+    )
+
+
 def test_sums_at_positions_are_made_in_order_on_the_host(
     gpus: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.surface import SURFACE, Listed, ListedModule, listed_signature
 
-MODULES = ("cuda", "cuda.runtime", "cuda.memory", "cuda.device", "cuda.stream", "cuda.cublas")
+MODULES = ("cuda", "cuda.runtime", "cuda.memory", "cuda.device", "cuda.stream", "cuda.driver")
 CUDA = SURFACE["cuda"]
 
 
