@@ -17,7 +17,7 @@ from gluonish.core.dtype import UINT8
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, GluonishError
 from gluonish.core.out_of_memory import give_back, no_memory
 from gluonish.core.random_state import next_key
-from gluonish.core.spec import Spec
+from gluonish.core.spec import Shape, Spec
 from gluonish.engine import current_engine
 from gluonish.kernels import teams
 from gluonish.ndarray import recording
@@ -262,7 +262,16 @@ def measured_specs(
         return specs
     for x in inputs:
         x.wait_to_read()
-    shapes = op.measure(device.xp, *map(_data_of, inputs), **attrs)
+    shapes: list[Shape] = []
+
+    def measure() -> None:
+        shapes.extend(op.measure(device.xp, *map(_data_of, inputs), **attrs))
+
+    stream = device.streams.get(device.lane)
+    if stream is None:
+        measure()
+    else:
+        stream.launch(measure)
     return tuple(
         spec._replace(shape=tuple(shape)) for spec, shape in zip(specs, shapes, strict=True)
     )

@@ -269,7 +269,7 @@ class Machine:
 
     def _behind(self, address: int) -> Memory | None:
         """Return the memory of an address; None for the host's ordinary memory."""
-        for memory in self._memories:
+        for memory in tuple(self._memories):  # the collector may free some meanwhile
             if 0 <= address - memory.raw.ctypes.data < memory.raw.size:
                 return memory
         return None
