@@ -258,20 +258,21 @@ def measured_specs(
     device: Device,
 ) -> tuple[Spec, ...]:
     """Return output specs that are known: where they follow from values, those are waited for."""
-    if op.measure is None:
+    measure = op.measure
+    if measure is None:
         return specs
     for x in inputs:
         x.wait_to_read()
     shapes: list[Shape] = []
 
-    def measure() -> None:
-        shapes.extend(op.measure(device.xp, *map(_data_of, inputs), **attrs))
+    def find() -> None:
+        shapes.extend(measure(device.xp, *map(_data_of, inputs), **attrs))
 
     stream = device.streams.get(device.lane)
     if stream is None:
-        measure()
+        find()
     else:
-        stream.launch(measure)
+        stream.launch(find)
     return tuple(
         spec._replace(shape=tuple(shape)) for spec, shape in zip(specs, shapes, strict=True)
     )

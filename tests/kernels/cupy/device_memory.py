@@ -94,7 +94,7 @@ class DriverMemory(_Memory):
         if size:
             memory = machine.reserve(size, self.device_id)
             self.ptr = int(memory.raw.ctypes.data)
-            # An array of NumPy's goes with the last reference, as memory of CuPy's does. What Python's
+            # An array of NumPy's goes with the last reference, as memory of CuPy's does. What the
             # collector sees goes earlier, even if another finalizer brings it back to life.
             self._life = np.empty(0)
             weakref.finalize(self._life, machine.free, memory, self.device_id)
