@@ -49,4 +49,7 @@ CPU_TESTS: dict[str, str] = {
     "graph/test_batch_norm_relu_plans.py": _FAST,
     "graph/test_dynamic.py::test_symbolic_block_can_be_exported": _FILES,
     "graph/test_numpy_networks.py::test_masks_of_bool_are_fused": _FAST,
+    "graph/test_prologue.py": _NAMES_CPU,
+    "graph/test_overlay.py::test_threads_with_several_states": _THREADS,
+    "parameter/test_parameter.py::TestLoading::test_other_devices_are_refused": _NAMES_CPU,
 }
