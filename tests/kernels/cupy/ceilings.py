@@ -18,7 +18,7 @@ from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.install import importable_cupyx
 from tests.kernels.cupy.machine import Counts, Machine
 from tests.kernels.cupy.operator_names import NAMES
-from tests.kernels.cupy.streams import CUDARuntimeError
+from tests.kernels.cupy.streams import CUDARuntimeError, Graph
 from tests.ops.operator_runs import Call, calls_of
 
 __all__ = ["CEILINGS", "measured", "replayed"]
@@ -58,15 +58,31 @@ class _Run:
         out = self.outputs[0] if op.single else tuple(self.outputs)
         self._kernel(self.cupy, out, *self.inputs, **runtime)
 
+    def capture(self) -> Graph | None:
+        """Return a graph of the call; None where it cannot be captured."""
+        self.stream.begin_capture()
+        try:
+            self.launch()
+            return self.stream.end_capture()
+        except (NotImplementedError, RuntimeError):
+            if self.stream.is_capturing():
+                with suppress(CUDARuntimeError):
+                    self.stream.end_capture()
+            return None
 
-def _counts(call: Call) -> Counts:
+
+def _cost(call: Call) -> tuple[Counts, bool]:
+    """Return what a call needs, and whether it can be captured."""
     run = _Run(call)
     with run.cupy.cuda.Device(0), run.stream:
         run.prepare()
         run.launch()  # what is made once is there
         run.machine.counts = Counts()
+        if run.capture() is not None:
+            return run.machine.counts, True
+        run.machine.counts = Counts()
         run.launch()
-        return run.machine.counts
+        return run.machine.counts, False
 
 
 def replayed(call: Call) -> list[Any] | None:
@@ -74,14 +90,8 @@ def replayed(call: Call) -> list[Any] | None:
     run = _Run(call)
     with run.cupy.cuda.Device(0), run.stream:
         run.prepare()
-        run.stream.begin_capture()
-        try:
-            run.launch()
-            graph = run.stream.end_capture()
-        except (NotImplementedError, RuntimeError):
-            if run.stream.is_capturing():
-                with suppress(CUDARuntimeError):
-                    run.stream.end_capture()
+        graph = run.capture()
+        if graph is None:
             return None
         graph.launch()
         return [y._raw for y in run.outputs]
@@ -89,13 +99,12 @@ def replayed(call: Call) -> list[Any] | None:
 
 def measured(name: str) -> dict[str, Any]:
     """Return the row of an operator as it is now."""
-    calls = calls_of(name)
-    counts = [_counts(call) for call in calls]
+    costs = [_cost(call) for call in calls_of(name)]
     return {
-        "launches": max(c.launches for c in counts),
-        "synchronizations": max(c.synchronizations for c in counts),
-        "copies": max(c.copies for c in counts),
-        "capturable": all(replayed(call) is not None for call in calls),
+        "launches": max(counts.launches for counts, _ in costs),
+        "synchronizations": max(counts.synchronizations for counts, _ in costs),
+        "copies": max(counts.copies for counts, _ in costs),
+        "capturable": all(capturable for _, capturable in costs),
     }
 
 

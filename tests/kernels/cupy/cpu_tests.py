@@ -8,6 +8,7 @@ _FILES = "files are loaded to the CPU unless told otherwise, as MXNet does"
 _IMPORTED = "its arrays are made when the module is imported, on the CPU"
 _WORKERS = "work on a CPU waits in threads of the engine; that on a GPU is launched by the caller"
 _FAST = "looks at kernels, layouts or passes that only the CPU has"
+_COUNTS = "MXNet's file has the updates of device 0, and every device counts its own"
 _THREADS = "its threads start in the CPU's context, as every thread does"
 
 # Parts of node ids.
@@ -34,4 +35,21 @@ CPU_TESTS: dict[str, str] = {
     "nn/test_hybrid_equals_imperative.py": _NAMES_CPU,
     "nn/test_concurrent.py::test_hybridized_equals_imperative": _THREADS,
     "nn/test_hybrid_threads.py": _THREADS,
+    "optimizer/test_states.py": _COUNTS,
+    "autograd/test_gradient_plan.py::test_plans_give_what_rules_give": _FAST,
+    "rnn/test_rnn_layer.py::test_mxnets_graph_runs": _FILES,
+    "parameter/test_golden.py": _NAMES_CPU,
+    "symbol/test_subgraph.py::test_a_function_has_a_gradient": _NAMES_CPU,
+    "symbol/test_subgraph.py::test_states_come_last_and_can_be_moved": _NAMES_CPU,
+    "graph/test_control_flow.py::test_an_exported_block_computes_the_same": _FILES,
+    "numpy/test_array.py::test_array_prints_as_numpy_does": _NAMES_CPU,
+    "numpy/test_blocks.py::test_exported_network_comes_back": _FILES,
+    "numpy/test_methods.py::test_recorded_add_makes_few_python_calls": _FAST,
+    "graph/test_executable.py": _NAMES_CPU,
+    "graph/test_batch_norm_relu_plans.py": _FAST,
+    "graph/test_dynamic.py::test_symbolic_block_can_be_exported": _FILES,
+    "graph/test_numpy_networks.py::test_masks_of_bool_are_fused": _FAST,
+    "graph/test_prologue.py": _NAMES_CPU,
+    "graph/test_overlay.py::test_threads_with_several_states": _THREADS,
+    "parameter/test_parameter.py::TestLoading::test_other_devices_are_refused": _NAMES_CPU,
 }

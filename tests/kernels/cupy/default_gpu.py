@@ -10,10 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import gluonish as mx
 from tests.kernels.cupy.cpu_tests import CPU_TESTS
-from tests.kernels.cupy.install import gpu_contexts, importable_cupyx
-from tests.kernels.cupy.machine import Machine
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,9 +37,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def _default_gpu() -> Iterator[Machine]:
+def _default_gpu() -> Iterator[None]:
     """Put a machine with two GPUs behind the contexts, and make the second one the default."""
+    # Not before tests/conftest.py has said how many threads NumPy and oneDNN may start.
+    import gluonish as mx
+    from tests.kernels.cupy.install import gpu_contexts, importable_cupyx
+    from tests.kernels.cupy.machine import Machine
+
     machine = Machine(devices=2)
     machine.capacity = 8 << 30
     with importable_cupyx(), gpu_contexts(machine, "ThreadedEnginePerDevice"), mx.gpu(1):
-        yield machine
+        yield

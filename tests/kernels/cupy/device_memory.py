@@ -5,6 +5,8 @@ import weakref
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.surface import Listed
 
@@ -92,7 +94,10 @@ class DriverMemory(_Memory):
         if size:
             memory = machine.reserve(size, self.device_id)
             self.ptr = int(memory.raw.ctypes.data)
-            weakref.finalize(self, machine.free, memory, self.device_id)
+            # An array of NumPy's goes with the last reference, as memory of CuPy's does. What the
+            # collector sees goes earlier, even if another finalizer brings it back to life.
+            self._life = np.empty(0)
+            weakref.finalize(self._life, machine.free, memory, self.device_id)
 
 
 class UnownedMemory(_Memory):

@@ -11,6 +11,7 @@ history, and are given out again first, as CuPy does.
 import ctypes
 import threading
 import weakref
+from bisect import bisect_right, insort
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -48,6 +49,7 @@ class Memory:
         whole = fill(nbytes + _ALIGNMENT, np.uint8)
         start = -int(whole.ctypes.data) % _ALIGNMENT
         self.raw = whole[start : start + nbytes]
+        self.start = int(self.raw.ctypes.data)
         self.write: tuple[str, int, str] | None = None
         self.reads: dict[str, tuple[int, str]] = {}
         self.page_locked = False
@@ -148,7 +150,8 @@ class Machine:
         self._bound: dict[type, Any] = {}
         self._pools: dict[tuple[int, str], list[Memory]] = {}
         self._pinned: list[Memory] = []
-        self._memories: list[Memory] = []
+        self._memories: dict[int, Memory] = {}  # by their addresses
+        self._starts: list[int] = []  # those addresses in order
 
     def bound(self, kind: type) -> Any:
         """Return a class of the double whose instances are this machine's."""
@@ -244,14 +247,20 @@ class Machine:
             if used + nbytes > self.capacity:
                 raise CUDARuntimeError(2)
             self.reserved[device] = used + nbytes
-            self._memories.append(Memory(nbytes))
-            return self._memories[-1]
+            return self._new(nbytes)
+
+    def _new(self, nbytes: int) -> Memory:
+        memory = Memory(nbytes)
+        self._memories[memory.start] = memory
+        insort(self._starts, memory.start)
+        return memory
 
     def free(self, memory: Memory, device: int) -> None:
         """Take back what `reserve` gave: the driver waits for all work that may use it."""
         with self.lock:
             self.reserved[device] -= memory.raw.size
-            self._memories.remove(memory)
+            del self._memories[memory.start]
+            self._starts.remove(memory.start)
 
     def allocate_pinned(self, nbytes: int) -> Memory:
         """Return page-locked memory; its new owner writes it, so earlier reads must be over."""
@@ -271,8 +280,7 @@ class Machine:
                 best = min(fits, key=lambda m: m.raw.size)
                 pool.remove(best)
                 return best
-            self._memories.append(Memory(max(nbytes, 1)))
-            return self._memories[-1]
+            return self._new(max(nbytes, 1))
 
     def kind_of(self, address: int) -> int:
         """Return ``cudaMemoryType``: 0 for ordinary memory of the host, 1 pinned, 2 devices'."""
@@ -281,10 +289,11 @@ class Machine:
 
     def _behind(self, address: int) -> Memory | None:
         """Return the memory of an address; None for the host's ordinary memory."""
-        for memory in self._memories:
-            if 0 <= address - memory.raw.ctypes.data < memory.raw.size:
-                return memory
-        return None
+        with self.lock:
+            place = bisect_right(self._starts, address) - 1
+            memory = self._memories[self._starts[place]] if place >= 0 else None
+        inside = memory is not None and address - memory.start < memory.raw.size
+        return memory if inside else None
 
     def copy(self, target: int, source: int, nbytes: int, stream_ptr: int, kind: str) -> None:
         """Copy bytes between addresses as a step of a stream."""

@@ -171,3 +171,14 @@ def test_failure_of_the_device_is_raised_at_the_wait(gpu: mx.Context, machine: M
     with pytest.raises(mx.MXNetError, match="illegal memory access"):
         x.asnumpy()
     machine.broken = None
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_shapes_that_follow_from_values_are_found_on_the_gpu(gpus: Any, number: int) -> None:
+    x = mx.np.array([0.0, 3.0, 0.0, 4.0], ctx=mx.gpu(number))
+    places = mx.npx.nonzero(x)
+    assert places.context == mx.gpu(number)
+    np.testing.assert_array_equal(places.asnumpy(), [[1], [3]])
+    y = nd.array([[1, 2], [3, 4], [5, 6]], ctx=mx.gpu(number))
+    chosen = nd.contrib.boolean_mask(y, nd.array([0, 1, 1], ctx=mx.gpu(number)))
+    np.testing.assert_array_equal(chosen.asnumpy(), [[3, 4], [5, 6]])

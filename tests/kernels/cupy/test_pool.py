@@ -24,7 +24,7 @@ MIB = 1 << 20
 
 def blocks(machine: Machine) -> list[int]:
     """Sizes of what the driver gave out, in order."""
-    return [memory.raw.size for memory in machine._memories]
+    return [memory.raw.size for memory in machine._memories.values()]
 
 
 def make(nbytes: int) -> Any:
