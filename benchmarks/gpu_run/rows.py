@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-__all__ = ["Body", "Note", "NotOnDouble", "Refused", "Row", "State", "Table"]
+__all__ = ["Body", "NotOnDouble", "Note", "Refused", "Row", "State", "Table"]
 
 
 class State:

@@ -11,8 +11,8 @@ __all__ = [
     "HostTimer",
     "Sample",
     "Timer",
-    "TorchTimer",
     "Timing",
+    "TorchTimer",
     "in_turns",
 ]
 
