@@ -94,7 +94,10 @@ class DriverMemory:
         if nbytes:
             memory = machine.reserve(nbytes, self.device_id)
             self.ptr = int(memory.raw.ctypes.data)
-            weakref.finalize(self, machine.free, memory, self.device_id)
+            # CuPy frees when the object is deallocated. The collector may find it in a cycle whose
+            # `__del__` saves it, and would finalize it before; an array it does not track.
+            self._end = np.empty(0)
+            weakref.finalize(self._end, machine.free, memory, self.device_id)
 
 
 class PinnedMemory(np.ndarray):
