@@ -100,14 +100,12 @@ class Place:
         """
         return importlib.import_module("benchmarks.gpu_run.cudnn_frontend").load()
 
-    @functools.cached_property
-    def cublas(self) -> Any:
-        """The cuBLAS library.
+    def require(self, owner: Any, *names: str) -> None:
+        """Say which names a row needs of CuPy.
 
         Raises:
-            Refused: it is not there.
+            NotOnDouble: the double lacks one.
         """
-        return importlib.import_module("benchmarks.gpu_run.cublas").load()
 
     def timer(self) -> Timer:
         """Return a timer of gluonish's compute stream."""
@@ -165,7 +163,7 @@ class _Double(Place):
 
     @functools.cached_property
     def cupy(self) -> Any:
-        """The double, with stand-ins for what it lacks."""
+        """The double."""
         return self._rehearsal.cupy
 
     @functools.cached_property
@@ -176,18 +174,13 @@ class _Double(Place):
 
     @functools.cached_property
     def nccl(self) -> Any:
-        """A stand-in."""
-        return self._rehearsal.nccl
+        """The double has none."""
+        raise NotOnDouble("NCCL")
 
     @functools.cached_property
     def frontend(self) -> Any:
         """A stand-in with the calls of version 1.22."""
         return importlib.import_module("benchmarks.gpu_run.stand_in_cudnn").make()
-
-    @functools.cached_property
-    def cublas(self) -> Any:
-        """A stand-in."""
-        return self._rehearsal.cublas
 
     def timer(self) -> Timer:
         """Return a timer that reads the host's clock."""
@@ -214,9 +207,13 @@ class _Double(Place):
         if "mx" in self.__dict__:
             self.mx.nd.waitall()
 
-    def only_on_device(self, what: str) -> None:
-        """Raise: only a real device has this."""
-        raise NotOnDouble(what)
+    def require(self, owner: Any, *names: str) -> None:
+        """Refuse the row if the double lacks a name."""
+        for name in names:
+            try:
+                getattr(owner, name)
+            except (AttributeError, AssertionError) as error:
+                raise NotOnDouble(name) from error
 
 
 def make_place(*, rehearse: bool) -> Place:
