@@ -39,6 +39,8 @@ def load() -> Any:
     module = importlib.util.module_from_spec(found)
     loader.exec_module(module)
     module._set_dlhandle_cudnn(library._handle)
+    # Attention's gradient imports the package, which would load this module a second time.
+    sys.modules.setdefault("cudnn", module)
     return module
 
 

@@ -183,8 +183,8 @@ def _norm(place: Place, note: Note, *, kind: str, precision: str) -> None:
             needs = add_operation(plan, kind, dims, backward=backward)
             with stream:
                 plan.build()
-        except frontend.cudnnGraphNotSupportedError as error:
-            note(way, f"not supported: {str(error)[:120]}")
+        except (frontend.cudnnGraphNotSupportedError, RuntimeError, ValueError) as error:
+            note(way, f"refused: {type(error).__name__}: {str(error)[:120]}")
             continue
         with stream:
             arrays = {
