@@ -8,7 +8,7 @@ from benchmarks.gpu_run.place import Place, variables
 from benchmarks.gpu_run.rows import Note, Refused
 from benchmarks.gpu_run.timing import Contender, in_turns
 
-__all__ = ["OurStep", "compare", "our_precision", "static"]
+__all__ = ["OurStep", "compare", "note_launches", "our_precision", "static"]
 
 _TF32 = "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION"
 _ROUNDS = 5
@@ -97,16 +97,20 @@ def compare(
     _beside_time(place, note, contenders)
 
 
+def note_launches(place: Place, note: Note, what: str, call: Callable[[], Any]) -> None:
+    """Note how many kernels a call launches, or why nobody knows."""
+    try:
+        note(what, place.launches(call))
+    except (Refused, RuntimeError, AttributeError) as error:
+        note(what, f"not counted: {error}")
+
+
 def _beside_time(place: Place, note: Note, contenders: dict[str, Contender]) -> None:
     """Note launches and memory of ours and of PyTorch's eager step."""
     note("our peak", place.mx.gpu(0).memory_info().peak / 1e6, "MB")
-    for name, short in (("ours", "our launches"), ("torch eager", "torch's launches")):
-        if name not in contenders or (place.rehearsed and name != "ours"):
-            continue
-        try:
-            note(short, place.launches(contenders[name].call))
-        except (Refused, RuntimeError, AttributeError) as error:
-            note(short, f"not counted: {error}")
+    note_launches(place, note, "our launches", contenders["ours"].call)
+    if "torch eager" in contenders and not place.rehearsed:
+        note_launches(place, note, "torch's launches", contenders["torch eager"].call)
     if not place.rehearsed and "torch eager" in contenders:
         cuda = place.torch.cuda
         cuda.empty_cache()

@@ -12,7 +12,7 @@ Shapes = tuple[tuple[int, ...], ...]
 
 
 class Operator(NamedTuple):
-    """One operator; the attributes that `interleaved.operator_table.Row` has mean what they do there.
+    """One operator; attributes mean what they do in `interleaved.operator_table.Row`.
 
     Attributes:
         precision: ``float32``, ``TF32``, or a type that arrays are converted to.
@@ -52,11 +52,10 @@ def _convolution(
     torch: str,
     filters: Shapes,
     images: Shapes = _FEW,
-    precision: str = "TF32",
 ) -> tuple[Operator, Operator]:
     small, large = ((image, weight) for image, weight in zip(images, filters, strict=True))
     forward = Operator(name, f"{_CONV}, {ours})", f"N.conv2d(a, b, {torch})", small, large,
-                       precision=precision)  # fmt: skip
+                       precision="TF32")  # fmt: skip
     return forward, forward._replace(name=f"{name}, and gradient", backward=True)
 
 

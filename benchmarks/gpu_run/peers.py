@@ -1,7 +1,7 @@
 """PyTorch's side of a comparison: a step, eager, compiled, and captured as a CUDA graph.
 
-The graph is of the whole step, optimizer included, and of the compiled one where that compiled: what
-``mode="reduce-overhead"`` does for the network alone.
+The graph is of the whole step, optimizer included, and of the compiled one where that compiled:
+more than ``mode="reduce-overhead"`` does, which captures the network alone.
 """
 
 import contextlib
