@@ -1,5 +1,6 @@
 """Capture of a stream's work as a CUDA graph, with CuPy."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -29,13 +30,15 @@ def capture(place: Place, stream: Any, run: Callable[[], Any], *, private: bool 
     """
     cuda = place.cupy.cuda
     place.require(stream, "begin_capture", "end_capture")
-    place.require(cuda, "MemoryPool", "using_allocator")
+    private = private and not place.rehearsed  # the double gives no block of a graph away
     with stream:
         run()
     stream.synchronize()
-    pool = cuda.MemoryPool() if private else None
-    allocate = pool.malloc if pool is not None else cuda.get_allocator()
-    with cuda.using_allocator(allocate), stream:
+    with contextlib.ExitStack() as scopes:
+        pool = cuda.MemoryPool() if private else None
+        if pool is not None:
+            scopes.enter_context(cuda.using_allocator(pool.malloc))
+        scopes.enter_context(stream)
         stream.begin_capture()
         try:
             run()

@@ -218,6 +218,7 @@ def _gluonish_costs(place: Place, note: Note) -> None:
 def _hazard(place: Place, note: Note) -> None:
     """See whether a replay writes into memory that was given to another array since."""
     cupy, size = place.cupy, 1 << 12
+    place.require(cupy.cuda, "MemoryPool", "using_allocator")
     for private in (False, True):
         arrays = _Arrays(place, size)
 
