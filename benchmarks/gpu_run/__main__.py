@@ -61,10 +61,12 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
     began = time.monotonic()
     stage = STAGES[arguments.stage]
     record = Record(arguments.out, arguments.stage, _about(arguments, words))
+    deadline_s = (arguments.deadline or stage.deadline_s) - _RESERVE_S
     settings = {
         "stage": arguments.stage,
         "rehearse": arguments.rehearse,
         "only": arguments.only,
+        "ends_at": time.time() + deadline_s,
     }
 
     def keep(outcome: Outcome) -> None:
@@ -72,7 +74,6 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
         print(f"{time.monotonic() - began:6.1f} s  {outcome.state:8} {outcome.name}", flush=True)
 
     rows = rows_of(arguments.stage, arguments.only)
-    deadline_s = (arguments.deadline or stage.deadline_s) - _RESERVE_S
     StageRun(rows, settings, deadline_s, stage.beside, keep).run()
     print(f"\nStage {arguments.stage}, {stage.title}: {time.monotonic() - began:.0f} s\n")
     print(markdown_table(vars(outcome) for outcome in record.outcomes))

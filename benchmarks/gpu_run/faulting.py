@@ -30,7 +30,7 @@ def _fault(place: Any) -> None:
         return
     from gluonish.core.device import device_of
 
-    kernel = place.cupy.RawKernel(SOURCE, "write_nowhere")
+    kernel = place.cupy.RawModule(code=SOURCE).get_function("write_nowhere")
     device_of(place.mx.gpu(0)).compute.launch(lambda: kernel((1,), (1,), (_NOWHERE,)))
 
 

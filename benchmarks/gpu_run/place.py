@@ -7,6 +7,7 @@ import contextlib
 import functools
 import importlib
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -16,6 +17,9 @@ from benchmarks.gpu_run.timing import EventTimer, HostTimer, Timer, TorchTimer
 __all__ = ["Place", "make_place", "variables"]
 
 T = TypeVar("T")
+# What PyTorch's profiler sees on the device beside kernels.
+_NO_KERNELS = ("Memcpy", "Memset", "Optimizer", "ProfilerStep", "Torch-Compiled")
+_LAST_S = 5.0  # for a row to tell what its program found
 
 
 @contextlib.contextmanager
@@ -38,9 +42,15 @@ class Place:
 
     Attributes:
         rehearsed: Whether this is the double.
+        ends_at: When the stage has to end, as `time.time` counts.
     """
 
     rehearsed = False
+    ends_at = float("inf")
+
+    def remaining_s(self, most: float) -> float:
+        """Return ``most``, or what is left of the stage if that is less."""
+        return min(most, self.ends_at - time.time() - _LAST_S)
 
     def pick(self, real: T, rehearsed: T) -> T:
         """Return the size, or whatever else, that suits the place."""
@@ -128,7 +138,7 @@ class Place:
             self.settle()
         events = seen.profiler.kineto_results.events()
         on_device = [e for e in events if str(e.device_type()).endswith("CUDA")]
-        return sum(not e.name().startswith(("Memcpy", "Memset")) for e in on_device)
+        return sum(not e.name().startswith(_NO_KERNELS) for e in on_device)
 
     def settle(self) -> None:
         """Wait for the device; raise what it reports."""
@@ -216,6 +226,8 @@ class _Double(Place):
                 raise NotOnDouble(name) from error
 
 
-def make_place(*, rehearse: bool) -> Place:
+def make_place(*, rehearse: bool, ends_at: float = float("inf")) -> Place:
     """Return the place that the command line asks for."""
-    return _Double() if rehearse else Place()
+    place = _Double() if rehearse else Place()
+    place.ends_at = ends_at
+    return place

@@ -16,7 +16,7 @@ from benchmarks.gpu_run.timing import Contender, in_turns
 __all__ = ["TABLE"]
 
 TABLE = Table()
-_PARTS = 8  # blocks that fill the device
+_PARTS = 64  # blocks that fill the device
 _MODULES = ("numpy", "ml_dtypes", "numba", "torch", "torchvision", "triton", "pytest", "hypothesis")
 
 
@@ -120,7 +120,8 @@ def _training(place: Place, note: Note) -> None:
 def _contexts(place: Place, note: Note) -> None:
     paths = ["tests/gpu/test_contexts.py", "tests/gpu/test_memory.py"]
     only = place.pick("", "copies or gradient or follow")
-    tell_tests(pytest_run(paths, 0, 100, rehearsed=place.rehearsed, only=only), note)
+    limit_s = place.remaining_s(100)
+    tell_tests(pytest_run(paths, 0, limit_s, rehearsed=place.rehearsed, only=only), note)
 
 
 @TABLE.row("memory that runs out, and recovery", 60, fresh=True, alone=True)
@@ -129,20 +130,23 @@ def _out_of_memory(place: Place, note: Note) -> None:
     total = gpu.memory_info().total
     errors = importlib.import_module("gluonish.core.errors")
     kept: list[Any] = []
+    size = total // _PARTS // 8  # elements, few enough for 32 bits
     try:
         for _ in range(2 * _PARTS):
-            kept.append(mx.nd.full((total // _PARTS,), len(kept), ctx=gpu, dtype="uint8"))
-        raise AssertionError(f"{len(kept)} blocks of {total // _PARTS} bytes fitted into {total}")
+            kept.append(mx.nd.full((size,), len(kept), ctx=gpu, dtype="float64"))
+        raise AssertionError(f"{len(kept)} blocks of {8 * size} bytes fitted into {total}")
     except errors.OutOfMemoryError as error:
         note("error", str(error)[:200])
-    note("blocks", len(kept), "", nbytes=total // _PARTS)
+    note("blocks", len(kept), "", nbytes=8 * size)
+    # One block goes first: reading an element takes memory, too.
+    kept.pop()
     assert [int(x[-1].asscalar()) for x in kept] == list(range(len(kept)))
-    count = len(kept)
+    count = len(kept) // 8
     kept.clear()
     mx.nd.waitall()
-    larger = mx.nd.ones((total // _PARTS * (count // 2),), ctx=gpu, dtype="uint8")
-    assert int(larger[-1].asscalar()) == 1
-    note("then", f"a block of {count // 2} of them, after the held ones went back")
+    larger = [mx.nd.full((4 * size,), i, ctx=gpu, dtype="float64") for i in range(count)]
+    assert [int(x[-1].asscalar()) for x in larger] == list(range(count))
+    note("then", f"{count} blocks of four times the size, for which the held ones went back")
 
 
 @TABLE.row("a kernel that faults, in its own process", 60)
@@ -166,4 +170,5 @@ def _after_fault(place: Place, note: Note) -> Iterator[None]:
 def _operators(place: Place, note: Note) -> None:
     processes, only = place.pick((12, ""), (0, "sigmoid or batch_dot"))
     paths = ["tests/gpu/test_operators.py"]
-    tell_tests(pytest_run(paths, processes, 190, rehearsed=place.rehearsed, only=only), note)
+    limit_s = place.remaining_s(190)
+    tell_tests(pytest_run(paths, processes, limit_s, rehearsed=place.rehearsed, only=only), note)

@@ -209,7 +209,8 @@ def _uploads(place: Place, note: Note) -> None:
 def _contexts(place: Place, note: Note) -> None:
     only = place.pick("", "prefetching or overwritten")
     paths = ["tests/gpu/test_contexts.py"]
-    tell_tests(pytest_run(paths, 0, 65, rehearsed=place.rehearsed, only=only), note)
+    limit_s = place.remaining_s(65)
+    tell_tests(pytest_run(paths, 0, limit_s, rehearsed=place.rehearsed, only=only), note)
 
 
 def _sanitizer(place: Place) -> list[str]:
@@ -228,7 +229,7 @@ def _sanitized(place: Place, note: Note, *, tool: str) -> None:
     words = ["--rehearse"] if place.rehearsed else []
     before = [*_sanitizer(place), "--tool", tool, "--error-exitcode", _ERROR_STATUS]
     begin = time.perf_counter()
-    said = run_module("benchmarks.gpu_run.sanitized", words, 85, before)
+    said = run_module("benchmarks.gpu_run.sanitized", words, place.remaining_s(85), before)
     found = _SUMMARY.findall(said)
     assert found, f"expected a summary, got {said.strip().splitlines()[-2:]}"
     note("errors", int(found[-1]))

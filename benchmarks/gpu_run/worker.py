@@ -1,6 +1,6 @@
 """A process that runs rows: prepares one, waits, measures it, and tells what it finds.
 
-    python -m benchmarks.gpu_run.worker '{"stage": 2, "only": "", "rehearse": false}'
+    python -m benchmarks.gpu_run.worker '{"stage": 2, "only": "", "rehearse": false, "ends_at": 1.8e9}'
 
 Commands come as JSON, one a line, on standard input: ``{"prepare": 3}`` and ``{"measure": 3}``
 name a row by its number. Answers go to what was standard output (what a library prints goes to
@@ -55,7 +55,7 @@ class _Runner:
     def __init__(self, settings: dict[str, Any], replies: TextIO) -> None:
         self._replies = replies
         self._rows: list[Row] = rows_of(settings["stage"], settings["only"])
-        self._place = make_place(rehearse=settings["rehearse"])
+        self._place = make_place(rehearse=settings["rehearse"], ends_at=settings["ends_at"])
         self._body: Iterator[None] | None = None
         self._tell(kind="started")
 
