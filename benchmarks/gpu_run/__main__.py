@@ -8,7 +8,7 @@ Stage 1 asks whether it works, 2 measures what the device and its libraries do, 
 with PyTorch's, 4 the accuracy with float64. Each ends by its deadline (300, 480, 480 and 360 s),
 saves after each row, goes on after failures, and prints one table. ``--rehearse`` runs the same
 code on the double of CuPy, with tiny sizes: for machines without a GPU. The exit status is 1 if a
-row failed, or, in a rehearsal, was not run.
+row failed, or, in a rehearsal, was not run or refused for another reason than the double.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.gpu_run.record import Outcome, Record, markdown_table
 from benchmarks.gpu_run.report import write_report
-from benchmarks.gpu_run.rows import State
+from benchmarks.gpu_run.rows import NOT_ON_DOUBLE, State
 from benchmarks.gpu_run.stages import STAGES, rows_of
 from benchmarks.gpu_run.workers import StageRun
 from benchmarks.interleaved.report import machine
@@ -77,8 +77,15 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
     StageRun(rows, settings, deadline_s, stage.beside, keep).run()
     print(f"\nStage {arguments.stage}, {stage.title}: {time.monotonic() - began:.0f} s\n")
     print(markdown_table(vars(outcome) for outcome in record.outcomes))
-    bad = (State.FAILED, State.NOT_RUN) if arguments.rehearse else (State.FAILED,)
-    return int(any(outcome.state in bad for outcome in record.outcomes))
+    return int(any(_is_bad(outcome, arguments.rehearse) for outcome in record.outcomes))
+
+
+def _is_bad(outcome: Outcome, rehearsed: bool) -> bool:
+    """Whether a row makes the exit status 1: in a rehearsal only the double may refuse one."""
+    if outcome.state == State.FAILED or not rehearsed:
+        return outcome.state == State.FAILED
+    refused = outcome.state == State.REFUSED and outcome.error.startswith(NOT_ON_DOUBLE)
+    return outcome.state != State.OK and not refused
 
 
 def main(words: list[str]) -> int:

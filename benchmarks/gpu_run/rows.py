@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-__all__ = ["Body", "NotOnDouble", "Note", "Refused", "Row", "State", "Table"]
+__all__ = ["NOT_ON_DOUBLE", "Body", "NotOnDouble", "Note", "Refused", "Row", "State", "Table"]
+
+
+NOT_ON_DOUBLE = "not on the double"
 
 
 class State:
@@ -29,7 +32,7 @@ class NotOnDouble(Refused):
     """Only a real device has this; in a rehearsal that is no failure."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"not on the double: {what}")
+        super().__init__(f"{NOT_ON_DOUBLE}: {what}")
 
 
 class Note(Protocol):

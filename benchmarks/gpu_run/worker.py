@@ -1,6 +1,6 @@
 """A process that runs rows: prepares one, waits, measures it, and tells what it finds.
 
-    python -m benchmarks.gpu_run.worker '{"stage": 2, "only": "", "rehearse": false, "ends_at": 1.8e9}'
+    python -m benchmarks.gpu_run.worker '{"stage": 2, "only": "", "rehearse": true, "ends_at": 2e9}'
 
 Commands come as JSON, one a line, on standard input: ``{"prepare": 3}`` and ``{"measure": 3}``
 name a row by its number. Answers go to what was standard output (what a library prints goes to
