@@ -7,14 +7,14 @@ from interleaved.graph import Network, read_network
 from interleaved.networks import build
 from interleaved.weights import batch, labels, parameter
 
-__all__ = ["DenseCall", "Inference", "Training"]
+__all__ = ["DenseCall", "Inference", "Training", "network_of"]
 
 _LEARNING_RATE = 0.001
 _MOMENTUM = 0.9
 _STATIC = {"static_alloc": True, "static_shape": True}
 
 
-def _network(mx: Any, network: Network) -> Any:
+def network_of(mx: Any, network: Network) -> Any:
     """The network with the benchmark's parameters: gluonish's own blocks, or MXNet's of a file."""
     if mx.__name__ == "gluonish":
         net = build(mx, network.name)
@@ -61,7 +61,7 @@ class Inference(_Job):
         super().__init__(package, threads)
         described = read_network(network)
         self.optimize_for = optimize_for
-        self.net = _network(self.mx, described)
+        self.net = network_of(self.mx, described)
         self.data = self.mx.nd.array(batch(batch_size, described.shape))
         if dtype != "float32":
             self._cast(dtype)
@@ -108,7 +108,7 @@ class Training(_Job):
         super().__init__(package, threads)
         mx, described = self.mx, read_network(network)
         self.batch_size = batch_size
-        self.net = _network(mx, described)
+        self.net = network_of(mx, described)
         self.data = mx.nd.array(batch(batch_size, described.shape))
         self.labels = mx.nd.array(labels(batch_size, described.classes))
         self.loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()

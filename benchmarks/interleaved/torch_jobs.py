@@ -12,7 +12,7 @@ from torch import fx, nn
 from interleaved.graph import Network, Step, read_network, window
 from interleaved.weights import batch, is_statistic, labels, parameter
 
-__all__ = ["DenseCall", "Inference", "Training"]
+__all__ = ["DenseCall", "Inference", "Training", "module_of", "parameters_of"]
 
 _LEARNING_RATE = 0.001
 _MOMENTUM = 0.9
@@ -104,7 +104,7 @@ _BUILDERS: dict[str, Callable[[fx.Graph, Step, list[Any], bool], Any]] = {
 }
 
 
-def _parameters(network: Network) -> nn.Module:
+def parameters_of(network: Network) -> nn.Module:
     """A module that holds the network's parameters, and computes nothing."""
     holder = nn.Module()
     for name, shape in network.parameters.items():
@@ -116,7 +116,7 @@ def _parameters(network: Network) -> nn.Module:
     return holder
 
 
-def _module(holder: nn.Module, network: Network, training: bool) -> fx.GraphModule:
+def module_of(holder: nn.Module, network: Network, training: bool) -> fx.GraphModule:
     """The network as straight-line code over `torch.nn.functional`, on the holder's parameters."""
     graph = fx.Graph()
     values: dict[str, Any] = {"data": graph.placeholder("data")}
@@ -163,7 +163,7 @@ class Inference(_Job):
     ) -> None:
         super().__init__(threads)
         described = read_network(network)
-        net = _module(_parameters(described), described, training=False)
+        net = module_of(parameters_of(described), described, training=False)
         net = net.eval().requires_grad_(False)
         data = torch.from_numpy(batch(batch_size, described.shape))
         if dtype == "bfloat16":
@@ -219,13 +219,13 @@ class Training(_Job):
     ) -> None:
         super().__init__(threads)
         described = read_network(network)
-        holder = _parameters(described)
+        holder = parameters_of(described)
         data = torch.from_numpy(batch(batch_size, described.shape))
         self.prediction: Any = None
         if described.has_dropout:  # at random: losses tell nothing
             with torch.no_grad():
-                self.prediction = _module(holder, described, training=False)(data[:1]).numpy()
-        net = _module(holder, described, training=True)
+                self.prediction = module_of(holder, described, training=False)(data[:1]).numpy()
+        net = module_of(holder, described, training=True)
         if channels_last and data.ndim == 4:
             net = net.to(memory_format=torch.channels_last)
             data = data.to(memory_format=torch.channels_last)

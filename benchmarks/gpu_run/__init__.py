@@ -1,0 +1,1 @@
+"""One command that proves gluonish on a GPU and measures it: see ``__main__``."""

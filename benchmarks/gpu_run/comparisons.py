@@ -1,0 +1,122 @@
+"""What every row of stage 3 does: time ours and the peers' in turns, count launches, ask memory."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from benchmarks.gpu_run.place import Place, variables
+from benchmarks.gpu_run.rows import Note, Refused
+from benchmarks.gpu_run.timing import Contender, in_turns
+
+__all__ = ["OurStep", "compare", "note_launches", "our_precision", "static"]
+
+_TF32 = "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION"
+_ROUNDS = 5
+static = {"static_alloc": True, "static_shape": True}
+
+
+def our_precision(precision: str) -> contextlib.AbstractContextManager[None]:
+    """Set how gluonish multiplies float32, inside the scope."""
+    return variables({_TF32: "0" if precision == "float32" else "1"})
+
+
+class OurStep:
+    """A training step of gluonish: forward, loss, backward, update.
+
+    Args:
+        mx: gluonish.
+        loss: Returns the loss.
+        parameters: The network's.
+        optimizer: Its name and arguments.
+        count: Samples, for the trainer.
+        precision: With ``AMP``, which is bfloat16, weights have copies in float32.
+    """
+
+    def __init__(
+        self,
+        mx: Any,
+        loss: Callable[[], Any],
+        parameters: Any,
+        optimizer: tuple[str, dict[str, Any]],
+        count: int,
+        precision: str,
+    ) -> None:
+        name, options = optimizer
+        if precision == "AMP":
+            options = {**options, "multi_precision": True}
+        self._record = mx.autograd.record
+        self._loss = loss
+        self._trainer = mx.gluon.Trainer(parameters, name, options)
+        self._count = count
+
+    def __call__(self) -> Any:
+        """Take it."""
+        with self._record():
+            loss = self._loss()
+        loss.backward()
+        self._trainer.step(self._count)
+        return loss
+
+
+def compare(
+    place: Place,
+    note: Note,
+    ours: Callable[[], Any],
+    peers: Callable[[], dict[str, Contender]],
+    *,
+    per_step: int,
+    seconds: float,
+) -> Iterator[None]:
+    """Prepare, yield, and measure; ours alone where there is no PyTorch.
+
+    Args:
+        place: Where.
+        note: Told what is found.
+        ours: gluonish's step, hybridized but not yet run.
+        peers: Makes PyTorch's.
+        per_step: Images or words of a step.
+        seconds: About how long a turn is.
+    """
+    for _ in range(3):
+        ours()
+    place.mx.nd.waitall()
+    contenders = {"ours": Contender(ours, place.timer())}
+    try:
+        assert place.torch
+        contenders |= peers()
+    except Refused as error:
+        note("torch", str(error))
+    yield
+    rounds = place.pick(_ROUNDS, 1)
+    took = in_turns(contenders, rounds, place.pick(seconds, 0.0))
+    mine = took["ours"].device_ms
+    for name, found in took.items():
+        ratio = {} if name == "ours" else {"ratio": round(found.device_ms / mine, 3)}
+        note(name, found.device_ms, "ms", host_ms=found.host_ms, spread=found.spread,
+             per_s=1e3 * per_step / found.device_ms, **ratio)  # fmt: skip
+    _beside_time(place, note, contenders)
+
+
+def note_launches(place: Place, note: Note, what: str, call: Callable[[], Any]) -> None:
+    """Note how many kernels a call launches, or why nobody knows."""
+    try:
+        note(what, place.launches(call))
+    except (Refused, RuntimeError, AttributeError) as error:
+        note(what, f"not counted: {error}")
+
+
+def _beside_time(place: Place, note: Note, contenders: dict[str, Contender]) -> None:
+    """Note launches and memory of ours and of PyTorch's eager step."""
+    note("our peak", place.mx.gpu(0).memory_info().peak / 1e6, "MB")
+    note_launches(place, note, "our launches", contenders["ours"].call)
+    if "torch eager" in contenders and not place.rehearsed:
+        note_launches(place, note, "torch's launches", contenders["torch eager"].call)
+    if not place.rehearsed and "torch eager" in contenders:
+        cuda = place.torch.cuda
+        cuda.empty_cache()
+        before = cuda.memory_allocated()
+        cuda.reset_peak_memory_stats()
+        contenders["torch eager"].call()
+        cuda.synchronize()
+        peak = cuda.max_memory_allocated()
+        note("torch's peak", peak / 1e6, "MB", above_rest_mb=(peak - before) / 1e6)

@@ -1,0 +1,131 @@
+"""ResNet-50 of gluonish's model zoo, and the same network in PyTorch, by its symbol file."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.gpu_run.comparisons import OurStep, compare, our_precision, static
+from benchmarks.gpu_run.peers import TorchStep, contenders_of, precision_of
+from benchmarks.gpu_run.place import Place
+from benchmarks.gpu_run.rows import Note
+
+__all__ = ["inference", "training"]
+
+_NAMES = ("resnet50_v1", "lenet")  # on the device, and in a rehearsal
+_SGD = {"learning_rate": 1e-3, "momentum": 0.9}
+_ALIKE = 2e-3  # largest difference of outputs, of the largest output
+_COMPILE_S = 100
+
+
+def _described(place: Place) -> Any:
+    """Return the description that peers build the network from."""
+    from interleaved.graph import read_network
+    from interleaved.networks import describe
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "network.json"
+        path.write_text(json.dumps(describe(place.mx, place.pick(*_NAMES))), "utf-8")
+        return read_network(str(path))
+
+
+def _ours(place: Place, described: Any, count: int, dtype: str) -> tuple[Any, Any, Any]:
+    """Return the network, images and labels on the device."""
+    from interleaved.gluon_jobs import network_of
+    from interleaved.weights import batch, labels
+
+    mx = place.mx
+    with mx.gpu(0):
+        net = network_of(mx, described)
+        data = mx.nd.array(batch(count, described.shape), dtype=dtype)
+        target = mx.nd.array(labels(count, described.classes))
+    if dtype != "float32":
+        net.cast(dtype)
+    net.hybridize(**static)
+    return net, data, target
+
+
+def _theirs(place: Place, described: Any, count: int, *, training: bool) -> tuple[Any, Any, Any]:
+    """Return the same of PyTorch, channels last."""
+    from interleaved.torch_jobs import module_of, parameters_of
+    from interleaved.weights import batch, labels
+
+    torch = place.torch
+    net = module_of(parameters_of(described), described, training=training).to(place.torch_device)
+    data = torch.from_numpy(batch(count, described.shape)).to(place.torch_device)
+    last = {"memory_format": torch.channels_last}
+    target = torch.from_numpy(labels(count, described.classes)).to(place.torch_device)
+    return net.to(**last), data.to(**last), target
+
+
+def inference(place: Place, note: Note, *, batch_size: int, precision: str) -> Iterator[None]:
+    """Compare calls of the network; AMP has all of it in bfloat16."""
+    described = _described(place)
+    count = place.pick(batch_size, min(batch_size, 2))
+    dtype = "bfloat16" if precision == "AMP" else "float32"
+
+    def peers() -> Any:
+        scope = precision_of(place.torch, precision.replace("AMP", "TF32"), place.torch_device)
+        net, data, _ = _theirs(place, described, count, training=False)
+        net.requires_grad_(False)
+        if precision == "AMP":
+            net, data = net.bfloat16(), data.bfloat16()
+        step = TorchStep(place.torch, net, (data,), scope)
+        _check_alike(note, ours().astype("float32").asnumpy(), step().float().cpu().numpy(), dtype)
+        compile_s = 0 if precision == "float32" else _COMPILE_S
+        overhead = batch_size == 1
+        return contenders_of(place, step, note, compile_s=compile_s, overhead=overhead)
+
+    with our_precision(precision):
+        net, data, _ = _ours(place, described, count, dtype)
+
+        def ours() -> Any:
+            return net(data)
+
+        yield from compare(place, note, ours, peers, per_step=count, seconds=0.3)
+
+
+def training(place: Place, note: Note, *, batch_size: int, precision: str) -> Iterator[None]:
+    """Compare training steps."""
+    described = _described(place)
+    count = place.pick(batch_size, 2)
+
+    def peers() -> Any:
+        torch = place.torch
+        scope = precision_of(torch, precision, place.torch_device)
+        net, data, target = _theirs(place, described, count, training=True)
+
+        def loss(images: Any, classes: Any) -> Any:
+            return torch.nn.functional.cross_entropy(net(images), classes)
+
+        optimizer = torch.optim.SGD(net.parameters(), lr=1e-3, momentum=0.9, foreach=True)
+        step = TorchStep(torch, loss, (data, target), scope, optimizer)
+        compile_s = 0 if precision == "float32" else _COMPILE_S
+        return contenders_of(place, step, note, compile_s=compile_s)
+
+    with our_precision(precision):
+        dtype = "bfloat16" if precision == "AMP" else "float32"
+        net, data, target = _ours(place, described, count, dtype)
+        loss_of = place.mx.gluon.loss.SoftmaxCrossEntropyLoss()
+        loss_of.hybridize(**static)
+        parameters = net.collect_params()
+        ours = OurStep(
+            place.mx,
+            lambda: loss_of(net(data), target),
+            parameters,
+            ("sgd", _SGD),
+            count,
+            precision,
+        )
+        yield from compare(place, note, ours, peers, per_step=count, seconds=0.4)
+
+
+def _check_alike(note: Note, ours: Any, theirs: Any, dtype: str) -> None:
+    """Note how far outputs are apart; in float32 they must agree."""
+    difference = float(np.abs(ours - theirs).max() / np.abs(theirs).max())
+    note("difference from torch", difference)
+    if dtype == "float32":
+        assert difference < _ALIKE * 5, f"outputs differ by {difference} of the largest"
