@@ -13,7 +13,6 @@ from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.operator_names import NAMES
 from tests.ops.operator_runs import calls_of
 
-
 # The table counts kernels of CUDA C++, which the double runs where it can compile them.
 pytestmark = pytest.mark.skipif(
     host_kernels.COMPILER is None, reason="no C++ compiler to run CUDA sources on the host"
