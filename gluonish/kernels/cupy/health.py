@@ -117,12 +117,12 @@ class Health:
         names = list(dict.fromkeys(name for trail in self.trails for name in trail.suspects()))
         told = ", ".join(names[-_MOST_TOLD:])
         if len(names) > 1:
-            found = f"one of the operators under way: {told}"
+            found = f"one of the operators under way ({told})"
             advice = ", with MXNET_ENGINE_TYPE=NaiveEngine to learn which of them"
         else:
             found, advice = told or "no operator of gluonish", ""
         return (
-            f"{self._context}: expected kernels that run to their end, got {error}; of {found}. "
+            f"{self._context}: expected kernels that run to their end, got {error}, in {found}. "
             "The device is lost to this process, and so is what lies there; start the program "
             f"again{advice}"
         )
