@@ -11,12 +11,15 @@ from typing import Any
 from gluonish.core.config import MXNET_CUDA_LIB_CHECKING
 from gluonish.core.context import Context
 from gluonish.core.errors import DeviceError
+from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pinned import PinnedDevice
 
 __all__ = ["CuPySupport"]
 
 _LOG = logging.getLogger("gluonish")
+_DRIVER = "install NVIDIA's driver, and look at `gluonish doctor`"
+_INSTALL = "install gluonish[cuda13] (or cuda12 for CUDA 12) and NVIDIA's driver"
 
 
 def _import_cupy() -> ModuleType:
@@ -26,23 +29,41 @@ def _import_cupy() -> ModuleType:
     return module
 
 
+def _load_libraries(cupy: Any) -> None:
+    """Load what every program needs, so that a lack of it shows here and not in some kernel.
+
+    Raises:
+        DeviceError: A library is missing or broken; the message says what brings it.
+    """
+    cuda = int(cupy.cuda.runtime.runtimeGetVersion()) // 1000
+    for name in ("nvrtc", "cublas"):
+        libraries.load(name, cuda)
+
+
 class CuPySupport:
     """Devices and their memory through CuPy.
 
     Args:
         load: Imports CuPy; raises ImportError where it is missing, OSError where it cannot start.
+        load_libraries: Loads NVIDIA's libraries for a CuPy that has a device.
     """
 
-    def __init__(self, load: Callable[[], ModuleType] = _import_cupy) -> None:
+    def __init__(
+        self,
+        load: Callable[[], ModuleType] = _import_cupy,
+        load_libraries: Callable[[Any], None] = _load_libraries,
+    ) -> None:
         self._load = load
+        self._load_libraries = load_libraries
         self._checked = False
+        self._loaded = False
 
     def make_device(self, context: Context) -> GPUDevice:
         """Return the device of a GPU context.
 
         Raises:
-            DeviceError: if CuPy, a driver, or the device is missing; the message says which and
-                what to install.
+            DeviceError: if CuPy, a driver, the device or a library of NVIDIA's is missing; the
+                message says which and what to install.
         """
         return GPUDevice(context, self._open(context.device_id))
 
@@ -86,9 +107,13 @@ class CuPySupport:
         except OSError as error:
             raise _missing(device_id, f"a CuPy that does not start ({error})") from error
         except DeviceError as error:
-            raise _missing(device_id, str(error)) from error.__cause__
+            raise _missing(device_id, str(error), _DRIVER) from error.__cause__
         if device_id >= count:
-            raise _missing(device_id, f"{count} CUDA device{'s' * (count != 1)}, counted from 0")
+            got = f"{count} CUDA device{'s' * (count != 1)}, counted from 0"
+            raise _missing(device_id, got, "take one of those")
+        if not self._loaded:
+            self._load_libraries(cupy)
+            self._loaded = True
         if not self._checked and MXNET_CUDA_LIB_CHECKING.value:
             self._checked = True
             _check_versions(cupy)
@@ -120,8 +145,7 @@ def _count(cupy: Any) -> int:
         raise DeviceError(f"CuPy {cupy.__version__} without a usable driver ({error})") from error
 
 
-def _missing(device_id: int, got: str) -> DeviceError:
+def _missing(device_id: int, got: str, cure: str = _INSTALL) -> DeviceError:
     return DeviceError(
-        f"gpu({device_id}): expected CuPy and a CUDA device, got {got}; "
-        "install gluonish[cuda13] (or cuda12 for CUDA 12) and NVIDIA's driver, or use cpu()"
+        f"gpu({device_id}): expected CuPy and a CUDA device, got {got}; {cure}, or use cpu()"
     )

@@ -16,7 +16,12 @@ from tests.kernels.cupy.double import make_cupy, make_special
 from tests.kernels.cupy.linear_algebra import errstate
 from tests.kernels.cupy.machine import Machine
 
-__all__ = ["gpu_contexts", "importable_cupyx"]
+__all__ = ["gpu_contexts", "importable_cupyx", "support_of"]
+
+
+def support_of(cupy: Any) -> CuPySupport:
+    """Return the support of GPUs by a double of CuPy, which has no libraries to load."""
+    return CuPySupport(lambda: cupy, load_libraries=lambda cupy: None)
 
 
 @contextmanager
@@ -38,7 +43,7 @@ def gpu_contexts(machine: Machine, engine: str) -> Iterator[Any]:
     kept = {c: d for c, d in device_module._devices.items() if c.device_type == "cpu"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(device_module, "_devices", kept)
-        patch.setattr(device_module, "_gpu_support", [CuPySupport(lambda: cupy)])
+        patch.setattr(device_module, "_gpu_support", [support_of(cupy)])
         patch.setattr(engine_module, "_streams", {})
         patch.setattr(engine_module, "_engines", weakref.WeakSet())
         made = engine_module.make_engine(engine)

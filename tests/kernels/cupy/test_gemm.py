@@ -14,8 +14,8 @@ from gluonish.core.config import (
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
     MXNET_ENFORCE_DETERMINISM,
 )
-from gluonish.kernels.cupy import CuPySupport
 from tests.kernels.cupy.double import make_cupy
+from tests.kernels.cupy.install import support_of
 from tests.kernels.cupy.machine import Machine
 
 DEFAULT, PEDANTIC, FLOAT64, TF32 = 68, 69, 70, 77  # cublasComputeType_t
@@ -173,9 +173,9 @@ def test_a_driver_older_than_the_libraries_is_named_once(
     cupy.cuda.runtime.runtimeGetVersion = lambda: libraries
     with caplog.at_level(logging.WARNING, "gluonish"):
         with MXNET_CUDA_LIB_CHECKING.override(False):
-            CuPySupport(lambda: cupy).memory(0)
+            support_of(cupy).memory(0)
         assert not caplog.records
-        support = CuPySupport(lambda: cupy)
+        support = support_of(cupy)
         support.memory(0)
         support.make_device(mx.gpu(1))
     assert [record.getMessage() for record in caplog.records] == [

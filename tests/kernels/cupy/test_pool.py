@@ -15,8 +15,8 @@ from gluonish.core.config import (
     MXNET_GPU_MEM_POOL_TYPE,
 )
 from gluonish.core.errors import OutOfMemoryError
-from gluonish.kernels.cupy import CuPySupport
 from tests.kernels.cupy.double import make_cupy
+from tests.kernels.cupy.install import support_of
 from tests.kernels.cupy.machine import Machine
 
 MIB = 1 << 20
@@ -123,7 +123,7 @@ def test_allocator_of_the_user_stays(machine: Machine) -> None:
         return own.malloc(nbytes)
 
     cupy.cuda.set_allocator(allocate)
-    CuPySupport(lambda: cupy).make_device(mx.gpu(0))
+    support_of(cupy).make_device(mx.gpu(0))
     assert cupy.cuda.get_allocator() is allocate
 
 

@@ -12,6 +12,7 @@ from gluonish.context import gpu_memory_info, num_gpus
 from gluonish.core.errors import DeviceError, OutOfMemoryError
 from gluonish.kernels.cupy import CuPySupport
 from tests.kernels.cupy.double import make_cupy
+from tests.kernels.cupy.install import support_of
 from tests.kernels.cupy.machine import Machine
 
 
@@ -40,14 +41,30 @@ def test_missing_parts_are_named_with_what_to_install(load: Any, got: str) -> No
     for use in (lambda: support.make_device(mx.gpu(0)), lambda: support.memory(0)):
         with pytest.raises(
             DeviceError,
-            match=rf"^gpu\(0\): expected CuPy and a CUDA device, got {got}.*; install gluonish",
+            match=rf"^gpu\(0\): expected CuPy and a CUDA device, got {got}.*; install ",
         ):
             use()
     assert support.count() == 0
 
 
+def test_missing_library_is_named_before_any_kernel(machine: Machine) -> None:
+    tried = []
+
+    def load_libraries(cupy: Any) -> None:
+        tried.append(cupy)
+        if len(tried) == 1:
+            raise DeviceError("cuBLAS: expected libcublas.so.13, got none; pip install something")
+
+    support = CuPySupport(lambda: make_cupy(machine), load_libraries)
+    with pytest.raises(DeviceError, match="cuBLAS: expected libcublas"):
+        support.memory(0)
+    support.memory(0)  # after something was installed
+    support.memory(1)
+    assert len(tried) == 2
+
+
 def test_device_number_that_is_not_there_is_refused(machine: Machine) -> None:
-    support = CuPySupport(lambda: make_cupy(machine))
+    support = support_of(make_cupy(machine))
     with pytest.raises(DeviceError, match=r"gpu\(2\): .* got 2 CUDA devices, counted from 0"):
         support.make_device(mx.gpu(2))
 
