@@ -9,6 +9,7 @@ _IMPORTED = "its arrays are made when the module is imported, on the CPU"
 _WORKERS = "work on a CPU waits in threads of the engine; that on a GPU is launched by the caller"
 _FAST = "looks at kernels, layouts or passes that only the CPU has"
 _COUNTS = "MXNet's file has the updates of device 0, and every device counts its own"
+_KEY = "the random numbers asked for are those of device 0"
 _THREADS = "its threads start in the CPU's context, as every thread does"
 
 # Parts of node ids.
@@ -52,4 +53,13 @@ CPU_TESTS: dict[str, str] = {
     "graph/test_prologue.py": _NAMES_CPU,
     "graph/test_overlay.py::test_threads_with_several_states": _THREADS,
     "parameter/test_parameter.py::TestLoading::test_other_devices_are_refused": _NAMES_CPU,
+    "graph/test_cached_graph.py::test_arrays_on_several_devices_are_refused": _NAMES_CPU,
+    "graph/test_interpreter.py::test_gradients_repeat_the_random_numbers_of_the_call": _KEY,
+    "graph/test_pass_switches.py::test_every_pass_changes_a_plan": _FAST,
+    "graph/test_segment_use.py": _NAMES_CPU,
+    "symbol/test_subgraph.py::test_a_parameter_can_be_added": _IMPORTED,
+    "kvstore/test_transfer.py::test_priority_reaches_the_engine": _NAMES_CPU,
+    "parameter/test_in_hybridized_blocks.py::test_constant_is_exported_and_saved": _FILES,
+    "parameter/test_in_hybridized_blocks.py::test_network_moves_to_other_devices": _NAMES_CPU,
+    "parameter/test_parameter.py::test_device_without_the_parameter_is_refused": _NAMES_CPU,
 }
