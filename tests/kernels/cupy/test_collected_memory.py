@@ -1,4 +1,4 @@
-"""Memory of arrays that only the garbage collector finds goes back to the pool, not to the driver."""
+"""Memory of arrays that only the garbage collector finds goes back to the pool, not the driver."""
 
 import gc
 from typing import Any
