@@ -17,7 +17,8 @@ __all__ = ["inference", "training"]
 
 _NAMES = ("resnet50_v1", "lenet")  # on the device, and in a rehearsal
 _SGD = {"learning_rate": 1e-3, "momentum": 0.9}
-_ALIKE = 2e-3  # largest difference of outputs, of the largest output
+# Largest difference of outputs, of the largest output; roundings of fifty layers add up.
+_ALIKE = {"float32": 5e-3, "TF32": 5e-2, "AMP": 0.5}
 _COMPILE_S = 100
 
 
@@ -65,6 +66,7 @@ def inference(place: Place, note: Note, *, batch_size: int, precision: str) -> I
     """Compare calls of the network; AMP has all of it in bfloat16."""
     described = _described(place)
     count = place.pick(batch_size, min(batch_size, 2))
+    differences: list[float] = []
     dtype = "bfloat16" if precision == "AMP" else "float32"
 
     def peers() -> Any:
@@ -74,7 +76,8 @@ def inference(place: Place, note: Note, *, batch_size: int, precision: str) -> I
         if precision == "AMP":
             net, data = net.bfloat16(), data.bfloat16()
         step = TorchStep(place.torch, net, (data,), scope)
-        _check_alike(note, ours().astype("float32").asnumpy(), step().float().cpu().numpy(), dtype)
+        differences.append(_difference(ours().astype("float32").asnumpy(), step()))
+        note("difference from torch", differences[0])
         compile_s = 0 if precision == "float32" else _COMPILE_S
         overhead = batch_size == 1
         return contenders_of(place, step, note, compile_s=compile_s, overhead=overhead)
@@ -86,6 +89,8 @@ def inference(place: Place, note: Note, *, batch_size: int, precision: str) -> I
             return net(data)
 
         yield from compare(place, note, ours, peers, per_step=count, seconds=0.3)
+    limit = _ALIKE[precision]
+    assert not differences or differences[0] < limit, f"outputs differ by {differences[0]}"
 
 
 def training(place: Place, note: Note, *, batch_size: int, precision: str) -> Iterator[None]:
@@ -123,9 +128,7 @@ def training(place: Place, note: Note, *, batch_size: int, precision: str) -> It
         yield from compare(place, note, ours, peers, per_step=count, seconds=0.4)
 
 
-def _check_alike(note: Note, ours: Any, theirs: Any, dtype: str) -> None:
-    """Note how far outputs are apart; in float32 they must agree."""
-    difference = float(np.abs(ours - theirs).max() / np.abs(theirs).max())
-    note("difference from torch", difference)
-    if dtype == "float32":
-        assert difference < _ALIKE * 5, f"outputs differ by {difference} of the largest"
+def _difference(ours: Any, theirs: Any) -> float:
+    """Return how far outputs are apart, of the largest."""
+    want = theirs.float().cpu().numpy()
+    return float(np.abs(ours - want).max() / np.abs(want).max())
