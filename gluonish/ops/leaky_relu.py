@@ -25,10 +25,11 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.unary import ERF, EXP
 
-__all__ = ["LEAKY_RELU"]
+__all__ = ["GELU_BACKWARD", "LEAKY_RELU"]
 
 # Klambauer et al., section 2: the fixed point of mean 0 and variance 1.
 _SELU_SCALE = 1.0507009873554804934193349852946
+_DENSITY = 1 / math.sqrt(2 * math.pi)  # of the normal distribution at 0
 _SELU_ALPHA = 1.6732632423543772848170429916717
 
 
@@ -132,8 +133,7 @@ def _gradient(g: tuple[V | None, ...], *values: V, act_type: str, **attrs: Any) 
     if act_type == "leaky":
         return (apply(_LEAKY_BACKWARD, (head, data), {"slope": attrs["slope"]}),)
     if act_type == "gelu":
-        density = EXP(data * data * -0.5) * (1 / math.sqrt(2 * math.pi))
-        return (head * ((ERF(data * math.sqrt(0.5)) + 1.0) * 0.5 + data * density),)
+        return (apply(GELU_BACKWARD, (head, data), {}),)
     scale, slope = (1.0, attrs["slope"])
     if act_type == "selu":
         scale, slope = _SELU_SCALE, _SELU_ALPHA * _SELU_SCALE
@@ -197,6 +197,37 @@ LEAKY_RELU = register(
         gradient_uses_output=True,
         train_dependent=True,
         random=lambda attrs: attrs["act_type"] == "rrelu",
+    )
+)
+
+
+def _gelu_backward_kernel(xp: ModuleType, out: Any, grad: Any, data: Any) -> None:
+    x = widen(data)
+    error = xp.empty(x.shape, dtype=x.dtype)
+    ERF.operator.kernel(xp, error, x * x.dtype.type(math.sqrt(0.5)))
+    density = xp.exp(x * x * x.dtype.type(-0.5)) * x.dtype.type(_DENSITY)
+    out[...] = widen(grad) * ((error + 1) * x.dtype.type(0.5) + x * density)
+
+
+def _gelu_backward_gradient(g: V, grad: V, data: V) -> tuple[Any, Any]:
+    square = data * data
+    slope = EXP(square * -0.5) * _DENSITY * (2.0 - square)
+    return apply(GELU_BACKWARD, (g, data), {}), g * grad * slope
+
+
+GELU_BACKWARD = register(
+    Operator(
+        "_gelu_backward",
+        lambda grad, data, **_: (data,),
+        _gelu_backward_kernel,
+        _gelu_backward_gradient,
+        doc=(
+            "Gradient of LeakyReLU's data for act_type='gelu': the normal distribution function\n"
+            "of data, plus data times its density, times grad."
+        ),
+        inputs=("grad", "data"),
+        schema=Schema(),
+        elementwise=True,
     )
 )
 

@@ -33,7 +33,8 @@ _SMALLEST_SLOW = 4096
 # Operators whose reference kernels pass over memory several times.
 _SEVERAL_PASSES = frozenset(
     (
-        *("LeakyReLU", "_activation_backward", "_leaky_relu_backward", "sigmoid", "smooth_l1"),
+        *("LeakyReLU", "_activation_backward", "_gelu_backward", "_leaky_relu_backward"),
+        *("sigmoid", "smooth_l1"),
         *("where", "_npi_where", "_npi_where_lscalar", "_npi_where_rscalar"),
     )
 )

@@ -1,4 +1,4 @@
-"""LeakyReLU's GELU in one launch."""
+"""LeakyReLU's GELU, and its gradient, in one launch each."""
 
 from types import ModuleType
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.source import launch, without_gaps
 
-__all__ = ["gelu", "takes_gelu"]
+__all__ = ["gelu", "gelu_backward", "takes_gelu"]
 
 
 def takes_gelu(*_: Spec, act_type: str, **attrs: Any) -> bool:
@@ -18,3 +18,9 @@ def gelu(xp: ModuleType, outputs: Any, data: Any, **_: Any) -> None:
     """Fill the output: 16-bit floats are computed in float32 and rounded once."""
     (out,) = outputs
     launch(xp, "gelu", "gelu", data.dtype, (without_gaps(data), out), data.size)
+
+
+def gelu_backward(xp: ModuleType, out: Any, grad: Any, data: Any) -> None:
+    """Fill the gradient of the data; rounded as `gelu` rounds."""
+    arrays = (without_gaps(grad), without_gaps(data), out)
+    launch(xp, "gelu", "gelu_backward", data.dtype, arrays, data.size)

@@ -17,7 +17,7 @@ from gluonish.ops.convolution import (
 from gluonish.ops.deconvolution import DECONVOLUTION
 from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.dropout import DROPOUT
-from gluonish.ops.leaky_relu import LEAKY_RELU
+from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
 from gluonish.ops.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.philox import hang_words
@@ -43,6 +43,7 @@ _KERNELS: tuple[tuple[Operator, str, Callable[..., None]], ...] = (
     ),
     (DECONVOLUTION, "deconvolution", convolution.deconvolution),
     (DROPOUT, "dropout", drawing.dropout),
+    (GELU_BACKWARD, "gelu_backward", gelu.gelu_backward),
 )
 
 

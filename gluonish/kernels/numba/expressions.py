@@ -311,6 +311,13 @@ RULES["LeakyReLU"] = Rule(_leaky, _takes_leaky)
 for _name in ("erf", "gammaln", "_digamma"):  # computed in float32
     _rule = _template(f"{_name.removeprefix('_')}({{a}})", whole=False, exact=False)
     RULES[_name] = _rule._replace(takes=_one_dtype(FLOAT32, *_NARROW))
+RULES["_gelu_backward"] = Rule(
+    lambda w: (
+        f"{w[0]} * ((erf({w[1]} * {w.number(math.sqrt(0.5))}) + W(1)) * W(0.5) + {w[1]} * "
+        f"exp({w[1]} * {w[1]} * W(-0.5)) * {w.number(1 / math.sqrt(2 * math.pi))})",
+    ),
+    _one_dtype(FLOAT32, *_NARROW),
+)
 RULES["_leaky_relu_backward"] = Rule(
     lambda w: (f"select({w[1]} > W(0), {w[0]}, {w[0]} * {w.number(w.attrs['slope'])})",), _real
 )

@@ -9,7 +9,7 @@ import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.ops import philox
 from gluonish.ops.dropout import DROPOUT
-from gluonish.ops.leaky_relu import LEAKY_RELU
+from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.philox import normal, random_bits, uniform
 from gluonish.testing.values import run_kernel, runtime_attrs
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
@@ -116,6 +116,14 @@ def test_gelu_is_that_of_the_reference(device: OneDevice, dtype: Any) -> None:
     data = np.linspace(-9, 9, 301).astype(dtype).reshape(7, 43)
     device.check(LEAKY_RELU, data, act_type="gelu")
     assert device.launches_of(LEAKY_RELU, data, act_type="gelu") == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gradient_of_gelu_is_that_of_the_reference(device: OneDevice, dtype: Any) -> None:
+    data = np.linspace(-9, 9, 301).astype(dtype).reshape(7, 43)
+    grad = np.linspace(2, -3, 301).astype(dtype).reshape(7, 43)
+    device.check(GELU_BACKWARD, grad, data)
+    assert device.launches_of(GELU_BACKWARD, grad, data) == 1
 
 
 def test_gelu_keeps_its_digits_far_below_zero(device: OneDevice) -> None:
