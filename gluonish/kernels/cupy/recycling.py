@@ -7,9 +7,11 @@ block is free for uploads. A program that runs far ahead of its GPU would collec
 end, on both sides: where more than four groups of blocks are set aside, it waits for the oldest.
 
 Invariants: a destructor only appends to ``_returned``, whatever its thread was doing. The rest is
-done under ``_lock`` by whoever gets it; who does not need not wait, as the next upload will do it.
+done under ``_lock``, which a thread may take again (letting a block go runs destructors, and those
+of a program may make arrays); who finds it taken need not wait, as the next upload will do it.
 """
 
+import contextlib
 import threading
 from collections import deque
 from typing import Any
@@ -35,7 +37,7 @@ class Recycler:
     def __init__(self, compute: DeviceStream, ahead: DeviceStream) -> None:
         self._compute = compute
         self._ahead = ahead
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._returned: deque[Any] = deque()
         self._waiting: deque[tuple[Mark, list[Any]]] = deque()
 
@@ -49,23 +51,31 @@ class Recycler:
         Raises:
             DeviceError: The device is lost.
         """
-        if not self._lock.acquire(blocking=False):
-            return
-        try:
-            returned = [self._returned.popleft() for _ in range(len(self._returned))]
-            if returned:
-                self._waiting.append((self._compute.record(), returned))
-            while self._waiting and self._compute.event_done(self._waiting[0][0]):
-                self._waiting.popleft()
-            while len(self._waiting) > _MOST_WAITING:
-                self._compute.synchronize_event(self._waiting[0][0])
-                self._waiting.popleft()
-            self._ahead.release()
-        finally:
-            self._lock.release()
+        if self._lock.acquire(blocking=False):
+            try:
+                self._let_go(_MOST_WAITING)
+                self._ahead.release()
+            finally:
+                self._lock.release()
 
     def clear(self) -> None:
-        """Let everything go; all streams are known to be through."""
+        """Let everything go that was given back by now, waiting for the kernels that use it.
+
+        Raises:
+            DeviceError: The device is lost.
+        """
         with self._lock:
-            self._waiting.clear()
-            self._returned.clear()
+            self._let_go(0)
+
+    def _let_go(self, most: int) -> None:
+        """Let go what is done, and wait for the oldest groups until no more than ``most`` wait."""
+        returned = [self._returned.popleft() for _ in range(len(self._returned))]
+        if returned:
+            self._waiting.append((self._compute.record(), returned))
+        for group in tuple(self._waiting):
+            if len(self._waiting) > most:
+                self._compute.synchronize_event(group[0])
+            elif not self._compute.event_done(group[0]):
+                break
+            with contextlib.suppress(ValueError):  # it was let go on the way
+                self._waiting.remove(group)
