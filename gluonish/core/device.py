@@ -146,7 +146,8 @@ class CPUDevice:
         self.xp: ModuleType = np
         self.xp_name = "numpy"
         self.lane: Lane = ("cpu", context.device_id, "compute")
-        self.copy_lane = self.ahead_lane = ("cpu", context.device_id, "copy")
+        self.copy_lane: Lane = ("cpu", context.device_id, "copy")
+        self.ahead_lane: Lane = self.copy_lane
         self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
 

@@ -105,7 +105,8 @@ class Health:
         """
         cause: BaseException | None = error
         while cause is not None:
-            if isinstance(cause, self._errors) and cause.status in _FATAL:
+            status = getattr(cause, "status", 0) if isinstance(cause, self._errors) else 0
+            if status in _FATAL:
                 with self._lock:
                     if not self.lost:
                         self.lost = self._message(cause)

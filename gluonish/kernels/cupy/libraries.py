@@ -83,9 +83,9 @@ def cuda_major() -> int:
     Raises:
         ImportError: There is no CuPy.
     """
-    import cupy
+    from cupy.cuda import runtime
 
-    return int(cupy.cuda.runtime.runtimeGetVersion()) // 1000
+    return int(runtime.runtimeGetVersion()) // 1000
 
 
 def requirements(cuda: int) -> tuple[str, ...]:

@@ -116,8 +116,8 @@ class DeviceStream:
             self._raise(error)
         return Mark(event, launched)
 
-    def wait_event(self, mark: Mark) -> None:
-        """Hold later work of this stream back until a mark, which may be another device's.
+    def wait_event(self, event: Mark) -> None:
+        """Hold later work of this stream back until an event, which may be another device's.
 
         Raises:
             DeviceError: The device is lost.
@@ -126,12 +126,12 @@ class DeviceStream:
             self._refuse()
         try:
             with self._device:
-                self.raw.wait_event(mark.event)
+                self.raw.wait_event(event.event)
         except Exception as error:
             self._raise(error)
 
-    def synchronize_event(self, mark: Mark) -> None:
-        """Block the calling thread until a mark of this stream.
+    def synchronize_event(self, event: Mark) -> None:
+        """Block the calling thread until an event of this stream.
 
         Raises:
             DeviceError: The device is lost; the message names the operators it may be due to.
@@ -140,13 +140,13 @@ class DeviceStream:
         if self._health.lost:
             self._refuse()
         try:
-            mark.event.synchronize()
+            event.event.synchronize()
         except Exception as error:
             self._raise(error)
-        self._trail.end(mark.launched)
+        self._trail.end(event.launched)
 
-    def event_done(self, mark: Mark) -> bool:
-        """Whether a mark of this stream has been reached, without blocking.
+    def event_done(self, event: Mark) -> bool:
+        """Whether an event of this stream has been reached, without blocking.
 
         Raises:
             DeviceError: The device is lost.
@@ -154,11 +154,11 @@ class DeviceStream:
         if self._health.lost:
             self._refuse()
         try:
-            done = bool(mark.event.done)
+            done = bool(event.event.done)
         except Exception as error:
             self._raise(error)
         if done:
-            self._trail.end(mark.launched)
+            self._trail.end(event.launched)
         return done
 
     def keep(self, *used: Any) -> None:

@@ -217,7 +217,7 @@ def _versions() -> str:
     """Use a GPU of a CuPy that has libraries of CUDA 13 and a driver for CUDA 12."""
     told = []
     for switch in (True, False):
-        support = CuPySupport(_old_driver)
+        support = CuPySupport(_old_driver, lambda cupy: None)
         lines: list[str] = []
         handler = logging.Handler()
         handler.emit = lambda record, lines=lines: lines.append(record.getMessage())  # type: ignore[method-assign,misc]  # one method is all that is needed
