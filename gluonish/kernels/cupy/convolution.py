@@ -30,22 +30,24 @@ __all__ = ["backward_data", "backward_weight", "backward_weight_bias", "deconvol
 # Columns up to the first may always be had; beyond it the device is asked, up to the second.
 _SMALL_NBYTES = 64 << 20
 _MOST_NBYTES = 1 << 30
-_SHARE = 4  # of free memory: one part in so many
+# Of all memory, and of what is free, one part in so many. The first is the same in every run, so
+# that equal runs add in the same order; the second counts only where a device is nearly full.
+_SHARE_OF_ALL = 32
+_SHARE_OF_FREE = 4
 
 
-def _free_nbytes(xp: Any) -> int:
-    """Return what the current device could still give, with what its pool holds."""
+def _room(xp: Any) -> int:
+    """Return the bytes that columns may take of the current device."""
     info = device_of(Context("gpu", xp.cuda.runtime.getDevice())).memory_info()
-    return info.free + info.held
+    return min(info.total // _SHARE_OF_ALL, (info.free + info.held) // _SHARE_OF_FREE)
 
 
 def _parts(xp: ModuleType, samples: int, nbytes: int) -> Iterator[slice]:
     """Yield slices of the batch axis whose columns, ``nbytes`` a sample, fit into memory."""
     wanted = min(samples * nbytes, _MOST_NBYTES)
     if wanted > _SMALL_NBYTES:
-        # The order of sums must not depend on what else is in memory.
-        fixed = MXNET_ENFORCE_DETERMINISM.value
-        room = _SMALL_NBYTES if fixed else _free_nbytes(xp) // _SHARE
+        # Where determinism is asked for, it must not depend on what else is in memory, ever.
+        room = _SMALL_NBYTES if MXNET_ENFORCE_DETERMINISM.value else _room(xp)
         wanted = max(_SMALL_NBYTES, min(wanted, room))
     step = max(1, wanted // max(1, nbytes))
     for start in range(0, samples, step):

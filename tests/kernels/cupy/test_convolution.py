@@ -99,7 +99,7 @@ def test_samples_in_several_parts_give_the_same(
     calls = _calls(5, groups, WINDOWS["3x3"], dtype)
     whole = [device.launches_of(op, *inputs, **attrs) for op, inputs, attrs in calls]
     monkeypatch.setattr(convolution, "_SMALL_NBYTES", 1)
-    monkeypatch.setattr(convolution, "_free_nbytes", lambda xp: 4 * 2 * 4 * 9 * 42 * 4)
+    monkeypatch.setattr(convolution, "_room", lambda xp: 2 * 4 * 9 * 42 * 4)
     for (op, inputs, attrs), launches in zip(calls, whole, strict=True):
         device.check(op, *inputs, **attrs)
         assert device.launches_of(op, *inputs, **attrs) > launches
@@ -186,21 +186,21 @@ def test_float32_is_rounded_where_that_is_allowed(device: OneDevice) -> None:
 def test_columns_take_a_share_of_what_is_free_and_no_more_than_a_limit(
     device: OneDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    free = 400 << 20
+    room = 100 << 20
     asked: list[int] = []
 
-    def free_nbytes(xp: Any) -> int:
-        asked.append(free)
-        return free
+    def room_of(xp: Any) -> int:
+        asked.append(room)
+        return room
 
     def steps(samples: int, nbytes: int) -> int:
         return next(convolution._parts(device.cupy, samples, nbytes)).stop
 
-    monkeypatch.setattr(convolution, "_free_nbytes", free_nbytes)
+    monkeypatch.setattr(convolution, "_room", room_of)
     assert steps(60, 1 << 20) == 60
     assert asked == []
     assert steps(200, 1 << 20) == 100
-    free = 1 << 40
+    room = 1 << 40
     assert steps(5000, 1 << 20) == 1024
     assert steps(3, 1 << 31) == 1
     assert len(asked) == 3
@@ -209,15 +209,18 @@ def test_columns_take_a_share_of_what_is_free_and_no_more_than_a_limit(
     assert len(asked) == 3
 
 
-def test_free_memory_is_that_of_the_driver_and_of_the_pool(gpus: Any, machine: Machine) -> None:
-    x = nd.ones((1 << 18,), ctx=mx.gpu(1))
-    x.wait_to_read()
-    del x
+@pytest.mark.parametrize(("used", "room"), [(0, 32 << 20), (30, 16 << 20)])
+def test_room_is_a_share_of_all_memory_unless_little_is_free(
+    gpus: Any, machine: Machine, used: int, room: int
+) -> None:
+    held = nd.zeros((used << 25,), ctx=mx.gpu(1), dtype="uint8")  # of 32 such parts
+    freed = nd.ones((1 << 18,), ctx=mx.gpu(1))  # which the pool keeps
+    nd.waitall()
+    del freed
     with gpus.cuda.Device(1):
-        free = convolution._free_nbytes(gpus)
-    info = device_of(mx.gpu(1)).memory_info()
-    assert info.held >= 4 << 18
-    assert free == info.free + info.held
+        assert convolution._room(gpus) == room
+    assert device_of(mx.gpu(1)).memory_info().held >= 4 << 18
+    del held
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
