@@ -14,7 +14,7 @@ from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gluonish.core.errors import ArgumentError, DeviceError
 
@@ -83,9 +83,10 @@ def cuda_major() -> int:
     Raises:
         ImportError: There is no CuPy.
     """
-    from cupy.cuda import runtime
+    import cupy
 
-    return int(runtime.runtimeGetVersion()) // 1000
+    module: Any = cupy
+    return int(module.cuda.runtime.runtimeGetVersion()) // 1000
 
 
 def requirements(cuda: int) -> tuple[str, ...]:
