@@ -45,6 +45,11 @@ def to_dlpack_for_write(data: NDArray) -> Any:
 _OF_GPUS = (2, 13)
 
 
+_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
 class _Tensor(ctypes.Structure):
     """The beginning of what a capsule points to: ``DLTensor`` of dlpack.h."""
 
@@ -53,6 +58,21 @@ class _Tensor(ctypes.Structure):
         ("device_type", ctypes.c_int32),
         ("device_id", ctypes.c_int32),
     ]
+
+
+# Names of a capsule, and where the tensor lies in what it points to: the newer kind
+# (``DLManagedTensorVersioned``) has a version, two pointers and flags in front.
+_KINDS = ((b"dltensor", 0), (b"dltensor_versioned", 32))
+
+
+def _tensor_address(capsule: Any) -> int | None:
+    """Return the address of a capsule's tensor; None if it is no capsule, or was taken."""
+    for name, offset in _KINDS:
+        try:
+            return int(_pointer_of(capsule, name)) + offset
+        except ValueError:
+            continue
+    return None
 
 
 class _Capsule:
@@ -66,18 +86,12 @@ class _Capsule:
     """
 
     def __init__(self, capsule: Any) -> None:
-        pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer_of.restype, pointer_of.argtypes = (
-            ctypes.c_void_p,
-            (ctypes.py_object, ctypes.c_char_p),
-        )
-        try:
-            address = pointer_of(capsule, b"dltensor")
-        except ValueError as error:
+        address = _tensor_address(capsule)
+        if address is None:
             raise ArgumentTypeError(
                 "from_dlpack: expected an object with __dlpack__ or a capsule that nobody took, "
                 f"got {capsule!r}"
-            ) from error
+            )
         tensor = _Tensor.from_address(address)
         self._capsule = capsule
         self._device = (int(tensor.device_type), int(tensor.device_id))

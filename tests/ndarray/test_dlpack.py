@@ -31,6 +31,15 @@ def test_capsule_keeps_the_memory_alive() -> None:
     assert y.tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("version", [None, (1, 0)])
+def test_capsule_of_either_kind_is_taken(version: tuple[int, int] | None) -> None:
+    values = np.ones(3, np.float32)
+    x = nd.from_dlpack(values.__dlpack__(max_version=version))
+    x[0] = 5
+    x.wait_to_read()
+    assert values.tolist() == [5, 1, 1]
+
+
 def test_object_with_dlpack_is_shared() -> None:
     values = np.ones(3, np.float32)
     x = nd.from_dlpack(values)

@@ -65,7 +65,11 @@ class CuPySupport:
             DeviceError: if CuPy, a driver, the device or a library of NVIDIA's is missing; the
                 message says which and what to install.
         """
-        return GPUDevice(context, self._open(context.device_id))
+        cupy = self._open(context.device_id)
+        if not self._loaded:
+            self._load_libraries(cupy)
+            self._loaded = True
+        return GPUDevice(context, cupy)
 
     def make_pinned(self, context: Context) -> PinnedDevice | None:
         """Return the device of ``cpu_pinned(i)``; None where there is no GPU to copy from it."""
@@ -111,9 +115,6 @@ class CuPySupport:
         if device_id >= count:
             got = f"{count} CUDA device{'s' * (count != 1)}, counted from 0"
             raise _missing(device_id, got, "take one of those")
-        if not self._loaded:
-            self._load_libraries(cupy)
-            self._loaded = True
         if not self._checked and MXNET_CUDA_LIB_CHECKING.value:
             self._checked = True
             _check_versions(cupy)
