@@ -44,8 +44,9 @@ def run_custom(
     device = _device(xp, state.context)
     filled = [_handle(x, device) for x in outputs]
     given = [_handle(x, device) for x in inputs]
-    token = recording.mode.set(recording.TRAINING * train)
+    before = recording.mode.get()
     try:
+        recording.mode.set(recording.TRAINING * train)
         with device.context:
             _call(state, phase, train, filled, given)
             for x in (*filled, *given):
@@ -53,7 +54,7 @@ def run_custom(
     except Exception as error:
         raise OperatorError(f"{state.name}: {phase} failed: {error!r}") from error
     finally:
-        recording.mode.reset(token)
+        recording.mode.set(before)
 
 
 def _call(

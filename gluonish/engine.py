@@ -32,12 +32,14 @@ from gluonish_engine import Engine, PushHook, Stream, create_engine
 
 __all__ = ["bulk", "current_engine", "set_bulk_size", "use_engine"]
 
-_lock = threading.Lock()  # guards the creation of the engine
+# Both may be taken again by a handler or a destructor that works with arrays in the middle of what
+# they guard: the creation of the engine, of which the first one counts; and the three below.
+_lock = threading.RLock()
+_streams_lock = threading.RLock()
 _engine: Engine | None = None
 
-_streams_lock = threading.Lock()  # guards the three below
 _streams: dict[Lane, Stream] = {}
-_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
+_engines: list[weakref.ref[Engine]] = []
 _push_hook: PushHook | None = None
 
 
@@ -51,7 +53,9 @@ def _create() -> Engine:
     report_without_effect()
     with _lock:
         if _engine is None:
-            _engine = make_engine(MXNET_ENGINE_TYPE.value)
+            made = make_engine(MXNET_ENGINE_TYPE.value)
+            if _engine is None:
+                _engine = made
     if MXNET_PROFILER_AUTOSTART.value:
         # By name: it lies far above, and nearly no program wants it.
         import_module("gluonish.profiler.autostart")
@@ -71,11 +75,16 @@ def make_engine(kind: str) -> Engine:
     )
     engine.memory_error_type = OutOfMemoryError
     with _streams_lock:
-        _engines.add(engine)
+        _engines.append(weakref.ref(engine, _engines.remove))
         engine.on_push = _push_hook
-        for lane, stream in _streams.items():
+        for lane, stream in tuple(_streams.items()):
             _register(engine, lane, stream)
     return engine
+
+
+def _living() -> list[Engine]:
+    """Return the engines that live."""
+    return [engine for ref in tuple(_engines) if (engine := ref()) is not None]
 
 
 def _register(engine: Engine, lane: Lane, stream: Stream) -> None:
@@ -87,7 +96,7 @@ def _add_streams(device: Device) -> None:
     """Give a device's stream lanes to every engine, those that another replaces for a while too."""
     with _streams_lock:
         _streams.update(device.streams)
-        for engine in _engines:
+        for engine in _living():
             for lane, stream in device.streams.items():
                 _register(engine, lane, stream)
 
@@ -100,7 +109,7 @@ def observe_pushes(hook: PushHook | None) -> None:
     global _push_hook
     with _streams_lock:
         _push_hook = hook
-        for engine in _engines:
+        for engine in _living():
             engine.on_push = hook
 
 

@@ -271,7 +271,7 @@ class HybridBlock(Block):
             if graph is None:
                 graph = graph_of_call(self, structure, arrays, self._options)
                 if len(self._graphs) >= _MAX_GRAPHS:
-                    self._graphs.pop(next(iter(self._graphs)))
+                    self._graphs.pop(next(iter(tuple(self._graphs))), None)
                 self._graphs[key] = graph
             return graph
 

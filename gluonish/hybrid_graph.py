@@ -157,8 +157,9 @@ class HybridGraph:
     ) -> list[NDArray]:
         """Run operator by operator; only this graph's hook is told, not that of a block around."""
         flags = recording.mode.get() & ~recording.WATCHED
-        token = recording.mode.set(flags)
+        before = recording.mode.get()
         try:
+            recording.mode.set(flags)
             if dynamic:
                 return run_imperatively(self._cached.inputs, self._outputs, inputs, hook)
             train = bool(flags & recording.TRAINING)
@@ -166,7 +167,7 @@ class HybridGraph:
             graph = specialize(self._cached.inputs, self._outputs, specs, train=train)
             return interpreter.evaluate(graph, inputs, monitor=hook)
         finally:
-            recording.mode.reset(token)
+            recording.mode.set(before)
 
     def symbol(self) -> Symbol:
         """Return the traced computation as a Symbol."""

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
@@ -76,12 +76,13 @@ def print_summary(
     shapes = _output_shapes("print_summary", symbol, shape)
     sizes = _variable_sizes(symbol, shape)
     layers = _layers(symbol)
+    shown = set(map(id, layers))
     lines = ["_" * line_length, _line(_FIELDS, ends), "=" * line_length]
     counted: dict[str, int] = {}
     for node in layers:
         parameters = {name: sizes[name] for name in _parameter_names(node)}
         counted.update(parameters)
-        rows = _rows(node, shapes, sum(parameters.values()), layers)
+        rows = _rows(node, shapes, sum(parameters.values()), shown)
         lines += [_line(row, ends) for row in rows]
         lines.append(("=" if node is layers[-1] else "_") * line_length)
     lines += [f"Total params: {sum(counted.values())}", "_" * line_length]
@@ -234,10 +235,9 @@ def _parameter_names(node: Node) -> list[str]:
 
 
 def _rows(
-    node: Node, shapes: Mapping[int, str], size: int, layers: Sequence[Node]
+    node: Node, shapes: Mapping[int, str], size: int, shown: Collection[int]
 ) -> list[tuple[str, str, str, str]]:
-    """Return a layer's fields, and a row for each further input."""
-    shown = {id(layer) for layer in layers}
+    """Return a layer's fields, and a row for each further input that has lines, too."""
     kind = "null" if node.op is None else node.op.name
     before = [value.node.name for value in node.inputs if id(value.node) in shown]
     first = (f"{node.name}({kind})", shapes.get(id(node), ""), str(size), "".join(before[:1]))

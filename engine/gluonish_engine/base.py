@@ -2,10 +2,9 @@
 
 Invariants: ``_unraised`` holds the failures that no wait has raised yet, and ``_raises`` counts the
 waits outside operators that raised one for the first time. Both, and ``raised_at`` of every
-failure, are guarded by ``_failures_lock``, a leaf: nothing else is taken while it is held. Pushes
-read ``_raises`` without it, which is as good as a moment earlier or later. Bulk sizes are per
-thread and need no lock. Entries of ``_lanes`` are only added (by one ``setdefault``) while the
-engine lives, and are read without a lock.
+failure, change in steps (`gluonish_engine.scheduler` says what a step is), without a lock. Bulk
+sizes are per thread. Entries of ``_lanes`` are only added (by one ``setdefault``) while the engine
+lives.
 
 When an error goes away:
 
@@ -25,16 +24,18 @@ When an error goes away:
 - The engine itself never stops because of an error.
 """
 
+import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from types import TracebackType
 from typing import Any, NoReturn
 
+from gluonish_engine.bulks import Bulk
 from gluonish_engine.errors import Failure, pushed_at
 from gluonish_engine.promise import Promise
 from gluonish_engine.streams import Stream, StreamLane
-from gluonish_engine.var import Frame, Job, Task, Var
+from gluonish_engine.var import Call, Frame, Var
 
 __all__ = ["BulkScope", "Engine", "PushHook"]
 
@@ -51,8 +52,8 @@ class _ThreadState:
 
     Attributes:
         bulk_size: See `Engine.set_bulk_size`.
-        bulk: The bulk that this thread adds to; another thread may have closed it (`Job.open`).
-        running: The operators that this thread is running now.
+        bulk: The bulk that this thread adds to; another thread may have closed it.
+        running: What this thread is inside of.
         lane: The lane that this thread works for.
         raises: What the operator that this thread runs for a lane came after, in raises; None
             outside.
@@ -63,11 +64,11 @@ class _ThreadState:
 
     def __init__(self) -> None:
         self.bulk_size = 0
-        self.bulk: Job | None = None
+        self.bulk: Bulk | None = None
         self.running: Frame | None = None
         self.lane: Any = None
         self.raises: int | None = None
-        self.task: Task | None = None
+        self.task: Call | None = None
 
 
 class _Thread(threading.local):
@@ -80,10 +81,13 @@ class _Thread(threading.local):
 class Engine(ABC):
     """Runs operators in an order that their read and write sets allow.
 
-    Operators may push and may wait, wherever they run, with three exceptions that raise: waiting
-    for a variable that the waiting operator writes (or any wait that cannot end before it does),
-    `wait_all`, and `shutdown`. Waiting for a variable that the waiting operator reads returns at
-    once. Finalizers (``__del__``) must neither push nor wait.
+    Operators may push and may wait, wherever they run, and so may what comes in the middle of one,
+    or of the engine's own code: a signal's handler, or a destructor. It is then as with
+    `NaiveEngine`, where all that happens inside an operator happens at once. What the operator
+    itself reads or writes is ready, as far as the operator came. A push that depends on that runs
+    at once, in the calling thread. Work that waits for the end of the operator comes after what the
+    operator waits for. `wait_all` waits until nothing can go on before the operator does. Two
+    operators that wait for each other get an error, and so does `shutdown`.
 
     Attributes:
         on_push: None, or called in the pushing thread at the beginning of each push: what it
@@ -100,7 +104,6 @@ class Engine(ABC):
         self._thread = _Thread()
         self._lanes: dict[Hashable, Any] = {}
         self._stream_lanes: list[StreamLane] = []
-        self._failures_lock = threading.Lock()
         self._unraised: list[Failure] = []
         self._raises = 0
 
@@ -290,7 +293,6 @@ class Engine(ABC):
 
     def after_fork_in_child(self) -> None:
         """Start clean: no failure of the parent is pending, and no device can be reached."""
-        self._failures_lock = threading.Lock()
         self._unraised = []
         for lane in self._stream_lanes:
             lane.abandon()
@@ -303,11 +305,14 @@ class Engine(ABC):
     def _fail(self, name: str, cause: BaseException, sequence: int, where: Any = None) -> Failure:
         """Return a new failure that `wait_all` will raise unless another wait comes first."""
         failure = Failure(name, cause, sequence, where)
-        with self._failures_lock:
-            if len(self._unraised) >= _MAX_UNRAISED:
-                self._unraised = [one for one in self._unraised if not one.raised]
-            if len(self._unraised) < _MAX_UNRAISED:
-                self._unraised.append(failure)
+        unraised = self._unraised
+        if len(unraised) >= _MAX_UNRAISED:
+            for one in list(unraised):
+                if one.raised:
+                    with contextlib.suppress(ValueError):  # another thread has removed it
+                        unraised.remove(one)
+        if len(unraised) < _MAX_UNRAISED:
+            unraised.append(failure)
         return failure
 
     def _where(self) -> Any:
@@ -318,10 +323,9 @@ class Engine(ABC):
         failure.raised = True
         if inside:
             return
-        with self._failures_lock:
-            if failure.raised_at is None:
-                self._raises += 1
-                failure.raised_at = self._raises
+        if failure.raised_at is None:  # a step
+            self._raises += 1
+            failure.raised_at = self._raises
 
     def _raise(self, failure: Failure, others: Sequence[Failure] = ()) -> NoReturn:
         message = failure.message()
@@ -331,17 +335,14 @@ class Engine(ABC):
         kind = self.memory_error_type if short_of_memory else self._error_type
         raise kind(message) from failure.cause
 
-    def _raise_unraised(self) -> None:
-        with self._failures_lock:
-            failures = sorted(
-                (one for one in self._unraised if not one.raised), key=lambda one: one.sequence
-            )
-            self._raises += bool(self._unraised)
-            for one in self._unraised:
-                one.raised = True
-                if one.raised_at is None:
-                    one.raised_at = self._raises
-            self._unraised = []
+    def _raise_unraised(self, inside: bool = False) -> None:
+        if not self._unraised:
+            return
+        none: list[Failure] = []
+        unraised, self._unraised = self._unraised, none
+        failures = sorted((one for one in unraised if not one.raised), key=lambda one: one.sequence)
+        for one in unraised:
+            self._note_raised(one, inside)
         if failures:
             self._raise(failures[0], failures[1:])
 

@@ -1,31 +1,49 @@
-"""Bulks: consecutive pushes of one thread to one lane that run as one job.
+"""Bulks: consecutive pushes of one thread to one lane that start together.
 
-Invariants: a bulk that may still grow is in ``Scheduler.open``, and known to the thread that adds
-to it. It holds its variables from its first call on, so other threads see its writes as pending. It
-closes at its limit, when its thread pushes to another lane, waits or leaves the scope, and when any
-thread waits or queues behind it; so it holds nobody up for ever.
+Invariants: each call of a bulk enters as any other, so other threads see its writes as pending, and
+waits for one thing more: that the bulk closes. A bulk that may still grow is in ``Scheduler.open``,
+and known to the thread that adds to it. It closes at its limit, when its thread pushes to another
+lane, waits or leaves the scope, and when any thread waits or queues behind it; so it holds nobody
+up for ever.
 """
 
 from collections.abc import Hashable
 
-from gluonish_engine.grants import extend, request
-from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.scheduler import Scheduler
-from gluonish_engine.var import Call, Job
+from gluonish_engine.var import Call
 
-__all__ = ["close", "join"]
+__all__ = ["Bulk", "join"]
 
 
-def join(
-    core: Scheduler,
-    bulk: Job | None,
-    call: Call,
-    lane: WorkerLane,
-    key: Hashable,
-    priority: int,
-    limit: int,
-) -> Job | None:
-    """Add a call to the thread's bulk, or close that and begin another.
+class Bulk:
+    """Calls that start when the bulk is closed (`Scheduler.close`).
+
+    Args:
+        key: Lane key that they are pushed to.
+        priority: Their priority.
+
+    Attributes:
+        calls: Those that have not started.
+        closed: Whether it grows no more.
+    """
+
+    __slots__ = ("calls", "closed", "key", "priority")
+
+    def __init__(self, key: Hashable, priority: int) -> None:
+        self.key = key
+        self.priority = priority
+        self.calls: list[Call] = []
+        self.closed = False
+
+
+def join(core: Scheduler, bulk: Bulk | None, call: Call, limit: int) -> Bulk | None:
+    """Push a call as one of the thread's bulk, or close that and begin another.
+
+    Args:
+        core: The engine's scheduler.
+        bulk: The thread's.
+        call: What is pushed.
+        limit: How many calls a bulk may have.
 
     Returns:
         The bulk that the next call may join, or None.
@@ -33,55 +51,22 @@ def join(
     Raises:
         EngineError: The engine was shut down.
     """
-    fresh = None
-    with core.lock:
-        try:
-            core.reveal()
-            joins = (
-                bulk is not None
-                and bulk.open
-                and (bulk.key, bulk.priority) == (key, priority)
-                and extend(bulk, call.held)
-            )
-            if bulk is None or not joins:
-                core.close(bulk)
-                bulk = fresh = Job([call], dict(call.held), lane, key, priority)
-                _begin(core, bulk)
-            else:
-                core.number(call)
-                bulk.calls.append(call)
-                bulk.flushes += call.flushes
-                core.flushes += call.flushes
-            if len(bulk.calls) >= limit or core.waiters:
-                core.close(bulk)
-            core.settle(core.ready)
-        except BaseException:
-            if fresh is not None and fresh.open and fresh not in core.open:
-                core.withdraw(fresh)  # nobody knows of it yet
-            core.settle_late()
-            raise
-        return bulk if bulk.open else None
-
-
-def close(core: Scheduler, bulk: Job) -> None:
-    """Close one bulk, if it is still open."""
-    with core.lock:
-        try:
-            core.close(bulk)
-            core.settle(core.ready)
-        except BaseException:
-            core.settle_late()
-            raise
-
-
-def _begin(core: Scheduler, bulk: Job) -> None:
-    bulk.open = True
-    bulk.wait = 1
-    core.admit(bulk)
-    request(bulk, core.ready)
-    if bulk.wait > 1:
-        core.close_all()
-    core.open.add(bulk)
-    if bulk.wait > 1 and core.promises:
-        # It may wait for a promise, which what would join it may be needed for.
+    if bulk is not None and (bulk.key, bulk.priority) != (call.key, call.priority):
         core.close(bulk)
+        bulk = None
+    if bulk is None or bulk.closed:
+        bulk = Bulk(call.key, call.priority)
+    core.open[bulk] = None
+    me = (call,)
+    if not bulk.closed:  # a step
+        bulk.calls += me
+        call.wait += 1
+    core.submit(call)
+    if (
+        len(bulk.calls) >= limit
+        or core.waiters
+        # It may wait for a promise, which what would join it may be needed for.
+        or (core.promises and call.wait > 1)
+    ):
+        core.close(bulk)
+    return None if bulk.closed else bulk

@@ -1,5 +1,7 @@
 """create_engine: the engine by its name. Holds no state and no lock."""
 
+import sys
+
 from gluonish_engine.base import Engine
 from gluonish_engine.errors import EngineError
 from gluonish_engine.lifecycle import watch
@@ -38,12 +40,14 @@ def create_engine(
         stack_trace_depth: Frames of the push that an error shows; capturing them costs time at each
             push that is not inline.
         error_type: Class of the errors that the engine raises; made from one message.
-        most_pending: How many jobs (one push, or a bulk) a lane of threads may have: a push beyond
+        most_pending: How many calls a lane of threads may have: a push beyond
             waits until half of them are done, unless it comes from inside an operator or there is
             a promise. So a loop that never waits takes bounded memory.
 
     Raises:
         ValueError: An unknown kind, or a number out of range.
+        EngineError: An engine with threads in a Python that runs without its global lock, on which
+            their bookkeeping relies (`gluonish_engine.scheduler`).
     """
     if kind not in _KINDS:
         raise ValueError(f"create_engine: expected kind in {', '.join(_KINDS)}, got {kind!r}")
@@ -67,6 +71,11 @@ def create_engine(
     if kind == "NaiveEngine":
         engine = NaiveEngine(stack_trace_depth, error_type)
     else:
+        if not getattr(sys, "_is_gil_enabled", lambda: True)():
+            raise EngineError(
+                f"create_engine: expected a Python with its global lock for {kind}, got one "
+                "without; set PYTHON_GIL=1, or MXNET_ENGINE_TYPE=NaiveEngine"
+            )
         per_device = kind == "ThreadedEnginePerDevice"
         engine = ThreadedEngine(workers, per_device, stack_trace_depth, error_type, most_pending)
     watch(engine)

@@ -3,11 +3,14 @@
 What is still pending after a while, or because an operator itself forks, carries an error in the
 child.
 
-Invariants: between `take` and `release` (in the parent) or `start_clean` (in the child) the forking
-thread holds the scheduler's lock.
+Invariants: between `take` and `release` (in the parent) or `start_clean` (in the child) the bar of
+the scheduler is down: pushes of other threads wait, but for those of operators, which the fork may
+be waiting for. The hold counts as one more that is pending, so that no push begins unseen.
 """
 
+import threading
 import time
+from typing import Any
 
 from gluonish_engine.errors import EngineError, Failure
 from gluonish_engine.idle import wait_idle
@@ -17,50 +20,75 @@ from gluonish_engine.var import Frame, frames_of, reclaim
 __all__ = ["ForkHold"]
 
 _FORK_S = 10.0
+_LOOK_S = 0.001
 
 
 class ForkHold:
-    """Holds a scheduler's lock across a fork."""
+    """Holds pushes back across a fork.
 
-    __slots__ = ("_core", "_holds")
+    Args:
+        core: The engine's scheduler.
+        thread: Its state by thread.
+    """
 
-    def __init__(self, core: Scheduler) -> None:
+    __slots__ = ("_core", "_holder", "_thread")
+
+    def __init__(self, core: Scheduler, thread: Any) -> None:
         self._core = core
-        self._holds = False
+        self._thread = thread
+        self._holder = 0
+        core.await_bar = self._await_bar
 
     def take(self, inside: bool) -> None:
-        """Wait (at most 10 s) until nothing is pending, and take the lock.
+        """Hold pushes back, and wait (at most 10 s) until nothing is pending.
 
         Args:
             inside: Whether an operator forks, for whose end nobody can wait.
         """
-        core = self._core
-        deadline = time.monotonic() + _FORK_S
-        while True:
-            if not inside:
-                wait_idle(core, max(0.0, deadline - time.monotonic()))
-            core.lock.acquire()
-            core.reveal()
-            if inside or not core.pending or time.monotonic() >= deadline:
-                self._holds = True
-                return
-            core.lock.release()
+        core, me = self._core, threading.get_ident()
+        while self._holder != me:
+            if not self._holder:  # a step
+                self._holder = me
+                core.barred = True
+                core.pending += 1
+                break
+            time.sleep(_LOOK_S)  # another thread forks
+        core.catch_up()
+        if not inside:
+            wait_idle(core, _FORK_S, held=1)
+
+    def own(self) -> int:
+        """Return how much of what is pending is the calling thread's own hold."""
+        return int(self._holder == threading.get_ident())
 
     def release(self) -> None:
-        """Give the lock back, in the parent."""
-        if self._holds:
-            self._holds = False
-            self._core.lock.release()
+        """Let pushes pass again, in the parent."""
+        core, own = self._core, self.own()
+        if own and self._holder:  # a step
+            self._holder = 0
+            core.barred = core.closed
+            core.pending -= 1
+        core.tell_all()
 
     def start_clean(self, running: Frame | None) -> None:
-        """Make new locks and fail what is still pending, in the child.
+        """Forget what is pending, and leave failures for it, in the child.
 
         Args:
             running: The operators that the forking thread is inside of.
         """
-        self._holds = False
-        if self._core.pending:
+        self._holder = 0
+        core = self._core
+        core.barred = core.closed
+        if core.pending > 1:
             failure = Failure("fork", EngineError("the value was pending at the fork"), 0)
             failure.raised = True
             reclaim(failure, running)
-        self._core.reset(len(list(frames_of(running))))
+        core.reset(len(frames_of(running)))
+
+    def _await_bar(self) -> bool:
+        """Wait until the bar is up; whether the caller may pass below it."""
+        if self._thread.state.running is not None or self.own():
+            return True
+        while self._holder:
+            time.sleep(_LOOK_S)
+        return False

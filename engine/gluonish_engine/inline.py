@@ -1,18 +1,18 @@
 """Inline operators: those that the pushing thread runs itself, because their variables are free.
 
-Invariants: from its push to its end, a frame (what the operator reads and writes, and the frame
-around it) is ``quiet`` in the scheduler, or one of its ``inline`` ones, or, after Ctrl-C in the
-middle of a step from the one to the other, neither: then nothing is marked, so nothing is to be
-let go. Whatever is raised in the thread, in the operator or beside it, ends in `_end`, which can
-find each of these; so a variable stays held only if a second interrupt follows within that.
+Invariants: from its push to its end, a frame (what the operator reads and writes, and what is
+around it) is what its thread is inside of, and ``quiet`` in the scheduler or one of its ``inline``
+ones. Each begins and ends with the other, in one step. An operator that raised, or whose end
+something interrupted, becomes one of the scheduler's ``orphans`` in the same step.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from gluonish_engine.base import Engine
 from gluonish_engine.errors import Failure
 from gluonish_engine.scheduler import Scheduler
-from gluonish_engine.var import Frame, Var, skip, standing_failure
+from gluonish_engine.var import Held, Var, skip, standing_failure
 
 __all__ = ["InlineOperators"]
 
@@ -42,82 +42,125 @@ class InlineOperators:
         sequence = 0
         ended = False
         try:
-            with core.lock:
-                if core.quiet:
-                    core.reveal()
-                # With nothing pending no variable is held or queued for, and none carries an error
-                # before the first failure, so an operator of hundreds need not look at each.
-                looks = core.pending or Failure.happened or engine._stream_lanes
-                if looks and not self._is_free(
-                    reads, writes, engine._raises if local.raises is None else local.raises
-                ):
+            # With nothing pending no variable is held or queued for, and none carries an error
+            # before the first failure, so an operator of hundreds need not look at each.
+            pushes = core.pushes
+            looks = Failure.happened or engine._stream_lanes
+            if looks and not core.pending and not self._is_free(reads, writes, local):
+                return False
+            if core.pending or core.quiet is not None or core.pushes != pushes:
+                sequence = self._begin(frame, local)
+                if not sequence:
                     return False
-                for var in writes:
-                    var.version += 1
-                sequence = next(core.sequence)
-                if core.pending:
-                    core.hold(frame)
-                else:
-                    core.quiet[0] = frame
-            local.running = frame
+            else:  # a step
+                core.quiet = frame
+                core.pushes = sequence = pushes + 1
+                local.running = frame
+            for var in writes:
+                var.version += 1
             fn()
             ended = True
-            local.running = outer
-            if core.quiet.pop(0, None) is None:
-                with core.lock:
-                    for var in writes:
-                        var.error = None
-                    core.let_go(frame)
+            if core.quiet is frame:  # a step
+                core.quiet = None
+                local.running = outer
+            else:
+                self._end(frame, local)
         except BaseException as error:
-            local.running = outer
-            if not sequence:
+            if local.running is not frame:  # it has not begun, or has ended
                 raise
-            if self._end(frame, name, sequence, None if ended else error) or ended:
+            orphan = (frame, name, sequence, None if ended else error)
+            core.orphans += ((self._end_orphan, orphan),)
+            local.running = outer
+            core.bury()
+            if ended or not isinstance(error, Exception):
                 raise
         return True
 
-    def _end(self, frame: Frame, name: str, sequence: int, error: BaseException | None) -> bool:
-        """End an operator that raised, or whose end an exception interrupted.
+    def _begin(self, frame: Any, local: Any) -> int:
+        """Begin an operator if its variables are free, though something is pending or failed.
+
+        Returns:
+            Its place among all pushes; 0: it has not begun.
+        """
+        core, key = self._core, id(frame)
+        while True:
+            core.catch_up()
+            pushes = core.pushes
+            if core.barred or not self._is_free(frame[0], frame[1], local):
+                return 0
+            held = Held(frame[0], frame[1]) if core.pending else None
+            # A step; nobody has entered since `pushes` was read, so all of it is still free.
+            if core.pushes == pushes and core.quiet is None is core.entering:
+                if held is not None:
+                    core.entering = held
+                    core.pushes = held.sequence = pushes + 1
+                    core.pending += 1
+                    core.inline[key] = held
+                    local.running = frame
+                    break
+                if not core.pending:
+                    core.quiet = frame
+                    core.pushes = pushes + 1
+                    local.running = frame
+                    return pushes + 1
+        core.help(held)
+        return pushes + 1
+
+    def _end(self, frame: Any, local: Any) -> None:
+        """End an operator that ran and is marked."""
+        if Failure.happened:
+            for var in frame[1]:
+                var.error = None
+        core, key = self._core, id(frame)
+        held = core.inline[key]
+        # A step.
+        core.leaving[held] = None
+        del core.inline[key]
+        local.running = frame[2]
+        core.let_go(held)
+
+    def _end_orphan(self, frame: Any, name: str, sequence: int, error: Any) -> None:
+        """End an operator that raised, or whose end was interrupted.
 
         An interrupt of the program (Ctrl-C) counts as if the operator had been skipped; see
         `Stale`.
-
-        Args:
-            frame: The operator's.
-            name: Its name.
-            sequence: Place of its push.
-            error: What it raised; None: it ended.
-
-        Returns:
-            Whether what it raised belongs to the program.
         """
-        core, engine = self._core, self._engine
-        reads, writes, outer = frame
-        interrupts = error is not None and not isinstance(error, Exception)
-        failure = None
         if error is not None:
-            failure = engine._fail(name, error, sequence, engine._where())
-            if interrupts:
-                engine._note_raised(failure, outer is not None)
-        with core.lock:
-            if core.quiet.get(0) is frame:
-                core.reveal()
-            if interrupts and failure is not None:
-                skip(reads, writes, failure)
-            elif failure is not None or id(frame) in core.inline:
-                for var in writes:
-                    var.error = failure
-            core.let_go(frame)
-        return interrupts
+            self._leave_failure(frame, name, sequence, error)
+        self._let_go(frame)
 
-    def _is_free(self, reads: Sequence[Var], writes: Sequence[Var], raises: int) -> bool:
-        """Whether an inline operator may have these variables now; under the lock.
+    def _leave_failure(self, frame: Any, name: str, sequence: int, error: BaseException) -> None:
+        engine = self._engine
+        reads, writes, outer = frame
+        failure = engine._fail(name, error, sequence, engine._where())
+        if isinstance(error, Exception):
+            for var in writes:
+                var.error = failure
+        else:
+            engine._note_raised(failure, outer is not None)
+            skip(reads, writes, failure)
+
+    def _let_go(self, frame: Any) -> None:
+        core, key = self._core, id(frame)
+        if core.quiet is frame:  # a step
+            core.quiet = None
+            return
+        held = core.inline.get(key)
+        if held is not None and key in core.inline:  # a step
+            core.leaving[held] = None
+            del core.inline[key]
+        if held is not None:
+            core.let_go(held)
+
+    def _is_free(self, reads: Sequence[Var], writes: Sequence[Var], local: Any) -> bool:
+        """Whether an inline operator may have these variables now.
 
         Args:
             reads: Variables that it reads.
             writes: Variables that it writes.
-            raises: How many raises its push comes after.
+            local: The state of its thread.
         """
+        raises = self._engine._raises if local.raises is None else local.raises
         for var in reads:
             if (
                 var.active < 0
@@ -132,11 +175,12 @@ class InlineOperators:
         return True
 
     def _stands(self, var: Var, raises: int) -> bool:
-        """Whether a variable's error keeps a push from being inline, under the lock.
+        """Whether a variable's error keeps a push from being inline.
 
         A stale mark that stands no more is taken away while nothing is pending: then whoever comes
         to the variable from now on was pushed after the raise, too.
         """
-        if not self._core.pending and standing_failure((var,), raises) is None:
+        stands = standing_failure((var,), raises) is not None
+        if not stands and not self._core.pending:  # a step
             var.error = None
         return var.error is not None

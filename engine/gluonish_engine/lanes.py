@@ -1,23 +1,24 @@
 """Worker lanes: the tasks that are ready to run, and the number of threads that run them.
 
-Invariants: the engine's lock guards every field but ``tokens``. ``line`` has ready tasks of
-priority 0 in push order; those that cannot go to its end are in ``heap``. ``idle`` is at least the
-number of threads that wait for a token and have not been given one; a thread that gets a token and
-finds no task, because another was quicker, waits again. ``load`` counts the tasks from ready to
-done, ``backlog`` those from push to done: while it is above ``limit``, pushes block; see
-`gluonish_engine.scheduler`. A thread that blocks inside a task is replaced by a spare one until it
-comes back; then one thread too many is left, counted by ``surplus``, and the next to finish a task
-goes.
+Invariants: fields change in steps (`gluonish_engine.scheduler`). ``first`` to ``last`` are the
+tasks that are ready, in the order in which they became so, linked by ``Task.next``; ``ranked``
+counts those of them that have a priority. A thread that finds one moves these to ``heap``, which
+only that and `take` touch. ``idle`` is at least the number of threads that wait for a token and
+have not been given one; a thread that gets a token and finds no task, because another was quicker,
+waits again. ``load`` counts the tasks from ready to done, ``backlog`` those from push to done:
+while it is above ``limit``, pushes block. A thread that blocks inside a task is replaced by a spare
+one until it comes back; then one thread too many is left, counted by ``surplus``, and the next to
+finish a task goes. ``threads`` are those that were started, some of which may have ended.
 """
 
 import heapq
-from collections import deque
+import threading
 from collections.abc import Hashable
 from queue import SimpleQueue
 from typing import Any
 
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Task
+from gluonish_engine.var import Call, Task
 
 __all__ = ["WorkerLane"]
 
@@ -34,17 +35,20 @@ class WorkerLane:
 
     __slots__ = (
         "backlog",
+        "first",
         "heap",
         "idle",
         "key",
+        "last",
         "limit",
-        "line",
         "load",
         "low",
+        "ranked",
         "started",
         "stopped",
         "stream",
         "surplus",
+        "threads",
         "tokens",
         "workers",
     )
@@ -63,23 +67,14 @@ class WorkerLane:
         self.backlog = 0
         self.surplus = 0
         self.idle = 0
-        self.line: deque[Task] = deque()
+        self.ranked = 0
+        self.first: Any = None
+        self.last: Any = None
         self.heap: list[tuple[int, int, Task]] = []
         self.tokens: SimpleQueue[None] = SimpleQueue()
+        self.threads: list[threading.Thread] = []
 
-    def add(self, task: Task) -> None:
-        """Queue a ready task: the highest priority first, then in push order."""
-        self.load += 1
-        line = self.line
-        if not task.priority and (not line or line[-1].sequence < task.sequence):
-            line.append(task)
-        else:
-            heapq.heappush(self.heap, (-task.priority, task.sequence, task))
-        if self.idle:
-            self.idle -= 1
-            self.tokens.put(None)
-
-    def take(self, state: Any) -> Task | None:
+    def take(self, state: Any) -> Call | None:
         """Return the next task; without one, count the calling thread as idle.
 
         A thread that finds none and is not told to stop waits for a token then.
@@ -87,36 +82,55 @@ class WorkerLane:
         Args:
             state: The thread's, whose ``task`` it becomes before the lane loses it.
         """
-        line, heap = self.line, self.heap
-        if heap and (not line or heap[0][:2] < (0, line[0].sequence)):
-            state.task = heap[0][2]
-            heapq.heappop(heap)
-        elif line:
-            state.task = line[0]
-            del line[0]
+        if self.ranked or self.heap:
+            return self._take_ranked(state)
+        task = self.first
+        if task is not None:  # a step
+            state.task = state.running = task
+            self.first = task.next
+            if self.first is None:
+                self.last = None
+            task.next = None
         elif not self.stopped:
             self.idle += 1
-        task: Task | None = state.task
-        return task
+        return state.task  # type: ignore[no-any-return]
 
-    def has(self, task: Task) -> bool:
-        """Whether a task waits here to be taken."""
-        return task in self.line or any(task is other for *_, other in self.heap)
-
-    def remove(self, task: Task) -> None:
-        """Take a task out that was added."""
-        self.load -= 1
-        if task in self.line:
-            self.line.remove(task)
-        else:
-            self.heap[:] = [entry for entry in self.heap if entry[2] is not task]
-            heapq.heapify(self.heap)
+    def _take_ranked(self, state: Any) -> Call | None:
+        """Take the one of the highest priority, of equal ones the one that was pushed first."""
+        while self.first is not None:
+            task = self.first
+            entry = (-task.priority, task.sequence, task)
+            if self.first is task:  # a step, up to the call
+                self.first = task.next
+                if self.first is None:
+                    self.last = None
+                task.next = None
+                self.ranked -= task.priority != 0
+                heapq.heappush(self.heap, entry)
+        if self.heap:  # a step, up to the call
+            state.task = state.running = self.heap[0][2]
+            heapq.heappop(self.heap)
+        elif not self.stopped:
+            self.idle += 1
+        return state.task  # type: ignore[no-any-return]
 
     def wake(self) -> None:
         """Have every thread that waits look again."""
-        for _ in range(self.idle):
+        for _ in range(max(self.idle, self.workers)):
             self.tokens.put(None)
         self.idle = 0
+
+    def wake_again(self) -> bool:
+        """Wake threads for tasks that nobody was told of, if that seems to have happened.
+
+        Returns:
+            Whether there are such tasks and no thread is left that could hear of it.
+        """
+        if self.first is None:
+            return False
+        if self.tokens.empty():
+            self.wake()
+        return not any(thread.is_alive() for thread in self.threads)
 
     def stop(self) -> None:
         """Tell every thread to end when it finds no task; none may be added any more."""
@@ -125,14 +139,11 @@ class WorkerLane:
 
     def leaves(self) -> bool:
         """Whether the thread that has just finished a task is one too many, and counts it off."""
-        if not self.surplus:
-            return False
-        self.surplus -= 1
-        return True
+        if self.surplus > 0:  # a step
+            self.surplus -= 1
+            return True
+        return False
 
     def needs_spare(self) -> bool:
         """Note that a thread will block inside a task; whether a new thread has to step in."""
-        if self.surplus:
-            self.surplus -= 1
-            return False
-        return True
+        return not self.leaves()

@@ -47,4 +47,7 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=_after_fork_in_parent,
         after_in_child=_after_fork_in_child,
     )
+    # Once more: Python only prints an interrupt that comes in the first, and pushes would wait for
+    # ever. Where all is well it does nothing.
+    os.register_at_fork(after_in_parent=_after_fork_in_parent)
 atexit.register(_at_exit)

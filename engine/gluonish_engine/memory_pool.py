@@ -8,7 +8,9 @@ allocation gets; blocks of one size serve one another.
 Invariants: ``_lock`` guards the free blocks and the counts; no source is called with it held. A
 block comes back by one append to ``_returned``, whatever the thread was doing at that moment (the
 garbage collector may run anywhere), and whoever takes next sorts it in. A block is given out once
-until it comes back.
+until it comes back. The thread that holds the lock may take it again, in a handler or a destructor
+that makes arrays: between reading and writing a count, or looking for a block and taking it out,
+nothing else is called.
 """
 
 import threading
@@ -125,7 +127,7 @@ class MemoryPool(Generic[Raw]):
         self._source = source
         self._sizes = sizes
         self._reserve = reserve
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._returned: deque[Block[Raw]] = deque()
         self._free: dict[tuple[Hashable, int], list[Block[Raw]]] = {}
         self._used = self._held = self._peak_used = self._peak_reserved = self._allocations = 0
@@ -193,8 +195,11 @@ class MemoryPool(Generic[Raw]):
 
     def _sort_in(self) -> None:
         """Make the blocks that came back free; a pool that keeps none only counts them."""
-        while self._returned:
-            block = self._returned.popleft()
+        while True:
+            try:  # a loop turns where others may come: no look before it is taken out
+                block = self._returned.popleft()
+            except IndexError:
+                return
             self._used -= block.nbytes
             if self._sizes is not None:
                 self._held += block.nbytes
@@ -202,5 +207,7 @@ class MemoryPool(Generic[Raw]):
 
     def _count_used(self, size: int) -> None:
         self._used += size
-        self._peak_used = max(self._peak_used, self._used)
-        self._peak_reserved = max(self._peak_reserved, self._used + self._held)
+        if self._used > self._peak_used:
+            self._peak_used = self._used
+        if self._used + self._held > self._peak_reserved:
+            self._peak_reserved = self._used + self._held

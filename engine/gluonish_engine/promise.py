@@ -1,17 +1,17 @@
 """Promise: a variable whose writer is known later than its readers.
 
 Invariants: a promise holds its variable for writing from the start, as a job that runs would, so
-that whoever reads the variable queues behind it. ``Scheduler.promises`` has every promise that
-still holds its variable; whoever takes it out of there, under the scheduler's lock, lets go of the
-variable, so that happens once. A fork's child has none.
+that whoever reads the variable queues behind it. ``Scheduler.promises`` has what every promise
+holds; whoever takes it out of there lets go of the variable in the same step, so that happens once.
+A promise that nobody has any more fails. A fork's child has none.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from gluonish_engine.errors import Failure
+from gluonish_engine.errors import EngineError, Failure
 from gluonish_engine.scheduler import Scheduler
-from gluonish_engine.var import Call, Job, Var, standing_failure, waits_for
+from gluonish_engine.var import Call, Held, Var, standing_failure, waits_for
 
 __all__ = ["Promise"]
 
@@ -33,7 +33,7 @@ class Promise:
         settle: Blocks until no stream writes these variables any more.
     """
 
-    __slots__ = ("_core", "_failed", "_job", "_kept", "_settle", "_submit", "_var")
+    __slots__ = ("_core", "_failed", "_held", "_kept", "_settle", "_submit", "_var")
 
     def __init__(
         self,
@@ -48,14 +48,14 @@ class Promise:
         self._submit = submit
         self._failed = failed
         self._settle = settle
-        self._job = Job([], {var: True})
+        self._held = Held((), (var,))
         self._kept: Call | None = None
-        core.hold_promise(self, self._job)
+        core.hold_promise(self._held)
 
     @property
     def pending(self) -> bool:
         """Whether the variable is still held."""
-        return self in self._core.promises
+        return self._held in self._core.promises
 
     def keep(self, call: Call) -> None:
         """Run a call that writes the variable, and let go of it then, whether the call failed or
@@ -89,15 +89,15 @@ class Promise:
 
     def stuck(self) -> bool:
         """Whether it is kept by a call that cannot start before it lets go: that will never be."""
-        with self._core.lock:
-            kept = self._kept
-            if kept is None or not kept.wait:
-                return False
-            return waits_for(kept, ((), (self._var,), None))
+        kept = self._kept
+        if kept is None or not kept.wait:
+            return False
+        return waits_for(kept, ((), (self._var,), None))
 
     def _let_go(self, failure: Failure | None) -> None:
-        with self._core.lock:
-            if self in self._core.promises:
-                self._core.promises.discard(self)
-                self._var.error = failure
-                self._core.finish(self._job)
+        self._core.drop_promise(self._held, failure)
+
+    def __del__(self) -> None:
+        # The last attribute that is set; an interrupt may have come before.
+        if getattr(self, "_kept", self) is None and self.pending:
+            self.fail("promise", EngineError("nobody can keep it any more"))

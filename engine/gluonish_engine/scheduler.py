@@ -1,387 +1,460 @@
-"""Scheduler: the one lock of a threaded engine, and what is pending under it.
+"""Scheduler: what is pending in a threaded engine, and who holds or waits for which variable.
 
-Invariants:
+There is no lock. CPython gives the interpreter to another thread, runs a signal's handler and
+raises what another thread or the user (Ctrl-C) wants raised in this one at a few places only: at
+the beginning of a function, behind a call, and at a jump backward, which ends a turn of a loop. The
+garbage collector, which runs destructors, may also come where a tuple, list, dict or iterator is
+made. What is written between two such places is a *step*: it happens wholly or, seen from every
+other piece of code, not yet. (So no loop tests its condition in the line of its ``while``: that is
+done behind the jump.) `tests/engine/test_interleavings.py` lets something else happen at each of
+these places, and `tests/engine/test_steps.py` reads the compiled code of each step.
 
-- ``lock`` guards the queues of all variables and jobs (`gluonish_engine.var`), all worker lanes
-  (`gluonish_engine.lanes`) and every field here. It is held for bookkeeping only: no operator,
-  hook, stream or thread start is called under it.
-- ``pending`` counts what was pushed and is not done: jobs, launches and inline operators, but not
-  host waits. ``flushes`` counts the pending operators that write files.
-- A job gets into the heap of its lane, or its gate is opened, when all its variables are granted to
-  it, and once. Whoever takes it from there runs it and then calls `finish`, whether it raised or
-  not.
-- ``open`` holds the bulks that may still grow (`gluonish_engine.bulks`).
-- ``promises`` holds the promises (`gluonish_engine.promise`) whose variables are held; each counts
-  as pending.
-- ``waiters`` counts the threads in `gluonish_engine.idle`, which wait on the condition ``idle``;
-  while there is one, no bulk stays open.
-- ``ready`` has tasks that were granted and are not in their lane yet; it is empty when the lock is
-  free. An exception that is raised in a thread under the lock (see `gluonish_engine.grants`) goes
-  on when what it interrupted is undone or done: pushes and waits are taken back, but what lets go
-  is brought to its end (`finish_late`, `settle_late`, `let_go`).
-- ``inline`` has the inline operators whose variables are marked, by their frames' ids; each counts
-  as pending.
-- ``quiet`` holds, at key 0, the inline operator that nobody has to know of yet: it began while
-  nothing was pending, its variables are not marked, and ``pending`` does not count it. So it costs
-  the same whatever the number of its variables. Who adds to ``pending``, queues for variables or
-  waits calls `reveal` first, and then it is as any other: ``quiet`` is empty while something is
-  pending. It is put there under the lock; taking it off, which is one step of the interpreter,
-  decides whether the thread that runs it or `reveal` goes on with it.
+So a handler or a destructor that works with arrays in the middle of the engine's code meets a
+scheduler that is consistent, with work begun that it can finish by itself; so does another thread.
+Nothing is ever undone: what was begun is brought to its end by whoever comes next (`catch_up`), and
+if the one who began comes back, there is nothing left for it to do.
+
+Invariants between steps:
+
+- A task *enters* (takes its variables, or queues for them) while it is ``entering``, one task at a
+  time, so that no two stand in different orders in two queues. Whoever finds it there helps it.
+  ``Task.rest`` is one iterator for all who help, and each turn of it is a step.
+- A task that ran *lets go* while it is in ``leaving``, by ``Task.back`` in the same way. A variable
+  that is in ``freed`` may have a queue whose head can be granted.
+- ``first`` to ``last`` are the tasks that were granted and not brought to their lane or gate yet,
+  linked by ``Task.next``.
+- ``pending`` counts what was pushed and is not done: calls, promises, inline operators that are
+  marked, and a fork that holds pushes back; but not host waits. ``blocked`` counts those of them
+  that wait for variables or in an open bulk. ``flushes`` counts those that write files.
+- ``pushes`` counts the tasks that began to enter; a task's ``sequence`` is its number.
+- ``quiet`` is the inline operator that nobody has to know of yet: it began while nothing was
+  pending, its variables are not marked, and ``pending`` does not count it. So it costs the same
+  whatever the number of its variables. Whoever enters, queues or waits calls `reveal` first, and
+  then it is as any other: in ``inline``, by the number of its frame. ``quiet`` is None while
+  something is pending.
+- ``orphans`` holds operators that their threads could not end, because something was raised: what
+  to call to end each, with its arguments. So an operator is ended even where nothing more can be
+  called, as at the limit of recursion.
+- ``open`` holds the bulks that may still grow, ``promises`` the promises whose variables are held,
+  and ``waiters`` the gates of the threads in `gluonish_engine.idle`.
+- ``stuck`` counts the operators around the threads that wait for everything from inside.
+- ``barred``: pushes have to ask `pass_bar`, because the engine is closed or the process
+  forks.
 """
 
-import itertools
-import threading
-from collections import deque
-from typing import Any, cast
+import contextlib
+from collections.abc import Callable
+from typing import Any
 
-from gluonish_engine import grants
-from gluonish_engine.errors import EngineError
-from gluonish_engine.grants import grant, release, request, take_back, unmark
-from gluonish_engine.var import Call, Frame, Job, Task, waits_for
+from gluonish_engine.errors import EngineError, Failure
+from gluonish_engine.var import Call, Frame, Held, HostWait, Task, Var
 
 __all__ = ["Scheduler"]
 
+_FRONT = slice(0, 0)
+
 
 class Scheduler:
-    """Decides when a job may run; it runs none itself."""
+    """Decides when a task may run; it runs none itself."""
 
     __slots__ = (
+        "await_bar",
+        "barred",
+        "blocked",
         "closed",
+        "entering",
+        "first",
         "flushes",
-        "idle",
+        "freed",
         "inline",
-        "lock",
+        "lanes",
+        "last",
+        "leaving",
         "open",
+        "orphans",
         "pending",
         "promises",
+        "pushes",
         "quiet",
-        "ready",
-        "sequence",
+        "revive",
+        "stuck",
         "waiters",
     )
 
     def __init__(self) -> None:
-        self.sequence = itertools.count(1)
-        self.closed = False
+        self.closed = self.barred = False
+        self.pushes = 0
+        # Set by those who know how: `gluonish_engine.forking` and `workers`.
+        self.await_bar: Any = None
+        self.revive: Any = None
         self.reset(0)
 
     def reset(self, pending: int) -> None:
-        """Forget all jobs but the ``pending`` ones of the calling thread; for a fork's child."""
-        self.lock = threading.Lock()
-        self.idle = threading.Condition(self.lock)
+        """Forget all tasks but the ``pending`` ones of the calling thread; for a fork's child."""
         self.pending = pending
-        self.flushes = 0
-        self.waiters = 0
-        self.quiet: dict[int, Frame] = {}
-        self.inline: dict[int, Frame] = {}
-        self.open: set[Job] = set()
-        self.promises: set[Any] = set()
-        self.ready: list[Task] = []
+        self.blocked = self.flushes = self.stuck = 0
+        self.entering: Task | None = None
+        self.leaving: dict[Task, None] = {}
+        self.freed: dict[Var, None] = {}
+        self.first: Task | None = None
+        self.last: Task | None = None
+        self.quiet: Frame | None = None
+        self.inline: dict[int, Held] = {}
+        self.orphans: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
+        self.open: dict[Any, None] = {}
+        self.promises: dict[Held, None] = {}
+        self.waiters: list[Any] = []
+        self.lanes: list[Any] = []
 
     def submit(self, call: Call) -> None:
-        """Queue a call for its lane.
+        """Let a call enter: it holds or queues for its variables afterwards.
 
         Raises:
             EngineError: The engine was shut down.
         """
-        lane = call.lane
-        with self.lock:
-            if self.quiet:
+        for var in call.writes:
+            var.version += 1
+        call.rest = iter(call.held.items())
+        passed = False
+        while True:
+            other = self.entering
+            if other is not None:
+                self.help(other)
+            elif self.quiet is not None:
                 self.reveal()
-            if self.closed:
-                raise EngineError("push: expected a running engine, got one that was shut down")
-            call.sequence = next(self.sequence)
-            for var in call.writes:
-                var.version += 1
-            taken = wait = 0
-            try:
-                # `request`, written out: this is the path of every push to a lane.
-                for var, write in call.held.items():
-                    if var.queue is not None:
-                        wait += 1
-                        var.queue.append(call)
-                    elif var.active if write else var.active < 0:
-                        wait += 1
-                        var.queue = deque((call,))
-                    else:
-                        var.active = -1 if write else var.active + 1
-                    taken += 1
-                call.wait = wait
-                if wait:
-                    pass
-                elif call.priority or lane.heap or lane.idle:
-                    lane.add(call)
-                else:  # likewise
-                    lane.load += 1
-                    lane.line.append(call)
-            except BaseException:
-                if lane.has(call):
-                    lane.remove(call)
-                take_back(call, taken, self.ready)
-                self.settle_late()
-                raise
-            self.pending += 1
-            self.flushes += call.flushes
-            lane.backlog += 1
-            if wait and self.open:
-                self.close_all()
-
-    def hold_promise(self, promise: Any, job: Job) -> None:
-        """Let a promise's job, whose variables nothing is pending on, hold them until `finish`.
-
-        Raises:
-            EngineError: The engine was shut down, or a variable is in use.
-        """
-        with self.lock:
-            self.reveal()
-            if self.closed:
-                raise EngineError("promise: expected a running engine, got one that was shut down")
-            if any(var.active or var.queue for var in job.held):
-                raise EngineError("promise: expected a variable without pending work, got one with")
-            for var in job.held:
-                var.version += 1
-            request(job, self.ready)
-            self.promises.add(promise)
-            self.pending += 1
-            if self.waiters:
-                self.idle.notify_all()
-
-    def close(self, bulk: Job | None) -> None:
-        """Close a bulk, if there is one that is open, under the lock; `settle` starts it."""
-        if bulk is None:
-            return
-        if bulk.open:
-            bulk.open = False
-            bulk.wait -= 1
-            if not bulk.wait:
-                self.ready.append(bulk)
-        self.open.discard(bulk)
-
-    def close_all(self) -> None:
-        """Close every bulk, under the lock."""
-        try:
-            for bulk in list(self.open):
-                self.close(bulk)
-            self.settle(self.ready)
-        except BaseException:
-            self.settle_late()
-            raise
-
-    def enter(self, job: Job, frame: Frame | None) -> bool:
-        """Queue a job for which the calling thread will wait at the gate.
-
-        Whatever this raises, the caller calls `abandon` then.
-
-        Args:
-            job: A host wait, or a job that the thread itself will run.
-            frame: The operators inside which the thread waits.
-
-        Returns:
-            Whether it was granted at once, so that there is nothing to wait for.
-
-        Raises:
-            EngineError: The wait would never end, or the engine was shut down.
-        """
-        job.owner = frame
-        with self.lock:
-            self.reveal()
-            if job.calls:
-                self.admit(job)
-            job.gate = threading.Lock()
-            request(job, self.ready)
-            granted = not job.wait
-            if not granted:
-                job.gate.acquire()
-                self.close_all()
-                if frame is not None and job.wait > 0 and waits_for(job, frame):
-                    raise EngineError(
-                        "wait: expected work that can end, "
-                        "got work that waits for this very operator"
-                    )
-            elif not job.calls:
-                release(job, self.ready)
-                self.settle(self.ready)
-            return granted
-
-    def abandon(self, job: Job) -> None:
-        """Take back a job that `enter` or its thread left early."""
-        with self.lock:
-            if job.calls or job.wait > 0:
-                self.withdraw(job)
-            elif job.asked:
-                release(job, self.ready)
-            self.settle_late()
-
-    def settle(self, ready: list[Task]) -> None:
-        """Start granted tasks, under the lock; host waits let go at once, so others become ready.
-
-        Tasks without a lane are jobs, with a gate.
-
-        Args:
-            ready: The tasks; it is empty afterwards.
-        """
-        while ready:
-            task = ready[0]
-            if task.lane is not None:
-                task.lane.add(task)
+            elif self.barred and not passed:
+                passed = self.pass_bar("push")
             else:
-                job = cast(Job, task)
-                if job.gate.locked():  # not when an exception ended this before
-                    job.gate.release()
-                if not job.calls:
-                    release(job, ready)
-            del ready[0]
+                # The step began where `entering` was read.
+                self.entering = call
+                self.pushes = call.sequence = self.pushes + 1
+                self.pending += 1
+                self.flushes += call.flushes
+                if call.lane is not None:
+                    call.lane.backlog += 1
+                break
+        self.help(call)
 
-    def settle_late(self) -> None:
-        """Do the rest of `settle` after an exception that was raised in this thread, somewhere in
-        it; the lock was not given away meanwhile."""
-        ready = self.ready
-        lanes = {one.lane for one in ready if one.lane is not None}
-        ready[:] = [one for one in ready if one.lane is None or not one.lane.has(one)]
-        self.settle(ready)
-        for lane in lanes:
-            lane.wake()
-
-    def finish(self, task: Task) -> None:
-        """Let go of what a task that ran has held, under the lock."""
-        # `release`, written out: this is the path of every task of a lane. `wait` says how far it
-        # came if an exception is raised in this thread, and `ready` what was granted.
-        ready = self.ready
-        for var, write in task.held.items():
-            var.active = 0 if write else var.active - 1
+    def help(self, task: Task) -> None:
+        """Take the variables of a task that enters, or queue for them, as far as is left."""
+        me, queue_of_me = (task,), [task]
+        for var, write in task.rest:  # each turn is a step
+            queue = var.queue
+            if queue is not None:
+                queue += me
+                task.wait += 1
+            elif var.active if write else var.active < 0:
+                var.queue = queue_of_me
+                task.wait += 1
+                queue_of_me = [task]
+            else:
+                var.active = -1 if write else var.active + 1
+        if self.entering is task:  # a step
+            self.entering = None
             task.wait -= 1
+            if task.wait:
+                self.blocked += 1
+            else:
+                if self.last is None:
+                    self.first = task
+                else:
+                    self.last.next = task
+                self.last = task
+        if task.wait and self.open:
+            self.close_all(task)
+        if self.first is not None:
+            self.settle()
+
+    def settle(self) -> None:
+        """Bring the tasks that were granted to their lanes and gates."""
+        while True:  # each turn is a step, up to a call at its end
+            task = self.first
+            if task is None:
+                return
+            self.first = task.next
+            if self.first is None:
+                self.last = None
+            task.next = None
+            lane = task.lane
+            if lane is not None:
+                lane.load += 1
+                if lane.last is None:
+                    lane.first = task
+                else:
+                    lane.last.next = task
+                lane.last = task
+                lane.ranked += task.priority != 0
+                if lane.idle:
+                    lane.idle -= 1
+                    lane.tokens.put(None)
+            elif task.gate is not None:
+                task.gate.release()
+
+    def leave(self, task: Task) -> None:
+        """Let go of what a task that ran has held."""
+        self.leaving[task] = None
+        self.let_go(task)
+
+    def let_go(self, task: Task) -> None:
+        """Let a task that is in ``leaving`` let go of its variables, as far as is left."""
+        if self.entering is task:
+            self.help(task)
+        if task.back is None:
+            back = iter(task.held.items())
+            if task.back is None:  # a step
+                task.back = back
+        freed = self.freed
+        for var, write in task.back:  # each turn is a step
             if var.queue is not None:
-                grant(var, ready)
-        if ready:
-            self.settle(ready)
-        # `count_off`, likewise.
-        lane = task.lane
-        task.sequence = 0
-        self.flushes -= task.flushes
-        self.pending -= 1
-        if lane is not None:
-            lane.load -= 1
-            lane.backlog -= 1
+                freed[var] = None
+            var.active = 0 if write else var.active - 1
+        if freed:
+            self.grant_freed()
+        if task in self.leaving:  # a step
+            del self.leaving[task]
+            self.pending -= 1
+            self.flushes -= task.flushes
+            lane = task.lane
+            if lane is not None:
+                lane.load -= 1
+                lane.backlog -= 1
         if self.waiters:
             self._tell_waiters(task)
+        if self.first is not None:
+            self.settle()
 
-    def finish_late(self, task: Task) -> None:
-        """Do the rest of `finish` after an exception that was raised in this thread, somewhere in
-        it; the lock was not given away meanwhile."""
-        release(task, self.ready)
-        self.settle_late()
-        if task.sequence:
-            self.count_off(task)
-        elif self.waiters:
-            self.idle.notify_all()
+    def grant_freed(self) -> None:
+        """Hand variables that were let go of to those who queue for them."""
+        for var in list(self.freed):
+            self._grant(var)
 
-    def count_off(self, task: Task) -> None:
-        """Count a task off what is pending, under the lock."""
-        lane = task.lane
-        task.sequence = 0  # counted
-        self.flushes -= task.flushes
-        self.pending -= 1
-        if lane is not None:
-            lane.load -= 1
-            lane.backlog -= 1
-        if self.waiters:
-            self._tell_waiters(task)
+    def _grant(self, var: Var) -> None:
+        """Hand a variable to as many tasks from the head of its queue as may have it now."""
+        while True:  # each turn is a step
+            queue = var.queue
+            if var not in self.freed:
+                return
+            if queue is None:
+                del self.freed[var]
+                return
+            task = queue[0]
+            write = task.held[var]
+            if var.active if write else var.active < 0:
+                del self.freed[var]
+                return
+            if task.sequence:  # a host wait holds nothing
+                var.active = -1 if write else var.active + 1
+            del queue[0]
+            if not queue:
+                var.queue = None
+            task.wait -= 1
+            if not task.wait:
+                if task.sequence:
+                    self.blocked -= 1
+                if self.last is None:
+                    self.first = task
+                else:
+                    self.last.next = task
+                self.last = task
+
+    def enter_wait(self, wait: HostWait) -> None:
+        """Let a host wait queue for its variable, unless it is granted at once."""
+        me, queue_of_me = (wait,), [wait]
+        ((var, write),) = wait.held.items()
+        self.close_all()
+        self.catch_up()
+        if var.queue is not None:  # a step
+            var.queue += me
+            wait.wait = 1
+        elif var.active if write else var.active < 0:
+            var.queue = queue_of_me  # type: ignore[assignment]  # of tasks
+            wait.wait = 1
+
+    def overtake(self, task: Task, later: set[Task]) -> None:
+        """Put a task that waits in front of those that came later.
+
+        It is of the same moment as the running operator inside of which it waits.
+
+        Args:
+            task: What waits.
+            later: Tasks that wait for that operator. What they hold already they queue for again.
+        """
+        for var in list(task.held):
+            queue = var.queue
+            if queue is None or task not in queue:
+                continue
+            for other in later:
+                me = (other,)
+                write = other.held.get(var)
+                if (  # a step
+                    other.wait
+                    and write is not None
+                    and var.queue is queue
+                    and other not in queue
+                    and task in queue
+                ):
+                    var.active = 0 if write else var.active - 1
+                    other.wait += 1
+                    queue[_FRONT] = me
+            me = (task,)
+            # Another thread may have taken it out meanwhile.
+            with contextlib.suppress(ValueError, IndexError):
+                place = queue.index(task)
+                if var.queue is queue and queue[place] is task:  # a step
+                    del queue[place]
+                    queue[_FRONT] = me
+                    self.freed[var] = None
+        self.grant_freed()
+        if self.first is not None:
+            self.settle()
+
+    def hold_promise(self, held: Held) -> None:
+        """Let a promise hold its variable until `drop_promise`.
+
+        Raises:
+            EngineError: The engine was shut down, or the variable is in use.
+        """
+        (var,) = held.held
+        passed = False
+        while True:
+            self.catch_up()
+            if self.barred:
+                passed = self.pass_bar("promise")
+            if var.active or var.queue:
+                raise EngineError("promise: expected a variable without pending work, got one with")
+            if (  # a step
+                self.entering is None and self.quiet is None and (passed or not self.barred)
+            ):
+                self.entering = held
+                self.pushes = held.sequence = self.pushes + 1
+                self.pending += 1
+                self.promises[held] = None
+                var.version += 1
+                break
+        self.help(held)
+        self.tell_all()
+
+    def drop_promise(self, held: Held, failure: Failure | None) -> None:
+        """Let go of a promise's variable, unless that has happened.
+
+        Args:
+            held: What it holds.
+            failure: What becomes of the variable; None: its value is there.
+        """
+        (var,) = held.held
+        if held in self.promises:  # a step
+            del self.promises[held]
+            var.error = failure
+            self.leaving[held] = None
+        self.catch_up()
+
+    def reveal(self) -> None:
+        """Let the quiet operator, if there is one, be seen as any other."""
+        frame = self.quiet
+        if frame is None:
+            return
+        held, key = Held(frame[0], frame[1]), id(frame)  # type: ignore[index]  # inline ones are tuples
+        if self.quiet is frame and self.entering is None:  # a step
+            self.quiet = None
+            self.entering = held
+            self.pushes = held.sequence = self.pushes + 1
+            self.pending += 1
+            self.inline[key] = held
+        if self.entering is held:
+            self.help(held)
+
+    def bury(self) -> None:
+        """End the operators that are orphans."""
+        while True:
+            if not self.orphans:  # a step
+                return
+            orphan = self.orphans[0]
+            del self.orphans[0]
+            end, arguments = orphan
+            try:
+                end(*arguments)
+            except BaseException:
+                self.orphans += (orphan,)
+                raise
+
+    def catch_up(self) -> None:
+        """Bring to its end what any thread has begun here, as far as it can be."""
+        if self.orphans:
+            self.bury()
+        while self.quiet is not None:
+            self.reveal()
+        entering = self.entering
+        if entering is not None:
+            self.help(entering)
+        if self.leaving:
+            for task in list(self.leaving):
+                self.let_go(task)
+        if self.freed:
+            self.grant_freed()
+        if self.first is not None:
+            self.settle()
+
+    def wake_lanes(self) -> None:
+        """Wake the threads of lanes that have tasks; a token is lost where its bringer raised."""
+        for lane in list(self.lanes):
+            if lane.wake_again() and self.revive is not None:
+                self.revive(lane)
+        self.tell_all()
+
+    def close(self, bulk: Any) -> None:
+        """Let the calls of a bulk start, which grows no more."""
+        calls = bulk.calls
+        bulk.closed = True
+        while True:  # each turn is a step
+            if not calls:
+                break
+            call = calls[0]
+            del calls[0]
+            call.wait -= 1
+            if not call.wait:
+                self.blocked -= 1
+                if self.last is None:
+                    self.first = call
+                else:
+                    self.last.next = call
+                self.last = call
+        self.open.pop(bulk, None)
+        if self.first is not None:
+            self.settle()
+
+    def close_all(self, behind: Task | None = None) -> None:
+        """Close every bulk, or those that a task may queue behind: not the one that it is in."""
+        bulks = list(self.open)
+        if behind is not None:
+            others = [bulk for bulk in bulks if behind not in bulk.calls]
+            if len(others) < len(bulks) and behind.wait == 1:
+                return  # its own bulk is all that it waits for
+            bulks = others
+        for bulk in bulks:
+            self.close(bulk)
+
+    def tell_all(self) -> None:
+        """Have every thread that waits until all is done look again."""
+        waiters = self.waiters
+        while True:  # each turn is a step, up to the call
+            if not waiters:
+                return
+            gate = waiters[-1]
+            del waiters[-1]
+            gate.release()
 
     def _tell_waiters(self, task: Task) -> None:
         """Wake the threads that wait, if the end of a task may be what they wait for."""
         lane = task.lane
         if (
-            not self.pending
+            self.pending <= 1
             or (task.flushes and not self.flushes)
             or (lane is not None and lane.backlog == lane.low)
         ):
-            self.idle.notify_all()
+            self.tell_all()
 
-    def reveal(self) -> None:
-        """Let the quiet operator, if there is one, be seen as any other, under the lock."""
-        if self.quiet:
-            frame = self.quiet.pop(0, None)
-            if frame is not None:
-                self.hold(frame)
-
-    def hold(self, frame: Frame) -> None:
-        """Mark what an inline operator reads and writes as held, under the lock; all of it is free.
-
-        A variable in both ends up as written. An exception in the middle comes when all is marked.
-        """
-        reads, key = iter(frame[0]), id(frame)
-        try:
-            for var in reads:
-                var.active += 1
-            for var in frame[1]:
-                var.active = -1
-        except BaseException:
-            for var in reads:
-                var.active += 1
-            for var in frame[1]:
-                var.active = -1
-            self.inline[key] = frame
-            self.pending += 1
-            raise
-        self.inline[key] = frame
-        self.pending += 1
-
-    def let_go(self, frame: Frame) -> None:
-        """Let go of what an inline operator holds, under the lock, unless that is done.
-
-        An exception in the middle comes when all is done.
-        """
-        key = id(frame)
-        reads, writes = iter(frame[0]), iter(frame[1])
-        interrupt = None
-        while key in self.inline:
-            try:
-                if unmark(reads, writes) or interrupt is not None:
-                    for var in (*frame[0], *frame[1]):
-                        grant(var, self.ready)
-                    if interrupt is None:
-                        self.settle(self.ready)
-                    else:
-                        self.settle_late()
-                if self.waiters and self.pending == 1:
-                    self.idle.notify_all()  # they look when the lock is free
-                del self.inline[key]
-                self.pending -= 1
-            except BaseException as error:
-                interrupt = error
-        if interrupt is not None:
-            raise interrupt
-
-    def admit(self, job: Job) -> None:
-        """Count a job with one call as pending, which ``sequence`` says from then on; under the
-        lock.
-
-        Raises:
-            EngineError: The engine was shut down.
-        """
+    def pass_bar(self, who: str) -> bool:
+        """Refuse a push, or make it wait until the bar is up; whether it may pass below the bar."""
         if self.closed:
-            raise EngineError("push: expected a running engine, got one that was shut down")
-        call = job.calls[0]
-        self.number(call)
-        job.sequence = call.sequence
-        job.flushes = call.flushes
-        self.flushes += call.flushes
-        self.pending += 1
-        if job.lane is not None:
-            job.lane.backlog += 1
-
-    def number(self, call: Call) -> None:
-        """Give a push its place among all, and its writes their versions, under the lock."""
-        call.sequence = next(self.sequence)
-        for var in call.writes:
-            var.version += 1
-
-    def withdraw(self, job: Job) -> None:
-        """Take back a job that has not started, as far as it came, under the lock."""
-        if job.asked:
-            job.asked = False
-            grants.withdraw(job, self.ready)
-        if job.sequence:
-            if job.lane is not None:
-                job.lane.load += 1  # where it never was, and `count_off` takes it off
-            self.count_off(job)
+            raise EngineError(f"{who}: expected a running engine, got one that was shut down")
+        return bool(self.await_bar())

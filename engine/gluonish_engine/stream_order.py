@@ -1,14 +1,13 @@
 """StreamOrder: what a launch or a CPU operator must wait for because of streams.
 
-Invariants: `StreamUse` of a variable changes under the scheduler's lock only, and streams are
-called without it. Whoever calls here holds the variables (`gluonish_engine.var`), except for `done`
-and for host waits, which only take finished uses away.
+Invariants: a `StreamUse` changes in steps (`gluonish_engine.scheduler`). Whoever calls here holds
+the variables (`gluonish_engine.var`), except for `done` and for host waits, which only take
+finished uses away.
 """
 
 import contextlib
 from collections.abc import Sequence
 
-from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.streams import StreamLane, StreamUse
 from gluonish_engine.var import Call, Var
 
@@ -16,24 +15,17 @@ __all__ = ["StreamOrder"]
 
 
 class StreamOrder:
-    """Orders launches among streams, and between streams and the host, by events.
-
-    Args:
-        core: The scheduler, for its lock.
-    """
-
-    def __init__(self, core: Scheduler) -> None:
-        self._core = core
+    """Orders launches among streams, and between streams and the host, by events."""
 
     def launch(self, call: Call, lane: StreamLane) -> None:
         """Launch a call on its stream, after the work of other streams that it depends on."""
-        with self._core.lock:
-            before = [
-                use
-                for var, write in call.held.items()
-                if var.stream is not None
-                for use in var.stream.pending(write)
-            ]
+        # What an operator around it holds is not in `held`.
+        held = dict.fromkeys(call.inputs, False) | dict.fromkeys(call.writes, True)
+        before = []
+        for var, write in held.items():
+            use = var.stream
+            if use is not None:
+                before += use.pending(write)
         for other, stamp in before:
             # The own stream keeps its order by itself.
             if other is not lane:
@@ -42,13 +34,11 @@ class StreamOrder:
             lane.stream.launch(call.fn, call.name)
         finally:
             stamp = lane.mark()
-            with self._core.lock:
-                for var, write in call.held.items():
-                    if write:
-                        var.stream = StreamUse((lane, stamp))
-                        continue
-                    if var.stream is None:
-                        var.stream = StreamUse()
+            for var, write in held.items():
+                made = StreamUse((lane, stamp) if write else None)
+                if write or var.stream is None:  # a step
+                    var.stream = made
+                if not write:
                     var.stream.reads[lane] = stamp
 
     def await_call(self, call: Call) -> None:
@@ -79,34 +69,31 @@ class StreamOrder:
         Raises:
             Exception: Whatever the device reports.
         """
-        with self._core.lock:
-            use = var.stream
-            before = [] if use is None else use.pending(write)
+        use = var.stream
+        before = [] if use is None else use.pending(write)
         for lane, stamp in before:
             lane.synchronize(stamp)
         self._retire(var, use, before)
 
     def _retire(self, var: Var, use: StreamUse | None, done: list[tuple[StreamLane, int]]) -> None:
         """Forget finished launches of a variable."""
-        with self._core.lock:
-            if use is None or var.stream is not use:
-                return
-            for lane, stamp in done:
-                if use.write == (lane, stamp):
-                    use.write = None
-                elif use.reads.get(lane) == stamp:
-                    del use.reads[lane]
-            if use.write is None and not use.reads:
-                var.stream = None
+        if use is None:
+            return
+        for lane, stamp in done:  # each turn is a step
+            if use.write is not None and use.write[0] is lane and use.write[1] == stamp:
+                use.write = None
+            elif lane in use.reads and use.reads[lane] == stamp:
+                del use.reads[lane]
+        if var.stream is use and use.write is None and not use.reads:  # a step
+            var.stream = None
 
     def done(self, reads: Sequence[Var], writes: Sequence[Var]) -> bool:
         """Whether a variable was in use by streams and none is any more; does not block."""
         used = [var for var in (*reads, *writes) if var.stream is not None]
         try:
             for var in used:
-                with self._core.lock:
-                    use = var.stream
-                    before = [] if use is None else use.pending(True)
+                use = var.stream
+                before = [] if use is None else use.pending(True)
                 if not all(lane.finished(stamp) for lane, stamp in before):
                     return False
                 self._retire(var, use, before)

@@ -5,13 +5,11 @@ remembers stamps, not events; an event is recorded only when another lane or the
 is going to (`Engine.mark`), and then serves every stamp from the event before up to the newest
 launch before it.
 
-Invariants: a lane's own lock guards its stamps, its events and what it has waited for; the stream
-is never called while the lock is held. ``_events`` has rising stamps, none above ``_launched``;
-``_finished <= _launched``, and both only grow. A `StreamUse` is guarded by the lock of the engine.
+Invariants: all of this changes in steps (`gluonish_engine.scheduler`), without a lock. ``_events``
+has rising stamps, none above ``_launched``; ``_finished <= _launched``, and both only grow.
 """
 
 import itertools
-import threading
 from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol
@@ -69,7 +67,6 @@ class StreamLane:
         self.stream = stream
         self.beside: list[StreamLane] = []
         self._turn = itertools.count()
-        self._lock = threading.Lock()
         self._launched = 0
         self._finished = 0
         self._events: deque[tuple[int, Any]] = deque(maxlen=_MOST_EVENTS)
@@ -84,9 +81,8 @@ class StreamLane:
 
     def mark(self) -> int:
         """Count one launch and return its stamp."""
-        with self._lock:
-            self._launched += 1
-            return self._launched
+        self._launched = stamp = self._launched + 1  # a step
+        return stamp
 
     def newest(self) -> int:
         """Return the stamp of the newest launch, 0 before the first."""
@@ -98,15 +94,13 @@ class StreamLane:
 
     def _behind(self, stamp: int) -> tuple[int, Any]:
         """Return the first event behind launch ``stamp``, and the last launch before that."""
-        with self._lock:
-            for entry in self._events:
-                if entry[0] >= stamp:
-                    return entry
-            covered = self._launched
+        for entry in list(self._events):
+            if entry[0] >= stamp:
+                return entry
+        covered = self._launched
         made = covered, self.stream.record()
-        with self._lock:
-            if not self._events or covered > self._events[-1][0]:
-                self._events.append(made)
+        if not self._events or covered > self._events[-1][0]:  # a step, up to the call
+            self._events.append(made)
         return made
 
     def finished(self, stamp: int) -> bool:
@@ -133,26 +127,29 @@ class StreamLane:
 
     def wait_for(self, other: "StreamLane", stamp: int) -> None:
         """Hold later launches here back until launch ``stamp`` of another lane."""
-        with self._lock:
-            if self._waited.get(other, 0) >= stamp:
-                return
+        if self._waited.get(other, 0) >= stamp:
+            return
         if other._finished < stamp:
             stamp, event = other._behind(stamp)
             self.stream.wait_event(event)
-        with self._lock:
-            self._waited[other] = max(stamp, self._waited.get(other, 0))
+        # A lower stamp than another thread's is no fault: the next launch waits once too often.
+        self._waited[other] = stamp
 
     def abandon(self) -> None:
         """Take everything as finished: after a fork the child cannot reach the device."""
-        self._lock = threading.Lock()
         self._finished = self._launched
         self._events.clear()
 
     def _note_finished(self, stamp: int) -> None:
-        with self._lock:
-            self._finished = max(stamp, self._finished)
-            while len(self._events) > 1 and self._events[0][0] <= self._finished:
-                self._events.popleft()
+        if stamp > self._finished:  # a step
+            self._finished = stamp
+        events = self._events
+        while len(events) > 1:
+            first = events[0]
+            if first[0] > self._finished:
+                break
+            if events and events[0] is first:  # a step; another thread may have done it
+                del events[0]
 
 
 class StreamUse:

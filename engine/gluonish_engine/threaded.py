@@ -1,26 +1,36 @@
 """ThreadedEngine: operators run in worker lanes, on streams, or inline when ready.
 
-Invariants: all bookkeeping is the scheduler's, under its one lock (`gluonish_engine.scheduler`);
-this module runs operators and streams, and `gluonish_engine.workers` the threads, always without
-it. A thread that runs an operator owns the operator's variables meanwhile. While ``_dropping``,
-operators are not run but fail, so that those who wait are set free in the usual way.
+Invariants: all bookkeeping is the scheduler's (`gluonish_engine.scheduler`); this module runs
+operators and streams, and `gluonish_engine.workers` the threads. A thread that runs an operator
+owns the operator's variables meanwhile. While ``_dropping``, operators are not run but fail, so
+that those who wait are set free in the usual way.
 """
 
+import threading
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from gluonish_engine.base import Engine
-from gluonish_engine.bulks import close, join
+from gluonish_engine.bulks import join
 from gluonish_engine.errors import EngineError, Failure, pushed_at
 from gluonish_engine.forking import ForkHold
-from gluonish_engine.idle import await_room, wait_idle
+from gluonish_engine.idle import await_room, wait_idle, wait_still
 from gluonish_engine.inline import InlineOperators
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.promise import Promise
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.stream_order import StreamOrder
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Call, Frame, Job, Task, Var, is_read_inside, skip, standing_failure
+from gluonish_engine.var import (
+    Call,
+    HereCall,
+    HostWait,
+    Var,
+    frames_of,
+    skip,
+    standing_failure,
+    touches,
+)
 from gluonish_engine.workers import Workers
 
 __all__ = ["ThreadedEngine"]
@@ -44,7 +54,7 @@ class ThreadedEngine(Engine):
             of "compute" and "copy" runs all of them.
         stack_trace_depth: Number of frames kept of each push, for errors.
         error_type: Class of the errors that waits raise.
-        most_pending: How many jobs a lane may have before pushes from outside operators wait.
+        most_pending: How many calls a lane may have before pushes from outside operators wait.
     """
 
     def __init__(
@@ -57,14 +67,14 @@ class ThreadedEngine(Engine):
     ) -> None:
         super().__init__(stack_trace_depth, error_type)
         self._core = Scheduler()
-        self._order = StreamOrder(self._core)
+        self._order = StreamOrder()
         self._run_inline = InlineOperators(self._core, self).run
         self._workers = Workers(
             workers, per_device, self._core, self._thread, self._run, self._give_up, most_pending
         )
         self._dropping = False
         self._bulks = False  # whether a thread ever had a bulk size
-        self._fork = ForkHold(self._core)
+        self._fork = ForkHold(self._core, self._thread)
 
     def push(
         self,
@@ -89,15 +99,23 @@ class ThreadedEngine(Engine):
                 self.push(fn, reads, writes, lane, priority, name, inline, flush)
                 return
         where = pushed_at(self._depth) if self._depth else None
-        call = Call()
-        call.fill(fn, reads, writes, lane, target, priority, name, flush, where)
+        local = self._thread.state
         try:
-            if target.started and not (self._raises or self._stream_lanes or self._bulks):
-                if target.backlog >= target.limit:
-                    self._await_room(target)
-                self._core.submit(call)
-            else:
-                self._push_call(call, target, priority)
+            if not (
+                target.started
+                and local.running is None
+                and not (self._raises or self._stream_lanes or self._bulks)
+            ):
+                target, here = self._choose(target, reads, writes, local.running)
+                call = HereCall() if here else Call()
+                call.fill(fn, reads, writes, lane, target, priority, name, flush, where)
+                self._push_call(call, target, here)
+                return
+            call = Call()
+            call.fill(fn, reads, writes, lane, target, priority, name, flush, where)
+            if target.backlog >= target.limit:
+                self._await_room(target)
+            self._core.submit(call)
         except EngineError as error:
             self._refuse(str(error))
 
@@ -134,7 +152,7 @@ class ThreadedEngine(Engine):
         """Block until ``var`` can be read; see `Engine.wait`."""
         # `quiet` first, then the queue, then `active`: see gluonish_engine.var.
         if (
-            self._core.quiet
+            self._core.quiet is not None
             or var.queue is not None
             or var.active < 0
             or var.error is not None
@@ -148,7 +166,7 @@ class ThreadedEngine(Engine):
         local = self._thread.state
         pending = var.queue is not None or var.active < 0
         if pending and local.running is None is local.bulk and not self._core.promises:
-            self._await(Job([], {var: False}))
+            self._await(var, False, None)
 
     def wait_to_write(self, var: Var) -> None:
         """Block until ``var`` can be written; see `Engine.wait_to_write`."""
@@ -156,31 +174,35 @@ class ThreadedEngine(Engine):
 
     def wait_all(self) -> None:
         """Block until everything is done, streams included; see `Engine.wait_all`."""
-        if self._thread.state.running is not None:
-            self._refuse("wait_all: expected a call from outside operators, got one from inside")
-        wait_idle(self._core)
+        local = self._thread.state
+        running = local.running
+        self._flush_bulk()
+        with self._workers.away(local.lane):
+            if running is None:
+                wait_idle(self._core, held=self._fork.own())
+            else:
+                wait_still(self._core, len(frames_of(running)))
         for lane in self._stream_lanes:
             try:
                 lane.synchronize(lane.newest())
             except Exception as error:
                 self._fail(f"stream {lane.key!r}", error, 0)
-        self._raise_unraised()
+        self._raise_unraised(running is not None)
 
     def shutdown(self, timeout_s: float = 10.0) -> bool:
         """Finish or fail what is pending, and end the threads; see `Engine.shutdown`."""
         if self._thread.state.running is not None:
             self._refuse("shutdown: expected a call from outside operators, got one from inside")
-        complete = wait_idle(self._core, timeout_s)
-        with self._core.lock:
-            self._core.reveal()
-            self._core.closed = True
-            complete = complete and not self._core.pending
+        core = self._core
+        complete = wait_idle(core, timeout_s)
+        core.closed = core.barred = True
+        core.catch_up()
+        complete = complete and not core.pending
         self._drop()
-        with self._core.lock:
-            lanes = {lane for lane in self._lanes.values() if isinstance(lane, WorkerLane)}
-            self._lanes = {}
-            for lane in lanes:
-                lane.stop()
+        lanes = {lane for lane in self._lanes.values() if isinstance(lane, WorkerLane)}
+        self._lanes = {}
+        for lane in lanes:
+            lane.stop()
         return complete
 
     def set_bulk_size(self, size: int) -> int:
@@ -215,28 +237,34 @@ class ThreadedEngine(Engine):
             self._refuse("push: expected a running engine, got one that was shut down")
         return self._lanes.setdefault(key, self._workers.lane(key))
 
-    def _push_call(self, call: Call, target: Any, priority: int) -> None:
+    def _choose(
+        self, target: Any, reads: Sequence[Var], writes: Sequence[Var], running: Any
+    ) -> tuple[Any, bool]:
+        """Return the lane for a push, and whether the calling thread runs it."""
+        inside = running is not None and touches(running, reads, writes)
+        if not isinstance(target, StreamLane):
+            return target, inside or not (target.started or self._workers.start(target))
+        if self._core.promises and not inside:
+            # Blocking until the variables are granted might be for ever: the caller may be on its
+            # way to keep the promise. So a thread of the stream's own does it.
+            target = self._launcher(target)
+            return target, not (target.started or self._workers.start(target))
+        return target.next(), True
+
+    def _push_call(self, call: Call, target: Any, here: bool) -> None:
         local = self._thread.state
         if self._raises:
             call.raises = self._raises if local.raises is None else local.raises
-        if isinstance(target, StreamLane) and self._core.promises:
-            # Blocking until the variables are granted might be for ever: the caller may be on its
-            # way to keep the promise. So a thread of the stream's own does it.
-            call.lane = target = self._launcher(target)
-        elif isinstance(target, StreamLane):
-            target = target.next()
-        if isinstance(target, StreamLane) or not (target.started or self._workers.start(target)):
+        if isinstance(call, HereCall):
             self._flush_bulk()
-            self._run_here(call, target, priority)
+            self._run_here(call, target)
             return
         if target.backlog >= target.limit:
             self._await_room(target)
         if self._stream_lanes:
             self._order.record(call)
         if local.bulk_size > 1:
-            local.bulk = join(
-                self._core, local.bulk, call, target, call.key, priority, local.bulk_size
-            )
+            local.bulk = join(self._core, local.bulk, call, local.bulk_size)
             return
         self._core.submit(call)
 
@@ -267,12 +295,13 @@ class ThreadedEngine(Engine):
         self._core.submit(call)
 
     def _promise_failure(self, name: str, error: BaseException) -> Failure:
-        return self._fail(name, error, next(self._core.sequence), None)
+        return self._fail(name, error, self._core.pushes, None)
 
     def _drop(self) -> None:
         """Fail what is pending, promises included."""
-        for promise in tuple(self._core.promises):
-            promise.fail("promise", EngineError("the engine stopped before it was kept"))
+        for held in tuple(self._core.promises):
+            error = EngineError("the engine stopped before it was kept")
+            self._core.drop_promise(held, self._promise_failure("promise", error))
         self._dropping = True
         wait_idle(self._core, _DROP_S)
 
@@ -281,25 +310,56 @@ class ThreadedEngine(Engine):
         raises = self._thread.state.raises
         return self._raises if raises is None else raises
 
-    def _run_here(self, call: Call, target: Any, priority: int) -> None:
-        """Run a call in the calling thread, after blocking until its variables are granted."""
-        job = Job([call], call.held, None, call.key, priority)
-        local = self._thread.state
+    def _run_here(self, call: HereCall, target: Any) -> None:
+        """Run a call in the calling thread, after blocking until its variables are granted.
+
+        What the thread is inside of holds some of them already.
+        """
+        core, local = self._core, self._thread.state
         outer = local.running
-        self._await(job)
+        call.lane, call.sequence, call.owner, call.outer = None, 0, outer, outer
+        call.gate = threading.Lock()
+        call.gate.acquire()
+        for held in frames_of(outer):
+            for var in (*held[0], *held[1]):
+                call.held.pop(var, None)
+        ran = False
         try:
-            local.running = (call.inputs, call.writes, outer)
+            local.running = call
+            core.submit(call)
+            self._workers.block(call, local)
             interrupt = self._run(call, target if isinstance(target, StreamLane) else None, local)
-        finally:
+            ran = True
+        except BaseException as error:
+            orphan = (call, None if ran else error)
+            core.orphans += ((self._leave_here, orphan),)
             local.running = outer
-            with self._core.lock:
-                try:
-                    self._core.finish(job)
-                except BaseException:
-                    self._core.finish_late(job)
-                    raise
+            core.bury()
+            raise
+        # A step.
+        local.running = outer
+        core.leaving[call] = None
+        core.let_go(call)
         if interrupt is not None:
             raise interrupt
+
+    def _leave_here(self, call: HereCall, error: BaseException | None) -> None:
+        """Take a call to its end whose thread was interrupted, before it ran if with an error."""
+        core = self._core
+        if not call.sequence or call.back is not None or call in core.leaving:
+            return  # it never entered, or has gone
+        if core.entering is call:
+            core.help(call)
+        if error is not None:
+            self._give_up(call, error)
+            call.fn = _nothing
+        lane = self._lanes.get("interrupted") or self._add_lane("interrupted")
+        can_start = lane.started or self._workers.start(lane)
+        if call.wait and can_start:  # a step: who grants it brings it there
+            call.lane = lane
+            lane.backlog += 1
+        if not call.wait and call.lane is None:
+            core.leave(call)
 
     def _run(self, call: Call, lane: StreamLane | None, local: Any) -> BaseException | None:
         """Run a call whose variables are granted, and leave its failure on what it writes.
@@ -333,65 +393,70 @@ class ThreadedEngine(Engine):
                 var.error = None
         return None
 
-    def _keep_error(
-        self, call: Call, error: BaseException, frame: Frame | None
-    ) -> BaseException | None:
+    def _keep_error(self, call: Call, error: BaseException, running: Any) -> BaseException | None:
         """Leave what a call raised on what it writes, and return it if it is an interrupt."""
         failure = self._fail(call.name, error, call.sequence, call.where)
         if isinstance(error, Exception):
             for var in call.writes:
                 var.error = failure
             return None
-        self._note_raised(failure, frame is not None and frame[2] is not None)
+        self._note_raised(failure, running is not None and running.outer is not None)
         skip(call.inputs, call.writes, failure)
         return error
 
-    def _give_up(self, task: Task, error: BaseException) -> None:
-        """Leave the failure of a task whose thread died on all that it would have written."""
-        calls = task.calls if isinstance(task, Job) else [cast(Call, task)]
-        for call in calls:
-            failure = self._fail(call.name, error, call.sequence, call.where)
-            for var in call.writes:
-                var.error = failure
+    def _give_up(self, call: Call, error: BaseException) -> None:
+        """Leave the failure of a call whose thread died on all that it would have written."""
+        failure = self._fail(call.name, error, call.sequence, call.where)
+        for var in call.writes:
+            var.error = failure
 
     def _wait(self, var: Var, write: bool) -> None:
         self._flush_bulk()
-        frame = self._thread.state.running
-        try:
-            ready = frame is not None and is_read_inside(var, write, frame)
-        except EngineError as error:
-            self._refuse(str(error))
-        if not ready:
-            if self._core.quiet:
-                with self._core.lock:
-                    self._core.reveal()
-            # The queue first, then `active`: see gluonish_engine.var.
-            if var.queue is not None or (var.active if write else var.active < 0):
-                self._await(Job([], {var: write}))
-            if var.stream is not None:
-                try:
-                    self._order.await_var(var, write)
-                except Exception as error:
-                    # A stale mark would say that the value is there.
-                    if not isinstance(var.error, Failure):
-                        var.error = self._fail("stream", error, 0)
+        running = self._thread.state.running
+        for reads, writes in frames_of(running):
+            if var in writes:
+                return  # as far as the operator came
+            if var in reads:
+                break
+        else:
+            self._block(var, write, running)
         carried = var.error
         if carried is None:
             return
         failure = carried.standing(self._raises_seen())
         if failure is not None:
-            self._note_raised(failure, frame is not None)
+            self._note_raised(failure, running is not None)
             self._raise(failure)
 
-    def _await(self, job: Job) -> None:
-        """Block until a job is granted."""
+    def _block(self, var: Var, write: bool, running: Any) -> None:
+        if self._core.quiet is not None or self._core.leaving:
+            self._core.catch_up()
+        # The queue first, then `active`: see gluonish_engine.var.
+        if var.queue is not None or (var.active if write else var.active < 0):
+            self._await(var, write, running)
+        if var.stream is not None:
+            try:
+                self._order.await_var(var, write)
+            except Exception as error:
+                # A stale mark would say that the value is there.
+                if not isinstance(var.error, Failure):
+                    var.error = self._fail("stream", error, 0)
+
+    def _await(self, var: Var, write: bool, running: Any) -> None:
+        """Block until a variable can be read, or written."""
+        wait = HostWait(var, write, running)
         try:
-            self._workers.await_job(job)
+            self._core.enter_wait(wait)
+            self._workers.block(wait, self._thread.state)
         except EngineError as error:
             self._refuse(str(error))
 
     def _flush_bulk(self) -> None:
         local = self._thread.state
         if local.bulk is not None:
-            close(self._core, local.bulk)
+            self._core.close(local.bulk)
             local.bulk = None
+
+
+def _nothing() -> None:
+    """Take the place of an operator that is not to run any more."""

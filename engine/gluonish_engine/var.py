@@ -1,49 +1,53 @@
-"""Var and Job: what a push reads or writes, and the queue of those who wait for it.
+"""Var and Task: what a push reads or writes, and the queue of those who wait for it.
 
-Invariants. The one lock of the threaded engine guards ``active``, ``queue`` and ``stream`` of every
-variable, and ``wait``, ``calls``, ``held`` and ``open`` of every task that is not running:
+Invariants. The fields below change in *steps* only (`gluonish_engine.scheduler` says what a step
+is), so whoever reads them between two steps finds this:
 
-- ``active`` is -1 while one job holds the variable for writing, the number of jobs that hold it for
-  reading, else 0.
-- ``queue`` is None or a non-empty deque of jobs in push order, and its head cannot be granted. So
+- ``active`` is -1 while one task holds the variable for writing, the number of tasks that hold it
+  for reading, else 0.
+- ``queue`` is None or a list of tasks that is not empty, in push order (`Scheduler.overtake` makes
+  the one exception). Its head cannot be granted, or the variable is in ``Scheduler.freed``. So
   nobody overtakes: a read pushed after a waiting write waits behind it.
 - A quiet operator (`gluonish_engine.scheduler`) holds its variables without a mark on them.
-- ``active`` is set before ``queue`` shrinks. A thread without the lock that sees no quiet operator,
-  *after that* no queue, and after that an ``active`` of at least 0 has seen a moment without
-  pending writes.
-- ``wait`` counts the variables whose queues the job stands in, and one more while the job is an
-  open bulk. Once it is 0 the job owns all it asked for until it lets go, which takes it below 0.
+- ``active`` is set before ``queue`` shrinks. A thread that sees no quiet operator, *after that* no
+  queue, and after that an ``active`` of at least 0 has seen a moment without pending writes.
+- ``wait`` counts the variables whose queues the task stands in, one more while it enters, and one
+  more while it is in an open bulk. Once it is 0 the task owns all it asked for until it lets go.
 - ``error`` is written only by whoever holds the variable for writing, before letting go, by a host
-  wait that finds a stream broken, or, under the lock and only while nothing is pending, by
-  an inline push that takes a stale mark away.
+  wait that finds a stream broken, or, only while nothing is pending, by an inline push that takes a
+  stale mark away.
 - ``version`` grows at each push of a write, in the pushing thread: whoever read the variable before
   holds an older one.
 - ``stream`` is None unless a GPU stream may still use the variable.
 
-Every job waits only for jobs pushed before it, hence no cycles, with one exception: a host wait
-inside a running operator makes that operator wait for jobs pushed after it. `waits_for` finds the
-cycles that this can close.
+Every task waits only for tasks pushed before it, hence no cycles, with one exception: a wait inside
+a running operator makes that operator wait for tasks pushed after it. `waits_for` finds the cycles
+that this can close.
 """
 
 import gc
 import itertools
+import threading
 import traceback
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from gluonish_engine.errors import EngineError, Failure, Stale
+from gluonish_engine.errors import Failure, Stale
 from gluonish_engine.streams import StreamUse
 
 __all__ = [
     "Call",
     "Frame",
-    "Job",
+    "Held",
+    "HereCall",
+    "HostWait",
     "Task",
     "Var",
-    "is_read_inside",
+    "frames_of",
     "skip",
     "standing_failure",
+    "tasks_behind",
+    "touches",
     "waits_for",
 ]
 
@@ -65,13 +69,8 @@ class Var:
         self.version = 0
         self.active = 0
         self.error: Failure | Stale | None = None
-        self.queue: deque[Task] | None = None
+        self.queue: list[Task] | None = None
         self.stream: StreamUse | None = None
-
-
-# What the operators running in one thread hold: (reads, writes, the frame around it or None). A
-# plain tuple, because the inline path makes one for each operator.
-Frame: TypeAlias = tuple[Sequence["Var"], Sequence["Var"], "Frame | None"]
 
 
 class Task:
@@ -79,32 +78,33 @@ class Task:
 
     Attributes:
         held: Each variable with whether it is written.
-        lane: The worker lane that runs it. None: a thread waits at the gate of a `Job` and does the
-            rest.
-        key: Lane key that was pushed to.
+        rest: What is left of ``held`` while the task enters; one iterator for all who help.
+        back: The same while it lets go; None before.
+        lane: The worker lane that runs it. None: a thread waits at its ``gate``, or it is running.
         priority: Those with a higher one start first within their lane.
-        sequence: Place of the (first) push among all pushes.
+        sequence: Place of the push among all pushes; 0: it holds nothing (`HostWait`).
         wait: See the invariants.
-        flushes: How many of its operators write files.
+        flushes: Whether its operator writes a file, as a number.
+        next: The task behind it among those that are ready, or in its lane.
     """
 
-    __slots__ = ("flushes", "held", "key", "lane", "priority", "sequence", "wait")
+    __slots__ = ("back", "flushes", "held", "lane", "next", "priority", "rest", "sequence", "wait")
 
-    # The operators inside which a thread waits at the gate of a `Job`.
-    owner: Frame | None = None
+    # What a thread that waits for the task is inside of, and what it waits at.
+    owner: "Frame | None" = None
+    gate: Any = None
+    # What is around it in the thread that runs it.
+    outer: "Frame | None" = None
 
     held: dict[Var, bool]
+    rest: Iterator[tuple[Var, bool]]
+    back: Iterator[tuple[Var, bool]] | None
     lane: Any
-    key: Hashable
     priority: int
     sequence: int
     wait: int
     flushes: int
-
-    def frame(self) -> Frame:
-        """Return what it holds, for the thread that runs it."""
-        reads = [var for var, write in self.held.items() if not write]
-        return reads, [var for var, write in self.held.items() if write], None
+    next: "Task | None"
 
 
 class Call(Task):
@@ -113,11 +113,12 @@ class Call(Task):
     ``raises`` is the number of raises that the push came after: it decides which stale marks stand.
     """
 
-    __slots__ = ("fn", "inputs", "name", "raises", "where", "writes")
+    __slots__ = ("fn", "inputs", "key", "name", "raises", "where", "writes")
 
     fn: Callable[[], None]
     inputs: Sequence[Var]
     writes: Sequence[Var]
+    key: Hashable
     name: str
     where: traceback.StackSummary | None
     raises: int
@@ -143,6 +144,9 @@ class Call(Task):
         for var in writes:
             held[var] = True
         self.held = held
+        self.back = None
+        self.next = None
+        self.wait = 1
         self.fn = fn
         self.inputs = inputs
         self.writes = writes
@@ -154,45 +158,61 @@ class Call(Task):
         self.where = where
         self.raises = 0
 
-    def frame(self) -> Frame:
-        """Return what the call holds, for the thread that runs it."""
-        return self.inputs, self.writes, None
+
+# What a thread is inside of: an inline operator as (reads, writes, what is around it), which is a
+# plain tuple because the inline path makes one for each operator; or a call with its own fields.
+Frame: TypeAlias = tuple[Sequence[Var], Sequence[Var], "Frame | None"] | Call
 
 
-class Job(Task):
-    """Calls that run one after the other once all their variables are granted.
+class HereCall(Call):
+    """A call that the pushing thread runs itself, after waiting at ``gate`` for its variables."""
+
+    __slots__ = ("gate", "outer", "owner")
+
+
+class Held(Task):
+    """Variables that are held with no call of an engine behind them.
 
     Args:
-        calls: The operators; none for a host wait, which lets go as soon as it is granted.
-        held: Each variable with whether it is written.
-        lane: The worker lane that runs the job. None: a thread waits at ``gate`` and does the rest.
-        key: Lane key that was pushed to.
-        priority: Jobs with a higher one start first within their lane.
+        reads: Variables that are held for reading.
+        writes: Variables that are held for writing.
     """
 
-    __slots__ = ("asked", "calls", "gate", "open", "owner")
+    __slots__ = ()
 
-    def __init__(
-        self,
-        calls: list[Call],
-        held: dict[Var, bool],
-        lane: Any = None,
-        key: Hashable = None,
-        priority: int = 0,
-    ) -> None:
-        self.calls = calls
-        self.held = held
-        self.lane = lane
-        self.key = key
-        self.priority = priority
-        self.sequence = 0
-        self.wait = 0
-        self.flushes = 0
-        self.open = False
-        self.asked = False  # whether it has all its variables, or queues for them
-        # A locked `threading.Lock` that is unlocked at the grant.
-        self.gate: Any = None
-        self.owner = None
+    def __init__(self, reads: Sequence[Var], writes: Sequence[Var]) -> None:
+        self.held = dict.fromkeys(reads, False)
+        for var in writes:
+            self.held[var] = True
+        self.rest = iter(self.held.items())
+        self.back = None
+        self.next = None
+        self.lane = None
+        self.priority = self.sequence = self.flushes = 0
+        self.wait = 1
+
+
+class HostWait(Task):
+    """A thread that waits for a variable; it holds nothing, and lets others pass when granted.
+
+    So one whose thread has gone needs no taking back.
+
+    Args:
+        var: The variable.
+        write: Whether it waits for readers, too.
+        owner: What the thread is inside of.
+    """
+
+    __slots__ = ("gate", "owner")
+
+    def __init__(self, var: Var, write: bool, owner: Frame | None) -> None:
+        self.held = {var: write}
+        self.lane = None
+        self.next = None
+        self.priority = self.sequence = self.flushes = self.wait = 0
+        self.owner = owner
+        self.gate = threading.Lock()
+        self.gate.acquire()
 
 
 def standing_failure(reads: Sequence[Var], raises: int) -> Failure | None:
@@ -222,32 +242,39 @@ def skip(reads: Sequence[Var], writes: Sequence[Var], failure: Failure) -> None:
         var.error = Stale(failure) if intact else failure
 
 
-def frames_of(frame: Frame | None) -> Iterator[tuple[Sequence[Var], Sequence[Var]]]:
-    """Yield the reads and writes of each running operator of a thread, the innermost first."""
+def frames_of(frame: Frame | None) -> list[tuple[Sequence[Var], Sequence[Var]]]:
+    """Return the reads and writes of each operator that a thread is inside of, innermost first.
+
+    A call that still waits for its variables is none of them.
+    """
+    # No generator: what interrupts one while it is closed gets lost.
+    found = []
     while frame is not None:
-        reads, writes, frame = frame
-        yield reads, writes
+        if isinstance(frame, tuple):
+            found.append(frame[:2])
+            frame = frame[2]
+        else:
+            if not frame.wait:
+                found.append((frame.inputs, frame.writes))
+            frame = frame.outer
+    return found
 
 
-def is_read_inside(var: Var, write: bool, frame: Frame) -> bool:
-    """Whether an operator that a thread is inside of reads a variable, which is ready then.
+def touches(frame: Frame | None, reads: Sequence[Var], writes: Sequence[Var]) -> bool:
+    """Whether an operator would wait for those that its thread is inside of, wholly or in part.
 
     Args:
-        var: A variable that is waited for.
-        write: Whether to write it.
-        frame: The operators.
-
-    Raises:
-        EngineError: if one of them writes it, or is in the way of writing.
+        frame: What the thread is inside of.
+        reads: Variables that the operator reads.
+        writes: Variables that it writes.
     """
-    for reads, writes in frames_of(frame):
-        if var in writes or (write and var in reads):
-            raise EngineError(
-                "wait: expected a variable that the waiting operator leaves alone, "
-                "got one that it writes (or, in wait_to_write, reads)"
-            )
-        if var in reads:
+    wanted = {*reads, *writes}
+    for held_reads, held_writes in frames_of(frame):
+        if not wanted.isdisjoint(held_writes):
             return True
+        for var in held_reads:
+            if var in wanted and (var.queue is not None or var in writes):
+                return True
     return False
 
 
@@ -261,7 +288,7 @@ def reclaim(failure: Failure, frame: Frame | None) -> None:
     for var in gc.get_objects():
         if type(var) is not Var or not (var.active or var.queue):
             continue
-        if var.active < 0 or any(job.held[var] for job in var.queue or ()):
+        if var.active < 0 or any(task.held[var] for task in var.queue or ()):
             var.error = failure
         var.active = 0
         var.queue = None
@@ -275,40 +302,46 @@ def reclaim(failure: Failure, frame: Frame | None) -> None:
 
 
 def waits_for(target: Task, frame: Frame) -> bool:
-    """Whether ``target`` cannot be granted before the running operators of ``frame`` end."""
+    """Whether ``target`` cannot be granted before the running operators of ``frame`` end.
+
+    Tasks come and go meanwhile, so a cycle that is found may be gone: a real one stays.
+    """
+    return target in tasks_behind(frame)
+
+
+def tasks_behind(frame: Frame) -> set[Task]:
+    """Return the tasks that cannot be granted before the running operators of ``frame`` end."""
     seen: set[Task] = set()
     stack: list[Task] = []
     _add_frame(frame, seen, stack)
     while stack:
-        job = stack.pop()
-        if job is target:
-            return True
-        if job.owner is not None:
-            _add_frame(job.owner, seen, stack)
-        for var in job.held:
-            _add(_behind(var, job), seen, stack)
-    return False
+        task = stack.pop()
+        if task.owner is not None:
+            _add_frame(task.owner, seen, stack)
+        for var in list(task.held):
+            _add(_behind(var, task), seen, stack)
+    return seen
 
 
 def _add_frame(frame: Frame | None, seen: set[Task], stack: list[Task]) -> None:
     for reads, writes in frames_of(frame):
         for var in itertools.chain(reads, writes):
-            _add(var.queue or (), seen, stack)
+            _add(list(var.queue or ()), seen, stack)
 
 
-def _add(jobs: Iterable[Task], seen: set[Task], stack: list[Task]) -> None:
-    for job in jobs:
-        if job not in seen:
-            seen.add(job)
-            stack.append(job)
+def _add(tasks: Iterable[Task], seen: set[Task], stack: list[Task]) -> None:
+    for task in tasks:
+        if task not in seen:
+            seen.add(task)
+            stack.append(task)
 
 
-def _behind(var: Var, job: Task) -> list[Task]:
-    """The jobs in the queue of ``var`` that cannot have it before ``job`` has had it."""
+def _behind(var: Var, task: Task) -> list[Task]:
+    """The tasks in the queue of ``var`` that cannot have it before ``task`` has had it."""
     waiting = list(var.queue or ())
-    if job not in waiting:
+    if task not in waiting:
         return waiting
-    waiting = waiting[waiting.index(job) + 1 :]
-    if job.held[var]:
+    waiting = waiting[waiting.index(task) + 1 :]
+    if task.held[var]:
         return waiting
     return list(itertools.dropwhile(lambda other: not other.held[var], waiting))

@@ -1,18 +1,22 @@
 """Workers: the threads of an engine's lanes, and what each of them does.
 
-Invariants: threads are daemons, started at the first job of their lane, never under the scheduler's
-lock. That lock guards what lanes hold (`gluonish_engine.lanes`) and ``started``; a thread's own
-state is its own. A thread that runs a job owns the job's variables meanwhile.
+Invariants: threads are daemons, started at the first task of their lane. What lanes hold
+(`gluonish_engine.lanes`) and ``started`` change in steps; a thread's own state is its own. A thread
+that runs a task owns the task's variables meanwhile.
 """
 
+import contextlib
+import itertools
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
+from gluonish_engine.errors import EngineError
+from gluonish_engine.idle import patience
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Call, Job, Task
+from gluonish_engine.var import Call, HereCall, HostWait, tasks_behind, waits_for
 
 __all__ = ["Workers"]
 
@@ -50,7 +54,7 @@ class Workers:
         core: Scheduler,
         thread: Any,
         run: Callable[[Call, StreamLane | None, Any], object],
-        give_up: Callable[[Task, BaseException], None],
+        give_up: Callable[[Call, BaseException], None],
         limit: int,
     ) -> None:
         self._counts = counts
@@ -60,6 +64,7 @@ class Workers:
         self._run = run
         self._give_up = give_up
         self._limit = limit
+        core.revive = self._revive
         self.reset()
 
     def reset(self) -> None:
@@ -84,61 +89,84 @@ class Workers:
     def start(self, lane: WorkerLane) -> bool:
         """Start the threads of a lane at its first job; False where no thread can start."""
         begun: list[threading.Thread] = []
-        mine = False
+        if lane.started:  # a step
+            return True
+        lane.started = True
         try:
-            with self._core.lock:
-                if lane.started:
-                    return True
-                lane.started = mine = True
+            if lane not in self._core.lanes:
+                self._core.lanes.append(lane)
             for _ in range(lane.workers):
                 begun.append(self._new_thread(lane))
                 begun[-1].start()
         except BaseException as error:
-            if mine:
-                with self._core.lock:
-                    # The next push starts all, so that those that run already are too many.
-                    lane.started = False
-                    lane.surplus += sum(thread.is_alive() for thread in begun)
+            # The next push starts all, so that those that run already are too many.
+            lane.started = False
+            lane.surplus += sum(thread.is_alive() for thread in begun)
             # Python refuses new threads while the interpreter ends; the pushing thread takes over.
             if isinstance(error, RuntimeError):
                 return False
             raise
         return True
 
-    def await_job(self, job: Job) -> None:
-        """Block until a job is granted.
+    def block(self, task: HereCall | HostWait, local: Any) -> None:
+        """Block until a task that entered is granted.
 
         Raises:
             EngineError: if that can never be.
         """
-        local = self._thread.state
-        try:
-            if self._core.enter(job, local.running):
-                return
-            if local.lane is None:
-                job.gate.acquire()
-            else:
-                self._await_in_worker(job, local.lane)
-        except BaseException:
-            self._core.abandon(job)
-            raise
+        core, lane = self._core, local.lane
+        core.catch_up()
+        if not task.wait:
+            return
+        if task.owner is not None:
+            later = tasks_behind(task.owner)
+            if task in later:
+                core.overtake(task, later - {task})
+        with self.away(lane):
+            found = 0
+            for turn in itertools.count():
+                if not task.wait:
+                    return
+                if not task.gate.acquire(True, patience(turn)):
+                    core.catch_up()
+                    core.wake_lanes()
+                    found = found + 1 if task.owner and waits_for(task, task.owner) else 0
+                    if found > 1 and task.wait:  # it was no cycle of a moment
+                        raise EngineError(
+                            "wait: expected work that can end, "
+                            "got work that waits for this very operator"
+                        )
 
-    def _await_in_worker(self, job: Job, lane: WorkerLane) -> None:
-        """Block a worker, while a spare thread takes its place."""
-        with self._core.lock:
-            needed = lane.needs_spare()
-        if needed:
+    @contextlib.contextmanager
+    def away(self, lane: WorkerLane | None) -> Iterator[None]:
+        """Scope in which the calling thread waits; if it works for a lane, another steps in.
+
+        Args:
+            lane: That lane; None: the thread is no worker.
+        """
+        if lane is None:
+            yield
+            return
+        if lane.needs_spare():
             self._new_thread(lane).start()
         try:
-            job.gate.acquire()
+            yield
         finally:
-            with self._core.lock:
-                lane.surplus += 1
+            lane.surplus += 1
 
     def _new_thread(self, lane: WorkerLane) -> threading.Thread:
-        return threading.Thread(
+        thread = threading.Thread(
             target=self._work, args=(lane,), name=f"gluonish-engine {lane.key}", daemon=True
         )
+        lane.threads = [one for one in lane.threads if one.is_alive() or one.ident is None]
+        lane.threads.append(thread)
+        return thread
+
+    def _revive(self, lane: WorkerLane) -> None:
+        """Start a thread for a lane whose threads all ended before they could be replaced."""
+        if lane.started and not lane.stopped:
+            with contextlib.suppress(RuntimeError):  # the interpreter ends
+                self._new_thread(lane).start()
 
     def _work(self, lane: WorkerLane) -> None:
         local = self._thread.state
@@ -152,36 +180,20 @@ class Workers:
 
     def _work_for(self, lane: WorkerLane, local: Any) -> None:
         core, run, stream = self._core, self._run, lane.stream
-        lock = core.lock
-        line, heap = lane.line, lane.heap
+        leaving = core.leaving
         while True:
-            with lock:
-                task = lane.take(local)
+            task = lane.take(local)
             while task is not None:
-                if type(task) is Call:  # `Call.frame`, written out
-                    local.running = (task.inputs, task.writes, None)
-                    run(task, stream, local)
-                else:
-                    local.running = task.frame()
-                    for call in task.calls:  # type: ignore[attr-defined]  # a Job
-                        run(call, stream, local)
-                local.running = None
-                with lock:
-                    try:
-                        core.finish(task)
-                    except BaseException:
-                        core.finish_late(task)
-                        local.task = None
-                        raise
-                    local.task = None
-                    if lane.surplus and lane.leaves():
-                        return
-                    # It keeps arrays alive, and the next one may be long in coming.
-                    if line and not heap:  # `take`, written out
-                        local.task = task = line[0]
-                        del line[0]
-                    else:
-                        task = lane.take(local)
+                run(task, stream, local)
+                # A step. From here on it is the scheduler's, whatever becomes of this thread.
+                local.running = local.task = None
+                leaving[task] = None
+                core.let_go(task)
+                # It keeps arrays alive, and the next one may be long in coming.
+                del task
+                if lane.surplus and lane.leaves():
+                    return
+                task = lane.take(local)
             if lane.stopped:
                 return
             lane.tokens.get()
@@ -191,11 +203,10 @@ class Workers:
         core, task = self._core, local.task
         if task is not None:
             self._give_up(task, error)
-        with core.lock:
-            if task is not None:
-                core.finish(task)
-            lane.wake()
-        local.task = local.running = None
+            local.running = local.task = None
+            core.leave(task)
+        core.catch_up()
+        lane.wake()
         if not lane.stopped:
             try:
                 self._new_thread(lane).start()

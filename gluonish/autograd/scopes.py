@@ -1,7 +1,6 @@
 """Recording and training mode, and the scopes that switch them for one thread."""
 
-from contextvars import Token
-
+from gluonish.core.value_scope import ValueScope
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
 
 __all__ = [
@@ -16,7 +15,7 @@ __all__ = [
 ]
 
 
-class ModeScope:
+class ModeScope(ValueScope):
     """Scope that sets some mode bits and leaves the others; may be entered again and again.
 
     Args:
@@ -24,19 +23,16 @@ class ModeScope:
         value: What they become.
     """
 
-    __slots__ = ("_mask", "_tokens", "_value")
+    __slots__ = ("_mask", "_value")
 
     def __init__(self, mask: int, value: int) -> None:
+        super().__init__()
         self._mask = mask
         self._value = value
-        self._tokens: list[Token[int]] = []
 
     def __enter__(self) -> "ModeScope":
-        self._tokens.append(mode.set(mode.get() & ~self._mask | self._value))
+        self._change(mode, mode.get() & ~self._mask | self._value)
         return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        mode.reset(self._tokens.pop())
 
 
 def record(train_mode: bool = True) -> ModeScope:

@@ -9,6 +9,7 @@ import numpy as np
 from gluonish.autograd.gradient_plan import planned_gradients
 from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
+from gluonish.core.value_scope import ValueScope
 from gluonish.ndarray import full, recording, zeros
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, assign
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode
@@ -265,16 +266,14 @@ def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, i
     return order, leaves
 
 
-class GradientMode:
+class GradientMode(ValueScope):
     """Scope for the gradient's own operators: recorded to be differentiated again, or not."""
 
-    __slots__ = ("_flags", "_token")
+    __slots__ = ("_flags",)
 
     def __init__(self, *, create_graph: bool, train_mode: bool) -> None:
+        super().__init__()
         self._flags = recording.RECORDING * create_graph + recording.TRAINING * train_mode
 
     def __enter__(self) -> None:
-        self._token = recording.mode.set(self._flags)
-
-    def __exit__(self, *exc_info: object) -> None:
-        recording.mode.reset(self._token)
+        self._change(recording.mode, self._flags)

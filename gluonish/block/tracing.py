@@ -17,6 +17,7 @@ from gluonish.core.errors import (
     ParameterError,
 )
 from gluonish.core.spec import UNKNOWN, PartialSpec
+from gluonish.core.value_scope import ValueScope
 from gluonish.graph.inference import infer
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.numpy_value import NumpyValue
@@ -252,13 +253,10 @@ def _learn(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> None:
         parameter.shape = spec.shape
 
 
-class _Silence:
+class _Silence(ValueScope):
     """Scope in which nothing is recorded and nothing trains."""
 
-    __slots__ = ("_token",)
+    __slots__ = ()
 
     def __enter__(self) -> None:
-        self._token = recording.mode.set(recording.NOTHING)
-
-    def __exit__(self, *exc_info: object) -> None:
-        recording.mode.reset(self._token)
+        self._change(recording.mode, recording.NOTHING)

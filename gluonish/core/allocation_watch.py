@@ -31,6 +31,8 @@ __all__ = [
     "watch_allocations",
 ]
 
+_NONE = (0, 0, 0)
+
 # How many callers above the allocation may have the operator that asks.
 _DEPTH = 6
 
@@ -66,7 +68,7 @@ class _Life(weakref.ref[Any]):
     __eq__ = object.__eq__
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a handler of signals may start or stop a profiler, too
 _watchers: tuple[Watcher, ...] = ()
 _originals: dict[type, Any] = {}
 _lives: set[_Life] = set()
@@ -144,16 +146,15 @@ class AllocationTally:
     """Watcher that keeps the sums: bytes that live, by device and name, and the most at once.
 
     Invariant: frees only go on a queue; ``_lock`` guards the sums, and whoever holds it works the
-    queue off.
+    queue off. The thread that holds it may take it again, as a destructor may make arrays anywhere:
+    numbers are added in place, with no call between reading and writing one.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._frees: deque[tuple[Context, str, int]] = deque()
-        self._live: dict[tuple[Context, str], tuple[int, int]] = {}
-        self._now: dict[Context, int] = {}
-        self._peak: dict[Context, int] = {}
-        self._total: dict[Context, int] = {}
+        self._live: dict[tuple[Context, str], list[int]] = {}  # bytes, and how many arrays
+        self._sums: dict[Context, list[int]] = {}  # now, at most, and in all
 
     def __enter__(self) -> "AllocationTally":
         watch_allocations(self)
@@ -167,8 +168,6 @@ class AllocationTally:
         with self._lock:
             self._work_off()
             self._add(context, name, nbytes, 1)
-            self._total[context] = self._total.get(context, 0) + nbytes
-            self._peak[context] = max(self._peak.get(context, 0), self._now[context])
 
     def freed(self, context: Context, nbytes: int, name: str) -> None:
         """Subtract one."""
@@ -178,29 +177,39 @@ class AllocationTally:
         """Return the bytes on a device that live now."""
         with self._lock:
             self._work_off()
-            return self._now.get(context, 0)
+            return self._sums.get(context, _NONE)[0]
 
     def peak(self, context: Context) -> int:
         """Return the most bytes that lived at once on a device."""
-        return self._peak.get(context, 0)
+        return self._sums.get(context, _NONE)[1]
 
     def total(self, context: Context) -> int:
         """Return the bytes of all allocations on a device."""
-        return self._total.get(context, 0)
+        return self._sums.get(context, _NONE)[2]
 
     def holdings(self) -> list[Holding]:
         """Return what lives now, the largest first."""
         with self._lock:
             self._work_off()
-            found = [Holding(*key, *sums) for key, sums in self._live.items() if sums[1]]
+            live = tuple(self._live.items())
+        found = [Holding(*key, *sums) for key, sums in live if sums[1]]
         return sorted(found, key=lambda holding: -holding.nbytes)
 
     def _work_off(self) -> None:
-        while self._frees:
-            context, name, nbytes = self._frees.popleft()
+        while True:
+            try:  # a loop turns where others may come: no look before it is taken out
+                context, name, nbytes = self._frees.popleft()
+            except IndexError:
+                return
             self._add(context, name, -nbytes, -1)
 
     def _add(self, context: Context, name: str, nbytes: int, count: int) -> None:
-        live, number = self._live.get((context, name), (0, 0))
-        self._live[context, name] = live + nbytes, number + count
-        self._now[context] = self._now.get(context, 0) + nbytes
+        live = self._live.setdefault((context, name), [0, 0])
+        live[0] += nbytes
+        live[1] += count
+        sums = self._sums.setdefault(context, [0, 0, 0])
+        sums[0] += nbytes
+        if nbytes > 0:
+            sums[2] += nbytes
+            if sums[0] > sums[1]:
+                sums[1] = sums[0]

@@ -6,7 +6,7 @@ same memory, which is how every path for several devices runs on a machine witho
 """
 
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import ClassVar
 
 import numpy as np
@@ -32,7 +32,7 @@ class Context:
         ArgumentTypeError: for a number that is no int.
     """
 
-    __slots__ = ("_hash", "_tokens", "device_id", "device_type")
+    __slots__ = ("_before", "_hash", "device_id", "device_type")
 
     devtype2str: ClassVar[dict[int, str]] = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
     devstr2type: ClassVar[dict[str, int]] = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
@@ -55,7 +55,7 @@ class Context:
         self.device_type = device_type
         self.device_id = int(device_id)
         self._hash = hash((device_type, device_id))
-        self._tokens: list[Token[Context]] = []
+        self._before: list[Context] = []
 
     @property
     def device_typeid(self) -> int:
@@ -76,11 +76,14 @@ class Context:
         return f"{self.device_type}({self.device_id})"
 
     def __enter__(self) -> "Context":
-        self._tokens.append(_current.set(self))
+        self._before.append(_current.get())
+        _current.set(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        _current.reset(self._tokens.pop())
+        # Not `pop`: what interrupts this behind it would leave the device as it is.
+        _current.set(self._before[-1])
+        del self._before[-1]
 
     def __reduce__(self) -> tuple[type["Context"], tuple[str, int]]:
         return Context, (self.device_type, self.device_id)

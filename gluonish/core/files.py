@@ -1,14 +1,15 @@
 """Opening a file to read, and writing one as a whole or not at all.
 
 A reader sees the old content or the new one, never a part: the new content goes to a temporary file
-in the target's folder, reaches the disk, and only then takes the target's name.
+in the target's folder, reaches the disk, and only then takes the target's name. What a process that
+was killed has left there is removed by the next that writes into the folder.
 """
 
 import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +19,7 @@ from gluonish.core.errors import (
     MissingFileError,
     NotSupportedError,
 )
+from gluonish.core.temporary_file import temporary_file
 
 __all__ = ["DEFLATE_RATIO", "atomic_write", "local_path", "open_to_read"]
 
@@ -100,18 +102,16 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with target.open("wb") as file:
             yield file
         return
-    temporary = target.with_name(f".{target.name[:32]}.{os.urandom(8).hex()}.tmp")
     try:
-        with _create(temporary, target) as file:
-            if mode is not None:
-                temporary.chmod(stat.S_IMODE(mode))
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
+        with _temporary_file(target) as (temporary, file):
+            with file:
+                if mode is not None:
+                    temporary.chmod(stat.S_IMODE(mode))
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
     except BaseException as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
         _name_file(error, target)
         raise
     _sync_folder(target.parent)
@@ -132,22 +132,23 @@ def _existing_mode(target: Path) -> int | None:
         return None
 
 
-def _create(temporary: Path, target: Path) -> BinaryIO:
-    """Open a new file, with the permissions that the process's umask gives to new files."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    try:
-        descriptor = os.open(temporary, flags, 0o666)
-    except FileNotFoundError as error:
-        raise _with_errno(
-            MissingFileError(
-                f"write: expected a path in an existing folder, got {str(target)!r}; make the "
-                "folder first"
-            ),
-            error,
-        ) from None
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from error
-    return os.fdopen(descriptor, "wb")
+@contextmanager
+def _temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """As `temporary_file`, with errors that name the target."""
+    with ExitStack() as stack:
+        try:
+            made = stack.enter_context(temporary_file(target))
+        except FileNotFoundError as error:
+            raise _with_errno(
+                MissingFileError(
+                    f"write: expected a path in an existing folder, got {str(target)!r}; make the "
+                    "folder first"
+                ),
+                error,
+            ) from None
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(target)) from error
+        yield made
 
 
 def _sync_folder(folder: Path) -> None:

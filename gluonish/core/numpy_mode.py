@@ -5,8 +5,10 @@ task) while it lasts, and setting it inside a scope changes the scope. NumPy's s
 there always: an array of ``mx.np`` may have shape () or an axis of extent 0 in any case.
 """
 
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import ClassVar
+
+from gluonish.core.value_scope import ValueScope
 
 __all__ = [
     "NumpyScope",
@@ -63,7 +65,7 @@ def set_np_array(active: bool) -> bool:
     return _array.set(bool(active))
 
 
-class NumpyScope:
+class NumpyScope(ValueScope):
     """Scope with or without NumPy's semantics.
 
     Args:
@@ -71,21 +73,20 @@ class NumpyScope:
         array: Whether Gluon makes arrays of ``mx.np``; None leaves it.
     """
 
-    __slots__ = ("_settings", "_tokens")
+    __slots__ = ("_settings",)
 
     _switches: ClassVar[tuple[_Switch, _Switch]] = (_shape, _array)
 
     def __init__(self, *, shape: bool | None = None, array: bool | None = None) -> None:
+        super().__init__()
         self._settings = (shape, array)
-        self._tokens: list[tuple[_Switch, Token[bool | None]]] = []
 
     def __enter__(self) -> "NumpyScope":
         for switch, setting in zip(self._switches, self._settings, strict=True):
             if setting is not None:
-                self._tokens.append((switch, switch.here.set(bool(setting))))
+                self._change(switch.here, bool(setting))
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        while self._tokens:
-            switch, token = self._tokens.pop()
-            switch.here.reset(token)
+        while self._changes:
+            self._restore()

@@ -6,6 +6,7 @@ program cannot change (`Sealed`), and only after `check_opcodes` has gone throug
 
 import pickle
 import pickletools
+import sys
 from collections.abc import Collection
 from typing import BinaryIO
 
@@ -44,6 +45,11 @@ _MAX_DEPTH = 200
 # opcode: where a file has nothing twice it is about how deep its objects lie.
 _VISITS_AN_OPCODE = 64
 _FREE_VISITS = 1 << 15
+# The hashes of text and bytes are secrets of this process, and those of smaller numbers are the
+# numbers. Of other keys a file may choose thousands with one hash, for each of which a dictionary
+# looks at all before it.
+_HASH_MODULUS = sys.hash_info.modulus
+_MAX_CHOSEN_KEYS = 1000
 
 
 class Sealed(type):
@@ -71,8 +77,8 @@ def check_opcodes(
 
     Raises:
         FileFormatError: It has a refused opcode, a memo number that would make a huge table,
-            objects in objects beyond measure, an object inside itself, or too many bytes or
-            opcodes.
+            objects in objects beyond measure, an object inside itself, many keys of chosen hashes,
+            or too many bytes or opcodes.
         Exception: It is no pickle: one of `BROKEN_PICKLE`.
     """
     objects = _Objects()
@@ -90,6 +96,10 @@ def check_opcodes(
         if objects.step(opcode, argument) > _MAX_DEPTH:
             raise FileFormatError(
                 f"expected lists, dictionaries and tuples of up to {_MAX_DEPTH} levels, got more"
+            )
+        if objects.chosen_keys > _MAX_CHOSEN_KEYS:
+            raise FileFormatError(
+                f"expected keys of text or whole numbers, got more than {_MAX_CHOSEN_KEYS} others"
             )
         if objects.visits > _FREE_VISITS + _VISITS_AN_OPCODE * count:
             raise FileFormatError(
@@ -121,8 +131,9 @@ class _Object:
             self.depth = max(self.depth, part.depth + 1)
 
 
-# All that nothing is inside of: numbers, text, classes.
-_LEAF = _Object([])
+# All that nothing is inside of: numbers, text, classes. Of the second kind a file chooses the hash.
+_LEAF, _CHOSEN_LEAF = _Object([]), _Object([])
+_LEAVES = (_LEAF, _CHOSEN_LEAF)
 
 
 class _Objects:
@@ -131,10 +142,13 @@ class _Objects:
     Attributes:
         visits: Sizes of all objects that were put into others, added up: what hashing, comparing
             and walking through them takes.
+        chosen_keys: How many keys of dictionaries and members of sets have hashes that the file
+            chooses.
     """
 
     def __init__(self) -> None:
         self.visits = 0
+        self.chosen_keys = 0
         self._stack: list[_Object] = []
         self._marks: list[int] = []
         self._memo: dict[object, _Object] = {}
@@ -155,13 +169,15 @@ class _Objects:
         elif name == "POP" and self._marks and self._marks[-1] == len(stack):
             self._marks.pop()
         elif name in _FILLING:
-            self._fill(self._taken(opcode, kept=1))
+            parts = self._taken(opcode, kept=1)
+            self._count_keys(name, parts)
+            self._fill(parts)
         else:
-            self._replace(opcode)
+            self._replace(opcode, argument)
         return stack[-1].depth if stack else 0
 
     def _share(self, found: _Object) -> None:
-        found.shared = found is not _LEAF
+        found.shared = found not in _LEAVES
         self._stack.append(found)
 
     def _fill(self, parts: list[_Object]) -> None:
@@ -169,15 +185,27 @@ class _Objects:
         if target.shared:
             # Sizes of what it is inside of were taken before; no file of ours has circles.
             raise FileFormatError("expected no object inside itself, got one")
-        if target is _LEAF:  # a class, whose change its stand-in refuses
+        if target in _LEAVES:  # a class, whose change its stand-in refuses
             target = self._stack[-1] = _Object([])
         target.add(parts)
 
-    def _replace(self, opcode: pickletools.OpcodeInfo) -> None:
+    def _count_keys(self, name: str, parts: list[_Object]) -> None:
+        if name == "SETITEM":  # taken from the top, the value first
+            parts = parts[1:]
+        elif name in ("SETITEMS", "DICT"):
+            parts = parts[::2]
+        elif name not in ("ADDITEMS", "FROZENSET"):
+            return
+        self.chosen_keys += sum(part is not _LEAF for part in parts)
+
+    def _replace(self, opcode: pickletools.OpcodeInfo, argument: object) -> None:
         """Take what the opcode takes, and put what it puts."""
         parts = self._taken(opcode, kept=0)
+        self._count_keys(opcode.name, parts)
         holds = bool(parts) or opcode.name.startswith("EMPTY_")
-        made = [_Object(parts) if holds else _LEAF for _ in opcode.stack_after]
+        large = isinstance(argument, int) and abs(argument) >= _HASH_MODULUS
+        leaf = _CHOSEN_LEAF if large or isinstance(argument, float) else _LEAF
+        made = [_Object(parts) if holds else leaf for _ in opcode.stack_after]
         self._stack.extend(made)
 
     def _taken(self, opcode: pickletools.OpcodeInfo, kept: int) -> list[_Object]:

@@ -3,10 +3,12 @@
 An operator that draws numbers gets a key, the pair of a seed and a counter that no other call
 shares. What it draws is a pure function of the key (counter-based generation), so a result depends
 on neither thread nor device type.
+
+Invariant: each change is a single step of the interpreter, between whose halves no thread, handler
+or destructor comes; so no lock is needed, which one that draws numbers would wait for forever.
 """
 
 import os
-import threading
 
 from gluonish.core.context import Context
 
@@ -16,9 +18,19 @@ _MASK = (1 << 64) - 1
 # 2**64 / golden ratio: spreads neighbouring device numbers over the key space.
 _GOLDEN = 0x9E3779B97F4A7C15
 
-_lock = threading.Lock()  # guards the two dicts below
-_seeds: dict[Context | None, int] = {None: int.from_bytes(os.urandom(8), "little")}
-_counters: dict[Context, int] = {}
+
+class _Numbers:
+    """The numbers of one device: its seed, and the counter that comes next."""
+
+    __slots__ = ("counter", "seed")
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.counter = 0
+
+
+# The seed of devices that have none of their own, and the devices that were used since.
+_current: tuple[int, dict[Context, _Numbers]] = (int.from_bytes(os.urandom(8), "little"), {})
 
 
 def seed(value: int, context: Context | None = None) -> None:
@@ -28,21 +40,20 @@ def seed(value: int, context: Context | None = None) -> None:
         value: The seed; its lower 64 bits count.
         context: The device; None for all.
     """
-    with _lock:
-        if context is None:
-            _seeds.clear()
-            _counters.clear()
-        _seeds[context] = value & _MASK
-        if context is not None:
-            _counters.pop(context, None)
+    global _current
+    if context is None:
+        _current = (value & _MASK, {})
+    else:
+        _current[1][context] = _Numbers(value & _MASK)
 
 
 def next_key(context: Context, count: int = 1) -> tuple[int, int]:
     """Return a fresh key for a device, and reserve the ``count`` counters from it on."""
-    with _lock:
-        counter = _counters.get(context, 0)
-        _counters[context] = counter + count
-        start = _seeds.get(context)
-        if start is None:
-            start = (_seeds[None] + context.device_id * _GOLDEN) & _MASK
-    return start, counter
+    common, devices = _current
+    numbers = devices.get(context)
+    if numbers is None:
+        own = _Numbers((common + context.device_id * _GOLDEN) & _MASK)
+        numbers = devices.setdefault(context, own)
+    counter = numbers.counter  # nothing is called from here to the next line
+    numbers.counter = counter + count
+    return numbers.seed, counter

@@ -15,7 +15,8 @@ __all__ = ["get_alias_func", "get_create_func", "get_register_func", "get_regist
 
 T = TypeVar("T")
 
-_lock = threading.Lock()  # guards the tables
+# Guards the tables; may be taken again halfway, as each change is one step of the interpreter.
+_lock = threading.RLock()
 _tables: dict[type, dict[str, type]] = {}
 
 

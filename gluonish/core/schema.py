@@ -16,8 +16,10 @@ from gluonish.core.errors import OperatorError
 
 __all__ = [
     "REQUIRED",
+    "UNPARSABLE",
     "Attribute",
     "Schema",
+    "as_number",
     "boolean",
     "choice",
     "dtype_attr",
@@ -39,7 +41,9 @@ REQUIRED = _Required()
 
 # The last two are what Python's parser says of brackets that nest too deep, and what it says of
 # numbers too large for a float is an ArithmeticError.
-_UNPARSABLE = (ValueError, TypeError, SyntaxError, ArithmeticError, MemoryError, RecursionError)
+UNPARSABLE = (ValueError, TypeError, SyntaxError, ArithmeticError, MemoryError, RecursionError)
+
+_EXACT = 2.0**53  # below it float64 holds every whole number
 
 # int, float, bool, str, tuple, np.dtype or None: whatever the attribute's parser gives.
 AttrValue = Any
@@ -87,15 +91,35 @@ def integer(default: object = REQUIRED, low: int | None = None) -> Attribute:
     return Attribute(parse, "an int" if low is None else f"an int of at least {low}", default)
 
 
-def _parse_float(value: object) -> float:
+def as_number(value: Any) -> float:
+    """Return a real number as a float, or as an int where it is whole and no float equals it.
+
+    Args:
+        value: A Python or NumPy number, or the text of one.
+
+    Raises:
+        ValueError: It is the text of something else.
+        OverflowError: It is larger than every float.
+    """
+    found = float(value)
+    if -_EXACT < found < _EXACT or not isinstance(value, int | np.integer | str):
+        return found
+    try:
+        whole = int(value)
+    except ValueError:  # the text of a fraction, of infinity or of NaN
+        return found
+    return found if found == whole else whole
+
+
+def _parse_number(value: object) -> float:
     if isinstance(value, str | int | float | np.integer | np.floating | np.bool_):
-        return float(value)
+        return as_number(value)
     raise ValueError
 
 
 def number(default: object = REQUIRED) -> Attribute:
-    """A real number."""
-    return Attribute(_parse_float, "a number", default)
+    """A real number; see `as_number`."""
+    return Attribute(_parse_number, "a number", default)
 
 
 def _parse_bool(value: object) -> bool:
@@ -132,7 +156,7 @@ def shape(default: object = REQUIRED) -> Attribute:
 def numbers(default: object = REQUIRED) -> Attribute:
     """A tuple of real numbers."""
     return Attribute(
-        lambda value: tuple(_parse_float(v) for v in _sequence(value)),
+        lambda value: tuple(_parse_number(v) for v in _sequence(value)),
         "a tuple of numbers",
         default,
     )
@@ -198,7 +222,7 @@ class Schema:
                 raise OperatorError(f"{operator}: expected attributes {known}, got {name!r:.200}")
             try:
                 parsed[name] = attribute.parse(value)
-            except _UNPARSABLE as error:
+            except UNPARSABLE as error:
                 raise OperatorError(
                     f"{operator}: expected {name} to be {attribute.expected}, got {value!r:.200}"
                 ) from error

@@ -104,7 +104,7 @@ class DataLoader:
     ) -> None:
         self._pool: _Pool | None = None
         self._ahead: _Epoch | None = None
-        self._making_pool = threading.Lock()
+        self._making_pool = threading.RLock()  # a handler may begin a pass in the middle of it
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
         self._dataset = dataset
@@ -156,7 +156,7 @@ class DataLoader:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._making_pool = threading.Lock()
+        self._making_pool = threading.RLock()
 
     def _load_here(self) -> Iterator[Any]:
         for indices in self._batch_sampler:

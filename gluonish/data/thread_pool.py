@@ -10,9 +10,11 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from gluonish.data.endings import endings
 from gluonish.data.worker_errors import WorkerTimeoutError
 from gluonish.data.worker_process import load_batch
 
@@ -46,6 +48,7 @@ class ThreadPool:
     """
 
     def __init__(self, dataset: Any, batchify_fn: Callable[..., Any], num_workers: int) -> None:
+        endings.prepare()
         self._owner = os.getpid()
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._jobs: dict[int, _Job] = {}
@@ -131,6 +134,10 @@ def _stop(
         job.forgotten = True
     for _ in threads:
         queue.put(None)
+    endings.add(partial(_join, threads))
+
+
+def _join(threads: list[threading.Thread]) -> None:
     deadline = time.monotonic() + _END_TIMEOUT_S
     for thread in threads:
         if thread is not threading.current_thread() and thread.is_alive():

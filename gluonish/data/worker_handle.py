@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from gluonish.core.config import (
@@ -17,6 +18,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.data.channel import Channel, channel_pair
+from gluonish.data.endings import endings
 from gluonish.data.worker_process import Start
 
 __all__ = ["Waiter", "WorkerHandle", "stop_workers"]
@@ -140,15 +142,18 @@ class Waiter:
 
 
 def stop_workers(owner: int, workers: list[WorkerHandle], waiters: list[Waiter]) -> None:
-    """End worker processes within seconds; called when their pool is dropped, and at exit, too.
+    """Have worker processes end within seconds; for finalizers, as it waits for nothing.
 
     Args:
         owner: The process that started them; in a fork of it this does nothing.
         workers: The workers; empty afterwards.
         waiters: What waits for them; empty afterwards.
     """
-    if os.getpid() != owner:
-        return
+    if os.getpid() == owner:
+        endings.add(partial(_stop, workers, waiters))
+
+
+def _stop(workers: list[WorkerHandle], waiters: list[Waiter]) -> None:
     for worker in workers:
         worker.channel.close()
         if not worker.started:

@@ -8,13 +8,14 @@ reach, inside our own calls included: those are queues, which need no lock. One 
 receives messages, without the lock; the others wait for it to tell them.
 """
 
+import contextlib
 import os
 import pickle
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy as np
 
 from gluonish.data.by_value import ByValuePickler, dumps
 from gluonish.data.channel import MAX_UNANSWERED
+from gluonish.data.endings import endings
 from gluonish.data.ring import SPARE_SLOTS, Ring
 from gluonish.data.shared_batch import map_arrays, over
 from gluonish.data.shared_memory import Segment, new_file
@@ -91,6 +93,7 @@ class WorkerPool:
     """
 
     def __init__(self, payload: Payload, num_workers: int, prefetch: int) -> None:
+        endings.prepare()
         pickled, buffers = payload
         places, file = _write_file([pickled, *(buffer.raw() for buffer in buffers)])
         self._owner = os.getpid()
@@ -132,6 +135,7 @@ class WorkerPool:
     def close(self) -> None:
         """End the processes; batches that were taken stay valid."""
         self._finalizer()
+        endings.wait()
 
     def submit(self, indices: Sequence[Any], seed: int) -> int:
         """Have a batch loaded; return its number.
@@ -145,7 +149,7 @@ class WorkerPool:
         """
         if not isinstance(indices, list | tuple | np.ndarray):
             indices = list(indices)
-        with self._changed:
+        with self._changed, self._ending_if_interrupted():
             self._check_usable()
             self._count += 1
             number = self._count
@@ -168,7 +172,7 @@ class WorkerPool:
             Exception: what loading the batch raised, with the worker's traceback as a note.
         """
         deadline = time.monotonic() + timeout_s
-        with self._changed:
+        with self._changed, self._ending_if_interrupted():
             self._check_usable()
             batch = self._batches[number]
             while batch.result is None:
@@ -186,6 +190,20 @@ class WorkerPool:
     def forget(self, numbers: Iterable[int]) -> None:
         """Drop batches that nobody will take; from anywhere, a garbage collection included."""
         self._dropped.extend(numbers)
+
+    @contextlib.contextmanager
+    def _ending_if_interrupted(self) -> Iterator[None]:
+        """Scope in which Ctrl-C ends the pool: a message may be lost; the next pass makes another.
+
+        Without it a pass could wait for a batch that came until its time is up.
+        """
+        try:
+            yield
+        except Exception:
+            raise
+        except BaseException:
+            self._finalizer()
+            raise
 
     def _check_usable(self) -> None:
         if os.getpid() != self._owner:

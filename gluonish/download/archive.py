@@ -2,6 +2,7 @@
 
 import hashlib
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -10,17 +11,23 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
-from gluonish.core.errors import DownloadError
+from gluonish.core.errors import DownloadError, GluonishError
 from gluonish.core.files import atomic_write
-from gluonish.download.http_fetch import disk_full_error
+from gluonish.download.room import disk_full_error
 
-__all__ = ["WrongArchiveError", "extract_members"]
+try:
+    from lzma import LZMAError
+except ImportError:  # a Python that was built without it reads no such archive
+    LZMAError = zlib.error  # type: ignore[misc, assignment]
+
+__all__ = ["BROKEN_ARCHIVE", "WrongArchiveError", "extract_members"]
 
 _CHUNK_NBYTES = 1 << 20
-_BROKEN = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error),
-    *(EOFError, NotImplementedError, RuntimeError),
+BROKEN_ARCHIVE = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, struct.error),
+    *(EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError),
 )
+"""What reading an archive raises for one that is none, or is packed in a way that nobody reads."""
 
 
 class WrongArchiveError(DownloadError):
@@ -59,9 +66,9 @@ def extract_members(archive_path: Path, wanted: Mapping[Path, str], max_nbytes: 
     is_zip = ".zip" in archive_path.suffixes
     try:
         _extract(_zip_members if is_zip else _tar_members, archive_path, wanted, max_nbytes)
-    except DownloadError:
+    except GluonishError:
         raise
-    except _BROKEN as error:
+    except BROKEN_ARCHIVE as error:
         raise _no_archive(archive_path, is_zip, error) from error
     except OSError as error:
         if error.errno is None:  # what the gzip module raises for a damaged file

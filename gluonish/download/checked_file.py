@@ -1,13 +1,15 @@
 """Getting a file by its URL, or from a folder, whole and checked."""
 
+import errno
 import hashlib
 import os
 import shutil
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from gluonish.core.errors import ArgumentError, DownloadError
-from gluonish.download.http_fetch import disk_full_error, fetch
+from gluonish.download.http_fetch import fetch
+from gluonish.download.room import check_room, disk_full_error
 from gluonish.download.target_lock import exclusive
 
 __all__ = ["check_sha1", "download", "obtain"]
@@ -48,16 +50,16 @@ def download(
         verify_ssl: Whether the server's certificate is checked.
 
     Raises:
-        ArgumentError: ``retries`` is negative, or the URL ends in no file name and ``path`` has
-            none.
-        DownloadError: The URL cannot be fetched, the SHA-1 is wrong twice, or the disk is full.
+        ArgumentError: ``retries`` is negative, the URL is none, or it ends in no file name and
+            ``path`` has none.
+        DownloadError: The URL cannot be fetched, the SHA-1 is wrong twice, the folder cannot be
+            written, or the disk is full.
     """
     if retries < 0:
         raise ArgumentError(f"download: expected retries of 0 or more, got {retries}")
     target = _target(url, path)
     if not overwrite and _is_there(target, sha1_hash):
         return str(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
     before = _identity(target)
     with exclusive(target):
         made_meanwhile = before != _identity(target)
@@ -67,7 +69,13 @@ def download(
 
 
 def obtain(
-    url: str, target: Path, *, retries: int = 5, verify_ssl: bool = True, advice: str = ""
+    url: str,
+    target: Path,
+    *,
+    retries: int = 5,
+    verify_ssl: bool = True,
+    advice: str = "",
+    max_nbytes: int | None = None,
 ) -> Path:
     """Put what the URL names into ``{target}.part``, unchecked, and return that path.
 
@@ -77,13 +85,32 @@ def obtain(
         retries: How many more attempts follow a first one that fails.
         verify_ssl: Whether the server's certificate is checked.
         advice: What to do where the URL cannot be fetched, for the error message.
+        max_nbytes: How large the content may be, in bytes; None for any size that it tells.
 
     Raises:
-        DownloadError: The URL cannot be fetched, or the disk is full.
+        ArgumentError: The URL is none.
+        DownloadError: The URL cannot be fetched, has more bytes, or the disk is full.
     """
-    if urlsplit(url).scheme.lower() in ("http", "https"):
-        return fetch(url, target, retries=retries, verify_ssl=verify_ssl, advice=advice)
-    return _copy(url, target.with_name(f"{target.name}.part"), advice)
+    if _split(url).scheme.lower() not in ("http", "https"):
+        return _copy(url, target.with_name(f"{target.name}.part"), advice, max_nbytes)
+    return fetch(
+        url,
+        target,
+        retries=retries,
+        verify_ssl=verify_ssl,
+        advice=advice,
+        max_nbytes=max_nbytes,
+    )
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        if "\0" in url or "\0" in unquote(parts.path):
+            raise ValueError("a zero byte")
+    except ValueError as error:
+        raise ArgumentError(f"download: expected a URL, got {url!r:.300}: {error}") from error
+    return parts
 
 
 def _sha1(path: Path) -> str:
@@ -92,15 +119,26 @@ def _sha1(path: Path) -> str:
 
 
 def _target(url: str, path: str | os.PathLike[str] | None) -> Path:
+    _split(url)
     name = url.rsplit("/", 1)[-1]
     target = Path(name) if path is None else Path(path).expanduser()
     if path is None or target.is_dir():
-        if name in ("", ".", ".."):
+        named = target if path is None else target / name
+        if name in ("", ".", "..") or _is_too_long(named):
             raise ArgumentError(
-                f"download: expected a URL that ends in a file name, got {url}; give `path`"
+                f"download: expected a URL that ends in a file name, got {url!r:.300}; give `path`"
             )
-        return target if path is None else target / name
+        return named
     return target
+
+
+def _is_too_long(path: Path) -> bool:
+    # Beside the file there will be others, with a few letters more.
+    try:
+        path.with_name(f".{path.name}.part.json").lstat()
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
 
 
 def _is_there(target: Path, sha1_hash: str | None) -> bool:
@@ -110,7 +148,7 @@ def _is_there(target: Path, sha1_hash: str | None) -> bool:
 def _identity(target: Path) -> tuple[int, int] | None:
     try:
         status = target.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return status.st_ino, status.st_mtime_ns
 
@@ -132,9 +170,16 @@ def _make(url: str, target: Path, sha1_hash: str | None, retries: int, verify_ss
     )
 
 
-def _copy(url: str, part: Path, advice: str) -> Path:
+def _copy(url: str, part: Path, advice: str, max_nbytes: int | None) -> Path:
     try:
-        shutil.copyfile(_local_path(url), part)
+        source = _local_path(url)
+        if source.exists() and not source.is_file():
+            raise OSError("what is no file")
+        nbytes = source.stat().st_size
+        if max_nbytes is not None and nbytes > max_nbytes:
+            raise OSError(f"{nbytes} bytes, more than {max_nbytes}")
+        check_room(part, nbytes)
+        shutil.copyfile(source, part)
     except OSError as error:
         part.unlink(missing_ok=True)
         full = disk_full_error(error, part)
@@ -146,7 +191,7 @@ def _copy(url: str, part: Path, advice: str) -> Path:
 
 
 def _local_path(url: str) -> Path:
-    parts = urlsplit(url)
+    parts = _split(url)
     if parts.scheme.lower() == "file":
         if parts.netloc not in _LOCAL_HOSTS:
             raise ArgumentError(f"download: expected file:///path, got {url}")

@@ -2,24 +2,26 @@
 
 Invariants: ``{target}.part`` holds the first bytes of what ``{target}.part.json`` describes (URL,
 length, entity tag or date); both go when the content turns out to have changed, when it is
-complete, and when the disk is full. Only the process that holds the target's lock touches them.
+complete, when it is larger than it may be, and when the disk is full. Only the process that holds
+the target's lock touches them.
 """
 
-import errno
 import json
 import logging
 import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from gluonish.core.errors import DownloadError
+from gluonish.download.room import check_room, disk_full_error, most_nbytes
 
-__all__ = ["disk_full_error", "fetch"]
+__all__ = ["fetch"]
 
 _LOG = logging.getLogger("gluonish")
 _CONNECT_TIMEOUT_S = 20.0
@@ -28,7 +30,12 @@ _READ_TIMEOUT_S = 60.0
 _CHUNK_NBYTES = 1 << 16
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 5.0
-_FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+# Of what a server or a library says, so many letters of both ends go into a message.
+_TOLD_LENGTH = 250
+_TRUST = (
+    "REQUESTS_CA_BUNDLE names a file with the certificates of those to trust, "
+    "verify_ssl=False trusts everybody"
+)
 # A server's refusals that may be gone a moment later.
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
@@ -61,8 +68,10 @@ class _Response(Protocol):
 
     def iter_content(self, chunk_size: int) -> Iterator[bytes]: ...
 
+    def close(self) -> None: ...
 
-_Get = Callable[..., AbstractContextManager[_Response]]
+
+_Get = Callable[..., _Response]
 
 
 class _CutOffError(Exception):
@@ -74,7 +83,13 @@ class _RefusedError(Exception):
 
 
 def fetch(
-    url: str, target: Path, *, retries: int = 5, verify_ssl: bool = True, advice: str = ""
+    url: str,
+    target: Path,
+    *,
+    retries: int = 5,
+    verify_ssl: bool = True,
+    advice: str = "",
+    max_nbytes: int | None = None,
 ) -> Path:
     """Fetch ``url`` into a file beside ``target``.
 
@@ -84,24 +99,27 @@ def fetch(
         retries: How many more attempts follow a first one that fails.
         verify_ssl: Whether the server's certificate is checked.
         advice: What to do where the URL cannot be fetched, for the error message.
+        max_nbytes: How large the content may be, in bytes; None for what the server tells, or
+            `UNTOLD_NBYTES` where it tells nothing.
 
     Returns:
         The complete file, ``{target}.part``, for the caller to check and to rename or remove.
 
     Raises:
-        DownloadError: The server refuses, cannot be reached, or every attempt was cut off; or the
-            disk is full.
+        DownloadError: The server refuses, cannot be reached, says what is no HTTP, sends more than
+            it may, or every attempt was cut off; or the disk is full.
     """
     import requests
 
     part = target.with_name(f"{target.name}.part")
     with requests.Session() as session:
-        session.verify = verify_ssl
+        # Of the session's own ``verify`` REQUESTS_CA_BUNDLE would make True again.
+        get = session.get if verify_ssl else partial(session.get, verify=False)
         for attempt in range(retries + 1):
             try:
-                _attempt(session.get, url, part)
+                _attempt(get, url, part, max_nbytes)
                 break
-            except (requests.RequestException, _CutOffError, _RefusedError) as error:
+            except (_CutOffError, _RefusedError) as error:
                 if attempt == retries or isinstance(error, _RefusedError):
                     message = f"download: expected to fetch {url}, got {error}"
                     raise DownloadError(f"{message}; {advice}" if advice else message) from error
@@ -111,17 +129,34 @@ def fetch(
     return part
 
 
-def disk_full_error(error: OSError, path: Path) -> DownloadError | None:
-    """The error to raise where ``error`` says that no more bytes fit on the disk, else None."""
-    if error.errno not in _FULL_DISK:
-        return None
-    return DownloadError(
-        f"download: expected room for {path.name} in {path.parent}, got {error.strerror};"
-        " free some space or set MXNET_HOME to a folder on another disk"
-    )
+@contextmanager
+def _transfer_errors() -> Iterator[None]:
+    """Turn what the HTTP libraries raise into `_CutOffError` and `_RefusedError`.
+
+    They let through what they did not expect of a server: the ValueErrors of the functions that
+    read an address or a number, and errors of the layers below.
+    """
+    import requests
+
+    below = requests.exceptions.BaseHTTPError  # type: ignore[attr-defined]  # urllib3's
+    try:
+        yield
+    except ValueError as error:  # an address or a length that is none, now and the next time
+        raise _RefusedError(_told(str(error))) from error
+    except (requests.RequestException, below) as error:
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            raise _RefusedError(f"{_told(str(error))}; {_TRUST}") from error
+        raise _CutOffError(_told(str(error))) from error
 
 
-def _attempt(get: _Get, url: str, part: Path) -> None:
+def _told(text: str) -> str:
+    """Return what others wrote as one line, without what would steer a terminal."""
+    if len(text) > 2 * _TOLD_LENGTH:  # the reason comes last
+        text = f"{text[:_TOLD_LENGTH]}...{text[-_TOLD_LENGTH:]}"
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _attempt(get: _Get, url: str, part: Path, max_nbytes: int | None) -> None:
     known = _read_description(part, url)
     have = part.stat().st_size if known is not None else 0
     headers = {"Accept-Encoding": "identity"}
@@ -130,13 +165,26 @@ def _attempt(get: _Get, url: str, part: Path) -> None:
         if known.validator:
             headers["If-Range"] = known.validator
     timeout = (_CONNECT_TIMEOUT_S, _READ_TIMEOUT_S)
-    with get(url, headers=headers, stream=True, timeout=timeout) as response:
+    with ExitStack() as answers:
+
+        def hold(answer: _Response, *_: object, **__: object) -> None:
+            # A redirect that leads nowhere would stay open otherwise.
+            answers.callback(answer.close)
+
+        with _transfer_errors():
+            response = get(
+                url, headers=headers, stream=True, timeout=timeout, hooks={"response": hold}
+            )
         start = _start(response, url, part, known, have)
         version = _version(response, url, start)
+        if max_nbytes is not None and (version.length or 0) > max_nbytes:
+            _discard(part)
+            raise _RefusedError(f"{version.length} bytes, more than {max_nbytes}")
         if start and start == version.length:
             return
+        check_room(part, (version.length or 0) - start)
         _description(part).write_text(json.dumps(asdict(version)), encoding="utf-8")
-        _receive(response, part, start, version.length)
+        _receive(response, part, start, version.length, max_nbytes)
 
 
 def _start(response: _Response, url: str, part: Path, known: _Version | None, have: int) -> int:
@@ -157,8 +205,8 @@ def _start(response: _Response, url: str, part: Path, known: _Version | None, ha
         _discard(part)
         raise _CutOffError(f"{url} cannot be continued at byte {have}")
     if status in _PASSING:
-        raise _CutOffError(f"{url} answered {status} {response.reason}")
-    raise _RefusedError(f"{status} {response.reason}")
+        raise _CutOffError(f"{url} answered {status} {_told(response.reason)}")
+    raise _RefusedError(f"{status} {_told(response.reason)}")
 
 
 def _continues(response: _Response, url: str, known: _Version, have: int) -> bool:
@@ -197,14 +245,16 @@ def _version(response: _Response, url: str, start: int) -> _Version:
     return _Version(url, length, validator)
 
 
-def _receive(response: _Response, part: Path, start: int, length: int | None) -> None:
+def _receive(
+    response: _Response, part: Path, start: int, length: int | None, max_nbytes: int | None
+) -> None:
+    limit = length if length is not None else most_nbytes(part, start, max_nbytes)
     try:
         with part.open("r+b" if start else "wb") as file:
             file.seek(start)
             file.truncate()
             name = part.name.removesuffix(".part")
-            chunks = response.iter_content(_CHUNK_NBYTES)
-            end = start + _write(chunks, file, name, start, length)
+            end = _write(_chunks(response), file, name, start, length, limit)
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -213,17 +263,35 @@ def _receive(response: _Response, part: Path, start: int, length: int | None) ->
             raise
         _discard(part)
         raise full from error
+    if end > limit:
+        _discard(part)
+        if length is None:
+            raise _RefusedError(f"more than {limit} bytes, without being told how many")
+        raise _CutOffError(f"{response.url} sent more than the {length} bytes that it told")
     if length is not None and end != length:
         raise _CutOffError(f"{response.url} ended after {end} of {length} bytes")
 
 
+def _chunks(response: _Response) -> Iterator[bytes]:
+    chunks = iter(response.iter_content(_CHUNK_NBYTES))
+    while True:
+        with _transfer_errors():
+            chunk = next(chunks, None)
+        if chunk is None:
+            return
+        yield chunk
+
+
 def _write(
-    chunks: Iterable[bytes], file: BinaryIO, name: str, start: int, length: int | None
+    chunks: Iterable[bytes], file: BinaryIO, name: str, start: int, length: int | None, limit: int
 ) -> int:
-    """Write the chunks under a progress bar, shown on terminals only, and return their bytes."""
+    """Write the chunks under a progress bar, shown on terminals only, and return where they end.
+
+    A chunk that goes beyond the limit is not written, nor is what follows it.
+    """
     from tqdm import tqdm
 
-    written = 0
+    end = start
     with tqdm(
         total=length,
         initial=start,
@@ -234,10 +302,12 @@ def _write(
         unit_divisor=1024,
     ) as bar:
         for chunk in chunks:
+            end += len(chunk)
+            if end > limit:
+                break
             file.write(chunk)
-            written += len(chunk)
             bar.update(len(chunk))
-    return written
+    return end
 
 
 def _description(part: Path) -> Path:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gluonish.core.errors import DownloadError
+from gluonish.download.room import folder_error, make_folder
 
 __all__ = ["exclusive"]
 
@@ -25,15 +26,17 @@ def exclusive(target: Path) -> Iterator[None]:
     process waits on it would let two in.
 
     Args:
-        target: The file that will be made; its folder exists.
+        target: The file that will be made; its folder is made too.
 
     Raises:
-        DownloadError: Another process holds the lock for half an hour.
+        DownloadError: The folder cannot be written, or another process holds the lock for half an
+            hour.
     """
     from filelock import FileLock, Timeout
 
     path = target.with_name(f".{target.name}.lock")
     lock = FileLock(path)
+    make_folder(target.parent)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -48,6 +51,8 @@ def exclusive(target: Path) -> Iterator[None]:
                 f"download: expected {owner} to finish {target} within {_WAIT_S:.0f} s, got no"
                 f" end; end that process, or remove {path} if there is none"
             ) from error
+    except (OSError, NotImplementedError) as error:  # the latter of a disk that knows no locks
+        raise folder_error(error, target.parent) from error
     try:
         # Windows does not let even its holder write to a locked file.
         with suppress(OSError):

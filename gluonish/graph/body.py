@@ -4,7 +4,8 @@ It is made once, has no shapes of its own, and is planned for each set of specs 
 passes, memory plan and fast kernels are those of any graph. Its plan runs inside the step of the
 node that owns it, in that step's thread.
 
-``_lock`` guards the plans and gradients; graphs that are made twice by chance are equal.
+``_lock`` guards the plans and gradients, and may be taken again halfway; graphs that are made twice
+by chance are equal.
 """
 
 import threading
@@ -17,6 +18,7 @@ from gluonish.core.device import Device, device_of
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.graph.body_gradient import branch_gradient, loop_gradient
 from gluonish.graph.call_plan import CallPlan
+from gluonish.graph.flat import FlatGraph, flattened, restored
 from gluonish.graph.inference import Inference, specialize
 from gluonish.graph.ir import Graph, Node, Value, topological_order
 from gluonish.ndarray.recording import TRAINING
@@ -27,6 +29,11 @@ __all__ = ["Body"]
 _MAX_PLANS = 16  # sets of specs, the oldest goes first
 _WHOLE = 1 << 30  # segment size that never cuts
 _numbers = count()
+
+
+def _unpickled(graph: FlatGraph, num_inputs: int, name: str) -> "Body":
+    values = restored(graph)
+    return Body([value.node for value in values[:num_inputs]], values[num_inputs:], name)
 
 
 class Body:
@@ -55,11 +62,15 @@ class Body:
         self.mutated = tuple(i for i, x in enumerate(self.inputs) if id(x) in overwritten)
         self.kept = kept_values(order)
         self.num_kept = len(self.kept)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._made: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
         return f"<body {self.name} {self.number}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = [*map(Value, self.inputs), *self.outputs]
+        return _unpickled, (flattened(values), self.num_inputs, self.name)
 
     def _cached(self, key: Any, make: Callable[[], Any]) -> Any:
         found = self._made.get(key)
@@ -68,7 +79,7 @@ class Body:
             with self._lock:
                 found = self._made.setdefault(key, found)
                 if len(self._made) > _MAX_PLANS:
-                    del self._made[next(iter(self._made))]
+                    self._made.pop(next(iter(tuple(self._made))), None)
         return found
 
     def reordered(self, order: tuple[int, ...]) -> "Body":

@@ -183,7 +183,7 @@ class CachedGraph:
         )
         self._plans[signature] = plan
         if len(self._plans) > _MAX_PLANS:
-            self._plans.pop(next(iter(self._plans)), None)
+            self._plans.pop(next(iter(tuple(self._plans))), None)
         return plan
 
     def _gathered(self, inputs: Sequence[NDArray]) -> list[NDArray]:

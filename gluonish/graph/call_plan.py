@@ -5,7 +5,8 @@ goes back to a pool when the tape node is freed. A backward pass that is the las
 computes where the kept values were, as soon as nobody needs them. One that is not has a plan of its
 own, made when it is first asked for, and memory of its own for what it computes.
 
-``_lock`` guards the making of that plan.
+``_lock`` guards the making of that plan; who comes in the middle of it makes one, too, and the
+first that is there counts.
 """
 
 import threading
@@ -121,7 +122,7 @@ class CallPlan:
         )
         self.backward: Executable | None = None
         self._retaining: Executable | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         if self.wanted_positions:
             self._make_backward = partial(
                 self._backward,
@@ -137,7 +138,9 @@ class CallPlan:
         with self._lock:
             if self._retaining is None:
                 arenas = Arenas(self.device, keep=self._static_alloc, name=self.forward.name)
-                self._retaining = self._make_backward(arenas, lasting=True)
+                made = self._make_backward(arenas, lasting=True)
+                if self._retaining is None:
+                    self._retaining = made
             return self._retaining
 
     def _backward(
@@ -215,7 +218,17 @@ class CallPlan:
 class GraphNode:
     """The recorded call of a CachedGraph; it links the outputs to itself."""
 
-    __slots__ = ("inputs", "key", "output_count", "outputs", "parents", "plan", "state")
+    __slots__ = (
+        "__weakref__",
+        "_lent",
+        "inputs",
+        "key",
+        "output_count",
+        "outputs",
+        "parents",
+        "plan",
+        "state",
+    )
 
     writes_gradients: ClassVar[bool] = True
 
@@ -233,6 +246,7 @@ class GraphNode:
         # Handles of their own: the node must not keep itself alive through its outputs.
         self.outputs = [outputs[i].detach() for i in plan.parts.read_outputs]
         self.state: State | None = state
+        self._lent = plan.states.lend(state, self)
         self.parents = parents
         self.key = key
         self.output_count = len(outputs)
@@ -263,8 +277,10 @@ class GraphNode:
         results = self._results(targets, given)
         if last:
             self.state = None
+            comes_back = plan.states.recall(self._lent)
             plan.backward(given, results, state)
-            plan.states.give(state)
+            if comes_back:
+                plan.states.give(state)
         else:
             plan.retaining()(given, results, state)
         found: list[NDArray | None] = [None] * len(self.inputs)
@@ -313,9 +329,7 @@ class GraphNode:
 
     def free(self) -> None:
         """Give the kept memory back."""
-        if self.state is not None:
-            self.plan.states.give(self.state)
-        self.inputs, self.outputs, self.state = (), [], None
-
-    def __del__(self) -> None:
-        self.free()
+        state, self.state = self.state, None
+        if self.plan.states.recall(self._lent) and state is not None:
+            self.plan.states.give(state)
+        self.inputs, self.outputs = (), []

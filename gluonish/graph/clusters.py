@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gluonish.core.order import post_order
+from gluonish.graph.contraction import Contraction
 from gluonish.graph.ir import Node, Value, topological_order
 
 __all__ = ["Cluster", "find_clusters", "replace_clusters"]
@@ -106,39 +107,34 @@ def _producers(node: Node) -> list[Node]:
 class _Clusters:
     """The graph of clusters, at first one for each node. It never has a circle.
 
+    Args:
+        nodes: A graph in topological order.
+
     Attributes:
         of: The cluster of each node, by where the node is.
     """
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        self.of = {id(node): Cluster([node]) for node in nodes}
+        self.of: dict[int, Cluster] = {}
+        self._contraction = Contraction()
+        self._numbers: dict[int, int] = {}  # of the clusters in the contraction
+        for node in nodes:
+            before = {self._numbers[id(self.of[id(value.node)])] for value in node.inputs}
+            cluster = self.of[id(node)] = Cluster([node])
+            self._numbers[id(cluster)] = self._contraction.add(before)
 
     def join(self, producer: Node, reader: Node) -> None:
         """Make one cluster of those of two nodes, of which one reads the other, if that can be."""
         first, last = self.of[id(producer)], self.of[id(reader)]
-        if first is last or self._is_led_around(first, last):
+        numbers = self._numbers[id(first)], self._numbers[id(last)]
+        if first is last or self._contraction.is_led_around(*numbers):
             return
         kept, dropped = (first, last) if len(first.nodes) >= len(last.nodes) else (last, first)
         kept.nodes += dropped.nodes
         for node in dropped.nodes:
             self.of[id(node)] = kept
-
-    def _before(self, cluster: Cluster) -> list[Cluster]:
-        found = {id(x): x for x in (self.of[id(value.node)] for value in cluster.reads())}
-        return list(found.values())
-
-    def _is_led_around(self, first: Cluster, last: Cluster) -> bool:
-        """Whether a path leads from one cluster to the other through a third."""
-        waiting = [cluster for cluster in self._before(last) if cluster is not first]
-        seen = set(map(id, waiting))
-        while waiting:
-            for cluster in self._before(waiting.pop()):
-                if cluster is first:
-                    return True
-                if id(cluster) not in seen:
-                    seen.add(id(cluster))
-                    waiting.append(cluster)
-        return False
+        self._numbers[id(kept)] = self._contraction.join(*numbers)
+        del self._numbers[id(dropped)]
 
 
 def replace_clusters(

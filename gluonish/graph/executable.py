@@ -6,7 +6,9 @@ memory. A call that fails leaves it to the garbage collector.
 
 What follows from stable inputs (parameters at inference) is computed by the first call after they
 changed, under a lock: the versions of their variables tell. It is kept for all calls. Nobody reads
-it meanwhile, because a writer of a parameter has waited for all calls that read it.
+it meanwhile, because a writer of a parameter has waited for all calls that read it. A handler or a
+destructor in the middle of that may call the network, too: it takes the lock again and computes all
+of it, and what was interrupted then writes the same values once more.
 """
 
 import threading
@@ -88,7 +90,7 @@ class Executable:
         self._stable = sorted(stable) if has_prologue else []
         # The versions that the prologue's values are of; without a prologue, those of no variables.
         self._prepared: Versions | None = None if has_prologue else []
-        self._lock = threading.Lock()  # guards the prologue's values and `_prepared`
+        self._lock = threading.RLock()  # guards the prologue's values and `_prepared`
         self.inline = is_light(nodes)
         # Work that asks which thread has the team of threads; on other devices there is none.
         self._asks = not self.inline and device.xp_name == "numpy"

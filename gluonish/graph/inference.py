@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.core.dtype import FLOAT32
-from gluonish.core.errors import GraphError, OperatorError
+from gluonish.core.errors import GluonishError, GraphError, OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
 from gluonish.ops.dtype_rules import complete_alike
@@ -78,6 +78,13 @@ class Inference:
                 outputs = [PartialSpec(spec.shape, spec.dtype) for spec in exact]
         except OperatorError as error:
             raise OperatorError(f"{node.name}: {error}") from error
+        except GluonishError:
+            raise
+        except (LookupError, TypeError, ValueError) as error:
+            # Operators that only gradients are made of trust their inputs; a file may have them.
+            raise OperatorError(
+                f"{node.name}: {op.name}: expected inputs that fit it, got {inputs!r:.200}: {error}"
+            ) from error
         for value, found in zip(node.inputs, inputs, strict=True):
             self._learn(value.key, found, value.node.name)
         for i, found in enumerate(outputs):
@@ -160,7 +167,8 @@ def _is_open(node: Node) -> bool:
 
     Recurrent layers begin with zeros of shape (0, units): 0 stands for the batch size.
     """
-    return node.op is not None and not node.inputs and 0 in (node.attrs.get("shape") or ())
+    shape = node.attrs.get("shape")
+    return node.op is not None and not node.inputs and isinstance(shape, tuple) and 0 in shape
 
 
 def _open_spec(node: Node) -> PartialSpec:

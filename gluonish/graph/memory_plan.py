@@ -13,15 +13,23 @@ Buffers are placed in two ways, and the smaller arena is taken. Step by step, ea
 block that fits best, all in the arena. Or, all known beforehand, the largest first, each goes to
 the lowest place that is free while it lives, of the state if there is one. The first keeps what is
 used in turn in the same place, and is as good for a chain; the second leaves fewer gaps where sizes
-differ.
+differ. It is left out where the first needs no more than what lives at once.
 """
 
+import heapq
+from bisect import bisect_left, insort
+from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
 __all__ = ["ALIGNMENT", "MemoryPlan", "Slot", "Step", "padded", "plan_memory"]
+
+# Buffers that are packed; the time grows with the square, and ten thousand take half a second. Of
+# more, the others, which are smaller, go on blocks behind these.
+_MAX_PACKED = 8192
 
 ALIGNMENT = 64  # bytes; a cache line, and what vector loads like
 
@@ -130,15 +138,9 @@ def plan_memory(
     homes = _buffers(steps, sizes, in_place, places, lasting)
     state_nbytes = max((padded(places[v] + sizes[v]) for v in places), default=0)
     buffers = list(dict.fromkeys(homes.values()))
-    nbytes = _place_by_blocks([b for b in buffers if not b.fixed], match_range)
-    if match_range:
-        offsets, packed = _packed(buffers, state_nbytes, match_range)
-        if packed < nbytes:
-            nbytes = packed
-            for buffer, offset in zip(buffers, offsets, strict=True):
-                if not buffer.fixed:
-                    buffer.in_state = offset < state_nbytes
-                    buffer.offset = offset - (0 if buffer.in_state else state_nbytes + ALIGNMENT)
+    nbytes = _place([b for b in buffers if not b.fixed], match_range)
+    if match_range and nbytes > _most_living(buffers) - state_nbytes:
+        nbytes = _pack(buffers, nbytes, state_nbytes, match_range)
     slots = {v: Slot(b.offset, sizes[v], b.in_state) for v, b in homes.items()}
     return MemoryPlan(slots, nbytes)
 
@@ -208,48 +210,99 @@ def _inherited(
     return None
 
 
-def _place_by_blocks(buffers: Sequence[_Buffer], match_range: int) -> int:
-    """Place buffers on blocks, step by step, and return the size of the arena."""
-    blocks: list[_Block] = []
-    free: list[_Block] = []
-    taken: list[tuple[_Buffer, _Block]] = []
-    homes = []
+def _most_living(buffers: Sequence[_Buffer]) -> int:
+    """Return the most bytes that live at once: no arena and state together can be smaller."""
+    changes: Counter[int] = Counter()
     for buffer in buffers:
-        if match_range:
-            free += [block for other, block in taken if other.end < buffer.start]
-            taken = [pair for pair in taken if pair[0].end >= buffer.start]
-        block = _best_fit(free, buffer.nbytes, match_range)
+        changes[buffer.start] += padded(buffer.nbytes)
+        changes[buffer.end + 1] -= padded(buffer.nbytes)
+    return max(accumulate(changes[step] for step in sorted(changes)), default=0)
+
+
+def _place(buffers: Sequence[_Buffer], match_range: int) -> int:
+    """Place buffers on blocks, and return the size of the arena."""
+    offsets, nbytes = _by_blocks(buffers, match_range)
+    for buffer, offset in zip(buffers, offsets, strict=True):
+        buffer.offset = offset
+    return nbytes
+
+
+def _pack(buffers: Sequence[_Buffer], nbytes: int, state_nbytes: int, match_range: int) -> int:
+    """Place buffers anew, the largest first, if the arena is smaller by that; return its size."""
+    loose = [buffer for buffer in buffers if not buffer.fixed]
+    largest = set(map(id, heapq.nlargest(_MAX_PACKED, loose, key=lambda buffer: buffer.nbytes)))
+    packed = [buffer for buffer in buffers if buffer.fixed or id(buffer) in largest]
+    rest = [buffer for buffer in loose if id(buffer) not in largest]
+    offsets, end = _packed(packed, state_nbytes, match_range)
+    above, more = _by_blocks(rest, match_range)
+    if end + more >= nbytes:
+        return nbytes
+    for buffer, offset in zip(packed, offsets, strict=True):
+        if not buffer.fixed:
+            buffer.in_state = offset < state_nbytes
+            buffer.offset = offset - (0 if buffer.in_state else state_nbytes + ALIGNMENT)
+    for buffer, offset in zip(rest, above, strict=True):
+        buffer.offset = end + offset
+    return end + more
+
+
+def _by_blocks(buffers: Sequence[_Buffer], match_range: int) -> tuple[list[int], int]:
+    """Return an offset for each buffer, placed step by step, and the size of the arena."""
+    blocks: list[_Block] = []
+    free = _FreeBlocks(match_range)
+    taken: list[tuple[int, int]] = []  # a heap: the step when a buffer dies, and its number
+    homes: list[_Block] = []
+    for number, buffer in enumerate(buffers):
+        dead = []
+        while match_range and taken and taken[0][0] < buffer.start:
+            dead.append(heapq.heappop(taken)[1])
+        for earlier in sorted(dead):
+            free.add(homes[earlier])
+        block = free.take(buffer.nbytes)
         if block is None:
             block = _Block(buffer.nbytes)
             blocks.append(block)
         block.nbytes = max(block.nbytes, buffer.nbytes)
-        taken.append((buffer, block))
+        heapq.heappush(taken, (buffer.end, number))
         homes.append(block)
     end = 0
     for block in blocks:
         block.offset = end
         end += padded(block.nbytes)
-    for buffer, block in zip(buffers, homes, strict=True):
-        buffer.offset = block.offset
-    return end
+    return [block.offset for block in homes], end
 
 
-def _best_fit(free: list[_Block], nbytes: int, match_range: int) -> _Block | None:
-    """Take the smallest free block that is large enough, else the largest; within the range."""
-    fitting = [b for b in free if nbytes <= b.nbytes <= nbytes * match_range]
-    smaller = [b for b in free if b.nbytes < nbytes <= b.nbytes * match_range]
-    best = None
-    if fitting:
-        best = min(fitting, key=_size)
-    elif smaller:
-        best = max(smaller, key=_size)
-    if best is not None:
-        free.remove(best)
-    return best
+class _FreeBlocks:
+    """Blocks that nobody lives on, by their sizes; of equal ones, the first is taken first."""
 
+    def __init__(self, match_range: int) -> None:
+        self._match_range = match_range
+        self._blocks: dict[int, deque[_Block]] = {}
+        self._sizes: list[int] = []  # in order, each once
 
-def _size(block: _Block) -> int:
-    return block.nbytes
+    def add(self, block: _Block) -> None:
+        """Take a block back."""
+        if block.nbytes not in self._blocks:
+            self._blocks[block.nbytes] = deque()
+            insort(self._sizes, block.nbytes)
+        self._blocks[block.nbytes].append(block)
+
+    def take(self, nbytes: int) -> _Block | None:
+        """Give the smallest block that is large enough, else the largest; within the range."""
+        place = bisect_left(self._sizes, nbytes)
+        for i in (place, place - 1):
+            if 0 <= i < len(self._sizes):
+                size = self._sizes[i]
+                if max(size, nbytes) <= min(size, nbytes) * self._match_range:
+                    return self._first(i)
+        return None
+
+    def _first(self, place: int) -> _Block:
+        size = self._sizes[place]
+        block = self._blocks[size].popleft()
+        if not self._blocks[size]:
+            del self._blocks[size], self._sizes[place]
+        return block
 
 
 def _packed(

@@ -39,17 +39,15 @@ def rebuild(graph: Graph, rule: Rule) -> Graph:
         inputs = [replaced.get(value.key, value) for value in node.inputs]
         values = rule(node, inputs)
         if values is None:
-            same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
-            kept = (
-                node
-                if same
-                else Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
-            )
-            add(kept)
+            if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
+                add(node)
+                continue
+            kept = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
             values = [Value(kept, i) for i in range(kept.num_outputs)]
         for i, value in enumerate(values):
-            for made in _new_nodes(value, present):
-                add(made)
+            if id(value.node) not in present:
+                for made in _new_nodes(value, present):
+                    add(made)
             replaced[id(node), i] = value
     outputs = [replaced.get(value.key, value) for value in graph.outputs]
     return Graph(graph.inputs, outputs, nodes)

@@ -4,21 +4,24 @@ Each kept value has a fixed place there. They stand in the order in which the ba
 them, so that those whose lives end together are neighbours, and what it computes finds room where
 they were.
 
-Invariant: the engine's one variable of a state orders all who use its bytes; who overwrites them is
-a writer. A state belongs to one recorded call from `States.take` to `States.give`; what changes the
-lists of idle ones is a single step of the interpreter.
+Invariants: the engine's one variable of a state orders all who use its bytes; who overwrites them
+is a writer. A state belongs to one recorded call from `States.take` until its node ends, by a
+finalizer, or to `States.give`, whichever is first; what changes the queues of idle ones is a single
+step of the interpreter. A queue that is full forgets its oldest.
 
 Plans that keep no memory lend their small states to one another: the C library would have kept the
 arrays in them for others, too, but returns a large block to the system, and getting it back costs a
 page fault for every 4 KiB.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from gluonish.core.context import Context, cache_owners
 from gluonish.core.device import Device
+from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
 from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.spec import Spec
 from gluonish.graph.arenas import aligned_empty
@@ -49,6 +52,14 @@ class State:
         self.raw = raw
         self.owner = owner
         self.var = Var()
+
+
+class _Idle(Finalizer):
+    """A state that nobody uses; the finalizer of the node that has it until then."""
+
+    __slots__ = ("state",)
+
+    state: State
 
 
 class StateUse(NamedTuple):
@@ -84,16 +95,16 @@ class States:
         name: Of the Block.
     """
 
-    __slots__ = ("_device", "_idle", "_lends", "_most", "_name", "_nbytes")
+    __slots__ = ("_device", "_idle", "_lends", "_name", "_nbytes")
 
     def __init__(self, device: Device, nbytes: int, *, keep: bool, name: str = "graph") -> None:
         self._device = device
         self._name = name
         self._nbytes = nbytes
-        self._idle: list[State] = []
         small = min(_MAX_SMALL_IDLE, _SMALL_NBYTES // max(nbytes, 1))
-        self._most = max(_MAX_IDLE, small) if keep else 0
+        most = max(_MAX_IDLE, small) if keep else 0
         self._lends = not keep and nbytes <= _SMALL_NBYTES and device.xp_name == "numpy"
+        self._idle: deque[_Idle] = _lent if self._lends else deque(maxlen=most)
 
     @property
     def nbytes(self) -> int:
@@ -102,42 +113,62 @@ class States:
 
     @property
     def idle_count(self) -> int:
-        """How many are kept for later calls."""
-        return len(self._idle)
+        """How many are kept for later calls of this plan."""
+        return 0 if self._lends else len(self._idle)
 
     def take(self) -> State:
         """Return a state that no other recorded call uses."""
+        if self._lends:
+            return self._borrow() or self._new()
         try:
-            return self._idle.pop()
+            return self._idle.pop().state
         except IndexError:
-            lent = self._borrow() if self._lends else None
-            return self._new() if lent is None else lent
+            return self._new()
 
     def _new(self) -> State:
         owner = f"{self._name}:kept for backward"
         raw = aligned_empty(self._device, self._nbytes, owner)
         return State(raw, (self._device.context, owner))
 
+    def lend(self, state: State, owner: object) -> Kept | None:
+        """Have a state come back when its owner ends, for a later recorded call.
+
+        Args:
+            state: What `take` returned.
+            owner: The call's node.
+
+        Returns:
+            What `recall` takes; None where states do not come back.
+        """
+        if not self._idle.maxlen:
+            return None
+        idle = _Idle(owner, self._idle.append)
+        idle.state = state
+        return keep(idle, owner)
+
+    def recall(self, lent: Kept | None) -> bool:
+        """Have a state not come back with its owner; whether it would have."""
+        return lent is not None and cancel(lent)
+
     def give(self, state: State) -> None:
-        """Take a state back, for a later recorded call; its variable orders the writes."""
-        if len(self._idle) < self._most:
-            self._idle.append(state)
-        elif self._lends and len(_lent) < _MAX_LENT:
-            _lent.append(state)
+        """Take a state back that was recalled; its variable orders the writes."""
+        idle = _Idle(state)  # without a callback, it may refer to anything
+        idle.state = state
+        self._idle.append(idle)
 
     def _borrow(self) -> State | None:
         """Return a state that another plan lent and that is of about the size; None for none."""
-        for state in reversed(_lent.copy()):
-            if self._nbytes <= state.raw.nbytes <= 2 * self._nbytes:
+        for idle in reversed(_lent.copy()):
+            if self._nbytes <= idle.state.raw.nbytes <= 2 * self._nbytes:
                 try:
-                    _lent.remove(state)
+                    _lent.remove(idle)
                 except ValueError:  # another thread was faster
                     continue
-                return state
+                return idle.state
         return None
 
 
-_lent: list[State] = []
+_lent: deque[_Idle] = deque(maxlen=_MAX_LENT)
 
 
 def _forget_lent(context: Context) -> None:

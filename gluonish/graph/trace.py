@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gluonish.core.errors import GraphError
+from gluonish.core.value_scope import ValueScope
 from gluonish.graph import value_control_flow as _control_flow  # noqa: F401  # completes Value
 from gluonish.graph.ir import Namer, Node, Value, append, constant, namer, variable
 from gluonish.graph.structure import Structure, flatten
@@ -47,22 +48,23 @@ class Trace:
         return append(op, (), attrs)
 
 
-class _Tracing:
+class _Tracing(ValueScope):
     """Scope in which parameters and random numbers go into a trace."""
 
-    __slots__ = ("_namer", "_namer_token", "_trace", "_trace_token")
+    __slots__ = ("_namer", "_trace")
 
     def __init__(self, trace: Trace, name_node: Namer) -> None:
+        super().__init__()
         self._trace = trace
         self._namer = name_node
 
     def __enter__(self) -> None:
-        self._trace_token = recording.tracer.set(self._trace)
-        self._namer_token = namer.set(self._namer)
+        self._change(recording.tracer, self._trace)
+        self._change(namer, self._namer)
 
     def __exit__(self, *exc_info: object) -> None:
-        namer.reset(self._namer_token)
-        recording.tracer.reset(self._trace_token)
+        self._restore()
+        self._restore()
 
 
 def trace_forward(

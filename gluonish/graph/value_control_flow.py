@@ -1,11 +1,11 @@
 """Control flow while a ``forward`` is traced: on values that have shapes."""
 
 from collections.abc import Callable, Sequence
-from contextvars import Token
 from itertools import count
 from typing import Any
 
 from gluonish.core.spec import Spec
+from gluonish.core.value_scope import ValueScope
 from gluonish.graph import control_flow
 from gluonish.graph.ir import Node, Value, append, body_mark, constant
 from gluonish.ndarray.ndarray import NDArray
@@ -16,19 +16,17 @@ __all__ = ["attach"]
 _numbers = count()
 
 
-class _Scope:
+class _Scope(ValueScope):
     """Scope in which new nodes belong to a body."""
 
-    __slots__ = ("_mark", "_token")
+    __slots__ = ("_mark",)
 
     def __init__(self, name: str) -> None:
+        super().__init__()
         self._mark = {"__subgraph_name__": name}
 
     def __enter__(self) -> None:
-        self._token: Token[Any] = body_mark.set(self._mark)
-
-    def __exit__(self, *exc_info: object) -> None:
-        body_mark.reset(self._token)
+        self._change(body_mark, self._mark)
 
 
 class _ValueFace:

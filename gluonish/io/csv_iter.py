@@ -77,7 +77,13 @@ class CSVIter(MXDataIter):
             files.append(partial(_columns, text_parts(given["label_csv"], "CSVIter"), label))
         super().__init__(
             RowSource(
-                "CSVIter", data, label, given["prefetch_buffer"], files, given["round_batch"]
+                "CSVIter",
+                given["data_csv"],
+                data,
+                label,
+                given["prefetch_buffer"],
+                files,
+                given["round_batch"],
             ),
             **names,
         )

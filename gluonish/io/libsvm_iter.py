@@ -103,7 +103,15 @@ class LibSVMIter(MXDataIter):
             before = [part_of(i) for i in range(given["part_index"])]
             files.append(partial(_labels, labels, label_width, dtype, before, part))
         super().__init__(
-            RowSource(_NAME, data, label, given["prefetch_buffer"], files, given["round_batch"]),
+            RowSource(
+                _NAME,
+                given["data_libsvm"],
+                data,
+                label,
+                given["prefetch_buffer"],
+                files,
+                given["round_batch"],
+            ),
             **names,
         )
 

@@ -123,7 +123,7 @@ class MXDataIter(DataIter):
         # Whether `_batch` was only looked at, and is still the next one.
         self._peeked = False
         self._skip_load = False
-        self._lock = threading.Lock()  # guards all of that where a batch is asked for
+        self._lock = threading.RLock()  # guards all of that where a batch is asked for
 
     @property
     def first_batch(self) -> DataBatch | None:

@@ -20,6 +20,7 @@ class RowSource(BatchSource):
 
     Args:
         name: The iterator, for messages.
+        path: Where the data are, for messages.
         data: Shape and dtype of the array of data of a batch.
         label: Shape and dtype of the array of labels of a batch.
         prefetch_buffer: How many batches are made ahead.
@@ -32,6 +33,7 @@ class RowSource(BatchSource):
     def __init__(
         self,
         name: str,
+        path: str,
         data: Spec,
         label: Spec,
         prefetch_buffer: int,
@@ -39,6 +41,7 @@ class RowSource(BatchSource):
         round_batch: bool,
     ) -> None:
         super().__init__(name, data, label, prefetch_buffer)
+        self._path = path
         self._files = files
         self._round_batch = round_batch
         # Samples of a pass, once one was read to its end; only then can `start` be other than 0.
@@ -73,7 +76,9 @@ class RowSource(BatchSource):
             if pad:
                 return
         if not place:
-            raise FileFormatError(f"{self.name}: expected at least one line of data, got none")
+            raise FileFormatError(
+                f"{self.name}: expected at least one line of data in {self._path!r}, got none"
+            )
 
     def _take(self, streams: Sequence[RowStream], count: int) -> Columns | None:
         """Return the next samples of all files, or None at their common end."""

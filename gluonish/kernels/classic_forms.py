@@ -37,7 +37,13 @@ def _translated(op: Operator, classic: Operator, fast: FastKernel) -> FastKernel
         fast.kernel(xp, out if out.shape else out.reshape(1), *inputs, **form[1])
 
     return FastKernel(
-        fast.name, takes, kernel, fast.enabled, large_only=fast.large_only, alone=fast.alone
+        fast.name,
+        takes,
+        kernel,
+        fast.enabled,
+        large_only=fast.large_only,
+        alone=fast.alone,
+        makes=fast.makes,
     )
 
 

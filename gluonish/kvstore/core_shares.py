@@ -33,7 +33,9 @@ class _Share:
         self.threads = threads
 
 
-_lock = threading.Lock()  # guards the shares, so that teams get their sizes in the same order
+# Guards the shares, so that teams get their sizes in the same order. Who takes it again halfway, in
+# a handler or a destructor, shares out in between: what it interrupted is the last.
+_lock = threading.RLock()
 
 # For each engine the share of each team whose size was set, the last owner's.
 _shares: weakref.WeakKeyDictionary[Engine, dict[Lane, _Share]] = weakref.WeakKeyDictionary()

@@ -300,11 +300,12 @@ class KVStore(KVStoreBase):
 
         Raises:
             ArgumentError: No optimizer was set.
-            FileFormatError: The file holds no states.
+            FileFormatError: The file holds no states, or those of other weights; nothing has
+                changed then.
         """
         updater = self._owned_updater("load_optimizer_states")
         with open_to_read(fname, "load_optimizer_states") as file:
-            updater.set_states(file.read(), os.fspath(fname))
+            updater.set_states(file.read(), os.fspath(fname), self._stored)
 
     def _owned_updater(self, what: str) -> Updater:
         if not isinstance(self._updater, Updater):

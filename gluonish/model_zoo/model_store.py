@@ -24,8 +24,8 @@ from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 __all__ = ["get_model_file", "models_folder", "purge", "short_hash", "weights_path", "weights_url"]
 
 _SHORT_LENGTH = 8
-# The largest published file has 575 MB.
-_MAX_MEMBER_NBYTES = 2 << 30
+# Of an archive, and of the file in it: the largest that was published has 575 MB.
+_MAX_NBYTES = 2 << 30
 
 
 def short_hash(name: str) -> str:
@@ -57,7 +57,6 @@ def get_model_file(name: str, root: str | os.PathLike[str] | None = None) -> str
     target = weights_path(name, root)
     if is_published(target, WEIGHT_HASHES[name]):
         return str(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
     with exclusive(target):
         # Another process may have made it while this one waited.
         if not is_published(target, WEIGHT_HASHES[name]):
@@ -122,9 +121,9 @@ def _fetch_weights(name: str, target: Path) -> None:
     problem = ""
     # A wrong content may come from a part that an earlier attempt left: once more from the start.
     for _ in range(2):
-        part = obtain(url, target.with_name(archive_name), advice=advice)
+        part = obtain(url, target.with_name(archive_name), advice=advice, max_nbytes=_MAX_NBYTES)
         try:
-            extract_members(part, {target: WEIGHT_HASHES[name]}, _MAX_MEMBER_NBYTES)
+            extract_members(part, {target: WEIGHT_HASHES[name]}, _MAX_NBYTES)
             return
         except WrongArchiveError as error:
             problem = str(error)

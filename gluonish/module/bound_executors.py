@@ -195,7 +195,7 @@ class BoundExecutors:
             self._widest, self._kept = (self.batch_size, made), {}
         self._kept[key] = made
         if len(self._kept) > _KEPT:
-            self._kept.pop(next(iter(self._kept)))
+            self._kept.pop(next(iter(tuple(self._kept))), None)
         return made
 
     def _with_followers(self, given: dict[str, tuple[int, ...]]) -> dict[str, Any]:

@@ -189,8 +189,10 @@ def resolve_basic(
             continue
         extent = shape[len(begin)]
         if isinstance(k, slice):
-            start, stop, stride = k.indices(extent)
-            selected.append(len(range(start, stop, stride)))
+            bounds = k.indices(extent)
+            selected.append(len(range(*bounds)))
+            # Without elements, begin may be -1, which stands for the last one.
+            start, stop, stride = bounds if selected[-1] else (0, 0, 1)
             begin.append(start)
             end.append(None if stop < 0 else stop)
             step.append(stride)

@@ -148,7 +148,7 @@ class Rendezvous:
         self.name = name
         self.key = key
         self.count = count
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # making a round allocates, which may run any destructor
         self._rounds: list[Round] = []
 
     def join(self, part: NDArray, weight: int, owner: Any = None) -> Round:

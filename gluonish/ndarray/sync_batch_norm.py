@@ -27,7 +27,7 @@ from gluonish.ops.unary import RSQRT
 
 __all__ = ["normalize_together"]
 
-_places_lock = threading.Lock()
+_places_lock = threading.RLock()  # making a place may run any destructor
 _places: dict[tuple[str, str, int], Rendezvous] = {}
 
 

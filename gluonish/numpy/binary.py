@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.schema import as_number
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import NUMBERS, as_value, call, official, run
 from gluonish.numpy.signatures import name_function, parse_signature
@@ -146,9 +147,14 @@ def combine(row: Row, x1: Any, x2: Any, out: Any = None) -> Any:
 def _with_number(name: str, what: str, x: Any, number: Any, out: Any) -> Any:
     value = x if type(x) is ndarray else as_value(x, what)
     try:
-        scalar = float(number)
+        scalar = as_number(number)
     except TypeError:
         raise ArgumentTypeError(f"{what}: expected a real number, got {number!r}") from None
+    except OverflowError:
+        bits = int(number).bit_length()
+        raise ArgumentError(
+            f"{what}: expected a number that a float can hold, got one of {bits} bits"
+        ) from None
     # An array keeps its type, of whole numbers too, whatever the number is; a Symbol says in files
     # what the number was.
     is_int = hasattr(value, "dtype") or isinstance(number, int | np.integer | np.bool_)

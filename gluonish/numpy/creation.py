@@ -8,6 +8,7 @@ import numpy as np
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.schema import as_number
 from gluonish.ndarray.namespace import parse_context
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import NUMBERS, call, check_order, chosen, create, from_official, is_value
@@ -148,7 +149,7 @@ def full(
     _check_number("full", fill_value)
     if dtype is None:
         dtype = "bool" if isinstance(fill_value, bool | np.bool_) else "float32"
-    given = {"shape": shape, "value": float(fill_value), "dtype": dtype}
+    given = {"shape": shape, "value": as_number(fill_value), "dtype": dtype}
     return create("_npi_full", given, ctx, out, "full")
 
 
@@ -179,7 +180,7 @@ def full_like(
     """
     check_order("full_like", order)
     _check_number("full_like", fill_value)
-    given = {"fill_value": float(fill_value), "dtype": dtype}
+    given = {"fill_value": as_number(fill_value), "dtype": dtype}
     return call("_npi_full_like", (a,), given, out, "full_like")
 
 

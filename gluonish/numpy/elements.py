@@ -7,6 +7,7 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.schema import as_number
 from gluonish.numpy.calls import (
     NUMBERS,
     as_value,
@@ -81,11 +82,11 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return x if condition else y
     if isinstance(x, NUMBERS):
         if isinstance(y, NUMBERS):
-            given = {"x": float(x), "y": float(y)}
+            given = {"x": as_number(x), "y": as_number(y)}
             return call("_npi_where_scalar2", (condition,), given, what="where")
-        return call("_npi_where_lscalar", (condition, y), {"scalar": float(x)}, what="where")
+        return call("_npi_where_lscalar", (condition, y), {"scalar": as_number(x)}, what="where")
     if isinstance(y, NUMBERS):
-        return call("_npi_where_rscalar", (condition, x), {"scalar": float(y)}, what="where")
+        return call("_npi_where_rscalar", (condition, x), {"scalar": as_number(y)}, what="where")
     return call("_npi_where", (condition, x, y), what="where")
 
 
@@ -276,7 +277,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     places = _place("insert", obj, given)
     inputs = [arr]
     if isinstance(values, NUMBERS):
-        given["val"] = float(values)
+        given["val"] = as_number(values)
     else:
         inputs.append(array(values) if isinstance(values, list | tuple) else values)
     if places is not None:

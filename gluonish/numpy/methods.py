@@ -163,7 +163,8 @@ class NumpyMethods:
             raise ArgumentError(f"astype: expected casting 'unsafe', got {casting!r}")
         if not subok:
             raise ArgumentError("astype: expected subok True, got False")
-        if not copy and normalize_dtype(dtype) == getattr(self, "dtype", None):
+        known = getattr(self, "dtype", None)
+        if not copy and known is not None and normalize_dtype(dtype) == known:
             return self
         return call("_npi_cast", (self,), {"dtype": dtype}, what="astype")
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
+from gluonish.core.schema import as_number
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import NUMBERS, as_value, axis_in, call, official
 from gluonish.numpy.joining import concatenate
@@ -139,7 +140,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     inputs, given = [ary], dict[str, Any]()
     for word, part in (("to_begin", to_begin), ("to_end", to_end)):
         if isinstance(part, NUMBERS):
-            given[f"{word}_scalar"] = float(part)
+            given[f"{word}_scalar"] = as_number(part)
         elif part is not None:
             given[f"{word}_arr_given"] = True
             inputs.append(part)

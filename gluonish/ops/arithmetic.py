@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gluonish.core.dtype import BFLOAT16
-from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.schema import as_number
 from gluonish.ops import binary
 from gluonish.ops.binary import Row
 from gluonish.ops.registry import Attrs, Operator, apply
@@ -55,9 +56,17 @@ def scalar_attrs(row: Row, other: Any) -> Attrs:
 
     Raises:
         ArgumentTypeError: if ``other`` is no real number.
+        ArgumentError: if it is a whole number beyond every float.
     """
     if isinstance(other, _NUMBERS):
-        return {"scalar": float(other), "is_int": isinstance(other, int | np.integer)}
+        try:
+            scalar = as_number(other)
+        except OverflowError:
+            raise ArgumentError(
+                f"{row.broadcast.name}: expected a number that a float can hold, got one of "
+                f"{int(other).bit_length()} bits"
+            ) from None
+        return {"scalar": scalar, "is_int": isinstance(other, int | np.integer)}
     raise ArgumentTypeError(
         f"{row.broadcast.name}: expected an array or a number, got {type(other).__name__}; "
         "convert it with nd.array first"

@@ -2,7 +2,8 @@
 
 Every row gives up to four operators, such as ``elemwise_sub``, ``broadcast_sub``, ``_minus_scalar``
 and ``_rminus_scalar``. Both arrays must have one dtype, as in MXNet, and a scalar takes the array's
-dtype. Comparisons give 0 and 1 in that dtype.
+dtype. Comparisons give 0 and 1 in that dtype; integers are compared with the whole part of a
+scalar, be it in their range or not.
 """
 
 import math
@@ -13,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT64, is_floating
-from gluonish.core.schema import Schema, boolean, number
+from gluonish.core.schema import Schema, as_number, boolean, number
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import complete_same, infer_broadcast, refuse_truth_values
 from gluonish.ops.integer_gradient import cut_from_reals, zero_of_integers
-from gluonish.ops.precision import as_real, check_number, in_dtype
+from gluonish.ops.precision import as_real, check_number, comparable, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.unary import FLOOR, LOG
 from gluonish.ops.zero_gradient import zero_gradient
@@ -63,6 +64,7 @@ class Row:
         right: The same of the right operand.
         names: Registry names of the elemwise, broadcast, scalar and reversed scalar operators,
             aliases behind them; the last is empty where the order of operands does not matter.
+        compares: A scalar is compared, and may lie beyond the range of an integer dtype.
 
     Attributes:
         word, expression, left, right: As given, for operators that share them.
@@ -87,6 +89,7 @@ class Row:
         left: Partial | None,
         right: Partial | None,
         *names: str,
+        compares: bool = False,
     ) -> None:
         self.word = word
         self.expression = expression
@@ -98,9 +101,11 @@ class Row:
         self.elemwise = (
             _pair_operator(word, elemwise, expression, pair) if elemwise else self.broadcast
         )
-        self.scalar = _scalar_operator(word, scalar, expression, left, reverse=False)
+        self.scalar = _scalar_operator(
+            word, scalar, expression, left, reverse=False, compares=compares
+        )
         self.rscalar = (
-            _scalar_operator(word, rscalar, expression, right, reverse=True)
+            _scalar_operator(word, rscalar, expression, right, reverse=True, compares=compares)
             if rscalar
             else self.scalar
         )
@@ -108,9 +113,9 @@ class Row:
     def __call__(self, a: Any, b: Any) -> Any:
         """Apply to two values, or to a value and a number on either side."""
         if not hasattr(a, "__apply__"):
-            return apply(self.rscalar, (b,), {"scalar": float(a), "is_int": type(a) is int})
+            return apply(self.rscalar, (b,), {"scalar": as_number(a), "is_int": type(a) is int})
         if not hasattr(b, "__apply__"):
-            return apply(self.scalar, (a,), {"scalar": float(b), "is_int": type(b) is int})
+            return apply(self.scalar, (a,), {"scalar": as_number(b), "is_int": type(b) is int})
         return apply(self.broadcast, (a, b), {})
 
 
@@ -153,7 +158,13 @@ def _pair_operator(
 
 
 def _scalar_operator(
-    word: str, names: list[str], expression: Expression, partial: Partial | None, *, reverse: bool
+    word: str,
+    names: list[str],
+    expression: Expression,
+    partial: Partial | None,
+    *,
+    reverse: bool,
+    compares: bool,
 ) -> Operator:
     name = names[0]
 
@@ -165,9 +176,12 @@ def _scalar_operator(
         return (result,)
 
     def kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool = True) -> None:
-        value = _typed(out.dtype, scalar)
         if data.dtype != out.dtype:
             data = data.astype(out.dtype)
+        if compares and not is_floating(data.dtype):
+            data, value = comparable(xp, data, int(scalar))
+        else:
+            value = _typed(out.dtype, scalar)
         if reverse:
             expression(xp, out, value, data)
         else:
@@ -254,7 +268,12 @@ def _power(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
         return
     # NumPy refuses negative integer exponents; MXNet computes in floating point and truncates.
     real = xp.power(xp.asarray(a, dtype=xp.float64), xp.asarray(b, dtype=xp.float64))
-    out[...] = real.astype(out.dtype)
+    found = real.astype(out.dtype)
+    if out.dtype == INT64:  # of the whole powers some are beyond what float64 holds
+        exponent = xp.asarray(b, dtype=out.dtype)
+        whole = xp.power(xp.asarray(a, dtype=out.dtype), xp.maximum(exponent, 0))
+        found = xp.where((exponent >= 0) & (abs(real) < 2.0**63), whole, found)
+    out[...] = found
 
 
 def _hypot(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
@@ -267,7 +286,7 @@ def _hypot(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
 
 def _log_of(base: Any) -> Any:
     """Return the logarithm of a value, or of a number as NumPy gives it: -inf for 0, NaN below."""
-    if not isinstance(base, float):
+    if not isinstance(base, int | float):
         return LOG(base)
     return math.log(base) if base > 0 else (-math.inf if base == 0 else math.nan)
 
@@ -282,6 +301,7 @@ def _comparison(symbol: str, ufunc: str, word: str, camel: str) -> Row:
         f"broadcast_{word}",
         f"_{word}_scalar _{camel}Scalar",
         "",
+        compares=True,
     )
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "arange_bounds",
     "evenly_spaced",
     "filled_operator",
+    "is_rounded",
     "ones_on_diagonal",
     "progression",
     "source_operator",
@@ -106,8 +107,25 @@ FULL = source_operator(
 
 
 def progression(xp: ModuleType, first: float, step: float, count: int) -> Any:
-    """Return ``first`` and so many values in all at steps of ``step``, in float64."""
+    """Return ``first`` and so many values in all at steps of ``step``.
+
+    They are in float64; in int64 where float64 would round whole numbers.
+    """
+    if is_rounded(first, step, count):
+        return int(first) + xp.arange(count, dtype=xp.int64) * int(step)
     return first + xp.arange(count, dtype=xp.float64) * step
+
+
+def is_rounded(first: float, step: float, count: int) -> bool:
+    """Whether float64 lacks some of these whole numbers, and int64 has them all."""
+    if not (_is_whole(first) and _is_whole(step)):
+        return False
+    farthest = max(abs(first), abs(int(first) + count * int(step)))
+    return 2**53 < farthest < 2**63
+
+
+def _is_whole(value: float) -> bool:
+    return isinstance(value, int) or value.is_integer()
 
 
 def evenly_spaced(xp: ModuleType, start: float, stop: float, num: int, endpoint: bool) -> Any:
@@ -119,12 +137,22 @@ def arange_bounds(start: float, stop: float | None, step: float) -> tuple[float,
     """Return the first value and how many there are."""
     if stop is None:
         start, stop = 0.0, start
-    steps = (stop - start) / step if step else 0.0
+    steps = steps_between(start, stop, step) if step else 0.0
     if not 0 < steps <= MOST_ELEMENTS:
         raise OperatorError(
             f"_arange: expected steps that lead from start to stop, got {start}, {stop} and {step}"
         )
     return start, math.ceil(steps)
+
+
+def steps_between(start: float, stop: float, step: float) -> float:
+    """Return how often a step, not 0, fits between two numbers; large whole ones are not rounded.
+
+    A part of a step counts as one where all three are whole.
+    """
+    if all(map(_is_whole, (start, stop, step))):
+        return -((int(start) - int(stop)) // int(step))
+    return (stop - start) / step
 
 
 def _arange_infer(

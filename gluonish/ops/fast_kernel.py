@@ -1,7 +1,11 @@
 """What a back end hangs on an operator: a kernel, and the inputs that it takes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
+
+import numpy as np
+
+from gluonish.core.spec import Spec
 
 __all__ = ["Attrs", "FastKernel", "Kernel"]
 
@@ -25,9 +29,22 @@ class FastKernel:
         large_only: Whether it takes only what is too large to run in the calling thread.
         alone: Elements of the largest input up to which it runs in the calling thread alone,
             without the others of a team.
+        makes: Dtypes of outputs that it can fill though no input has them. A call with another
+            such output never comes to it: `takes` sees the inputs only, and a kernel that forgets
+            that an attribute may ask for another dtype would fill memory of the wrong width.
     """
 
-    __slots__ = ("alone", "enabled", "kernel", "large_only", "name", "packs", "plan", "takes")
+    __slots__ = (
+        "alone",
+        "enabled",
+        "kernel",
+        "large_only",
+        "makes",
+        "name",
+        "packs",
+        "plan",
+        "takes",
+    )
 
     def __init__(
         self,
@@ -40,8 +57,10 @@ class FastKernel:
         *,
         large_only: bool = False,
         alone: int = 0,
+        makes: Collection[np.dtype[Any]] = (),
     ) -> None:
         self.alone = alone
+        self.makes = makes
         self.name = name
         self.takes = takes
         self.packs = packs
@@ -49,3 +68,8 @@ class FastKernel:
         self.kernel = kernel
         self.enabled = enabled
         self.plan = plan
+
+    def fills(self, inputs: Sequence[Spec], outputs: Sequence[Spec]) -> bool:
+        """Whether it can fill outputs of these dtypes from these inputs."""
+        known = [spec.dtype for spec in inputs]
+        return all(spec.dtype in known or spec.dtype in self.makes for spec in outputs)

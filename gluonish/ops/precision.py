@@ -15,7 +15,7 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 
-__all__ = ["accumulator", "as_real", "check_number", "in_dtype", "is_narrow", "widen"]
+__all__ = ["accumulator", "as_real", "check_number", "comparable", "in_dtype", "is_narrow", "widen"]
 
 _ALL_BITS = 2**64 - 1  # what of a whole number is kept before it is cut to its dtype
 
@@ -54,6 +54,21 @@ def in_dtype(dtype: np.dtype[Any], number: float) -> Any:
             "cast the data with astype('float32')"
         )
     return np.uint64(int(number) & _ALL_BITS).astype(dtype)
+
+
+def comparable(xp: ModuleType, data: Any, number: float) -> tuple[Any, Any]:
+    """Return integers and a number to compare, so that the result is that of their values.
+
+    They meet a whole number in their dtype, a fraction in float64, where both stay on their sides
+    of each other, and a number beyond the dtype's range as infinity.
+    """
+    limits = np.iinfo(data.dtype)
+    if limits.min <= number <= limits.max:
+        if number == int(number):
+            return data, data.dtype.type(int(number))
+    elif not math.isnan(number):
+        number = math.inf if number > 0 else -math.inf
+    return data.astype(xp.float64), number
 
 
 def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -21,7 +21,7 @@ from gluonish.ops.binary import EQUAL
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast
 from gluonish.ops.constant_like import ones_like, zeros_like
-from gluonish.ops.precision import accumulator, as_real
+from gluonish.ops.precision import accumulator, as_real, in_dtype, is_narrow
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.unary import SIGN
@@ -120,6 +120,9 @@ def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
     count = max(1, math.prod(data.shape[i] for i in axes))
     wide = accumulator(data.dtype) if is_floating(data.dtype) else np.dtype(np.int64)
     total = xp.add.reduce(data, axis=axes, dtype=wide)
+    if data.dtype == np.int64:  # toward zero, as below, but float64 would round the sum
+        out[...] = xp.sign(total) * (xp.abs(total) // count)
+        return
     # Integers divide in float64 and are cut toward zero by the cast.
     out[...] = (total / count).astype(out.dtype)
 
@@ -127,6 +130,14 @@ def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
 def _prod(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
     wide = accumulator(data.dtype)
     out[...] = xp.multiply.reduce(data, axis=axes, dtype=wide).astype(out.dtype)
+
+
+def share(g: Any, count: int) -> Any:
+    """Return a value divided by a number of elements, which 16-bit floats may be unable to hold."""
+    own, number = np.dtype(g.dtype), float(max(1, count))
+    if is_narrow(own) and float(in_dtype(own, number)) != number:
+        return cast(cast(g, FLOAT32) / number, own)
+    return g / number
 
 
 def _without_nan(function: Reduce, neutral: int) -> Reduce:
@@ -180,7 +191,7 @@ MEAN = _row(
     "_sparse_mean",
     doc="Arithmetic mean",
     reduce=_mean,
-    rule=lambda g, x, y, kept, count: _spread(g / float(max(1, count)), x, kept),
+    rule=lambda g, x, y, kept, count: _spread(share(g, count), x, kept),
     empty=True,
 )
 PROD = _row(

@@ -299,16 +299,38 @@ class Operator:
         small = fast.alone and max((spec.size for spec in specs), default=0) <= fast.alone
         return fast.kernel, not (small or fast.name.startswith(("cupy.", "numpy.")))
 
-    def select_fast(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> FastKernel | None:
-        """Return the first fast kernel that takes these inputs; arguments of `select_kernel`."""
-        for fast in self.fast_kernels:
+    def select_fast(
+        self,
+        xp_name: str,
+        specs: Sequence[Spec],
+        attrs: Attrs,
+        among: Sequence[FastKernel] | None = None,
+    ) -> FastKernel | None:
+        """Return the first fast kernel that takes these inputs and makes what follows from them.
+
+        Args:
+            xp_name: As for `select_kernel`.
+            specs: As for `select_kernel`.
+            attrs: As for `select_kernel`.
+            among: The kernels to choose from; all of the operator's by default.
+        """
+        outputs: Sequence[Spec] | None = None
+        for fast in self.fast_kernels if among is None else among:
             if (
                 fast.name.startswith("cupy.") == (xp_name == "cupy")
                 and fast.enabled()
                 and fast.takes(*specs, **attrs)
             ):
-                return fast
+                if outputs is None:
+                    outputs = self.infer(*specs, **self._without_runtime(attrs))
+                if fast.fills(specs, outputs):
+                    return fast
         return None
+
+    def _without_runtime(self, attrs: Attrs) -> Attrs:
+        if self.plain:
+            return attrs
+        return {name: attrs[name] for name in attrs if name not in ("key", "train")}
 
 
 _operators: dict[str, Operator] = {}

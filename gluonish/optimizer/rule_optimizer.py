@@ -5,6 +5,7 @@ from operator import attrgetter, mul
 from typing import Any, ClassVar
 
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
+from gluonish.core.errors import OperatorError
 from gluonish.ndarray import NDArray
 from gluonish.ops.optimizer_rules import Rule
 from gluonish.optimizer.base import Index, Optimizer, State, clip_limit, is_half
@@ -124,9 +125,12 @@ class RuleOptimizer(Optimizer):
             grads: Their gradients.
             states: What `create_state_multi_precision` returned.
             mixed: Whether the states hold float32 weights.
+
+        Raises:
+            OperatorError: A state is none of this optimizer, or shapes or dtypes do not fit.
         """
         groups = [
-            (weight, grad, *self._arrays(state, mixed))
+            (weight, grad, *self.arrays_of(state, mixed=mixed))
             for weight, grad, state in zip(weights, grads, states, strict=True)
         ]
         if is_sparse(grads[0], weights[0]):
@@ -141,6 +145,33 @@ class RuleOptimizer(Optimizer):
     def _takes_rows(self, weight: NDArray, mixed: bool) -> bool:
         """Whether that goes for this weight too, as it does in MXNet."""
         return True
+
+    def arrays_of(self, state: State, *, mixed: bool) -> tuple[NDArray, ...]:
+        """Return the arrays of a state in the rule's order, a float32 weight last.
+
+        A rule without states takes any: a momentum that was switched off leaves its arrays.
+
+        Args:
+            state: What `create_state_multi_precision` returned, or a file holds.
+            mixed: Whether it holds a float32 weight.
+
+        Raises:
+            OperatorError: It is none of this optimizer.
+        """
+        names = self._rule().states
+        if mixed and not (isinstance(state, tuple | list) and len(state) == 2):
+            raise OperatorError(
+                f"{type(self).__name__}: expected a pair of float32 weight and state, "
+                f"got {_told(state)}"
+            )
+        arrays = self._arrays(state, mixed)
+        fits = not names or len(arrays) == len(names) + mixed
+        if not fits or not all(isinstance(array, NDArray) for array in arrays):
+            raise OperatorError(
+                f"{type(self).__name__}: expected a state of {len(names)} arrays "
+                f"({', '.join(names)}), got {_told(state)}"
+            )
+        return arrays
 
     def _arrays(self, state: State, mixed: bool) -> tuple[NDArray, ...]:
         """Return the arrays of a state in the rule's order, the float32 weight last."""
@@ -230,6 +261,13 @@ class RuleOptimizer(Optimizer):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.group_limit = _group_limit()
+
+
+def _told(state: State) -> str:
+    """Return what a state is made of, for an error message."""
+    if isinstance(state, tuple | list):
+        return f"({', '.join(map(_told, state))})"
+    return f"an array {state.shape}" if isinstance(state, NDArray) else repr(state)
 
 
 def _group_limit() -> int | None:

@@ -52,7 +52,7 @@ class SGLD(RuleOptimizer):
         mixed: bool,
     ) -> BoundUpdate:
         """Return the update of some weights of one dtype, as the base class does, with noise."""
-        masters = [self._arrays(state, mixed) for state in states]
+        masters = [self.arrays_of(state, mixed=mixed) for state in states]
         return _NoisyUpdate(super().bind(weights, grads, states, mixed=mixed), weights, masters)
 
 

@@ -1,6 +1,6 @@
 """Updater: an optimizer together with the states of the weights that it updates."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import is_
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from gluonish.core.context import Context
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.base import Index, Optimizer, State, is_half
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse
+from gluonish.optimizer.state_check import check_states
 from gluonish.optimizer.states import (
     describe_optimizer,
     pack_state,
@@ -170,22 +171,30 @@ class Updater:
             return type(state)(self.sync_state_context(part, context) for part in state)
         return state
 
-    def set_states(self, states: bytes, name: str = "states") -> None:
+    def set_states(
+        self, states: bytes, name: str = "states", weights: Mapping[Any, NDArray] | None = None
+    ) -> None:
         """Take what `get_states` returned, here or in MXNet 1.9.
 
         Args:
             states: The bytes.
             name: What error messages call them, such as the file they come from.
+            weights: From index to weight, of those whose shapes the states are to have.
 
         Raises:
-            FileFormatError: The bytes are no states, or are hostile; nothing has changed then.
+            FileFormatError: The bytes are no states, are hostile, or are not such as their
+                optimizer, or the one in use, can go on with; nothing has changed then.
             NotSupportedError: They hold an optimizer that is not here.
         """
         content = load_states(states, name)
         unpacked = {index: unpack_state(state) for index, state in content.states.items()}
+        optimizer = self.optimizer
         if content.optimizer is not None:
-            self.optimizer = revive_optimizer(content.optimizer, self.optimizer)
-            self.aggregate_updates = self.optimizer.aggregate_num > 0
+            optimizer = revive_optimizer(content.optimizer, optimizer)
+        check_states(optimizer, unpacked, weights or {}, name)
+        if content.optimizer is not None:
+            self.optimizer = optimizer
+            self.aggregate_updates = optimizer.aggregate_num > 0
         self.states = unpacked
         self.states_synced = dict.fromkeys(unpacked, False)
 

@@ -128,7 +128,7 @@ class Counter:
         self.name = name
         self._category = _domain_name("Counter", domain)
         self._value = 0
-        self._lock = threading.Lock()  # guards the value
+        self._lock = threading.RLock()  # guards the value; each change of it is one step
         if value is not None:
             self.set_value(value)
 

@@ -5,7 +5,9 @@ particular, so that intervals may overlap; a count is the value of a counter, a 
 job is what the engine ran (`gluonish.profiler.events`).
 
 Invariants: events are kept only while `Recorder.active`, which is read without the lock. The lock
-guards the events and the totals; nothing is called out to while it is held. A time is in
+guards the events and the totals; nothing is called out to while it is held. The thread that holds
+it may take it again, in a handler or a destructor that works with arrays: numbers are added in
+place, with no call between reading and writing one. A time is in
 nanoseconds of `now`. At most `MOST_EVENTS` are kept, some 500 bytes each; what comes after is
 counted and forgotten, until events are dropped. Totals go on.
 
@@ -116,11 +118,11 @@ class Recorder:
         self.keeps_totals = False
         self.dropped = 0
         self._told = False  # whether the log says that it is full
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._events: list[TraceEvent | Job] = []
         self._totals: dict[Key, list[int]] = {}  # count, sum, least, most, whether of times
         self._changes: deque[_Change] = deque()
-        self._bytes: dict[str, int] = {}
+        self._bytes: dict[str, list[int]] = {}  # one number each
 
     def span(self, category: str, name: str, start_ns: int, stop_ns: int) -> None:
         """Keep what this thread did from one time to another."""
@@ -214,9 +216,14 @@ class Recorder:
 
     def _work_off(self) -> None:
         """Make counts of the changes of memory; the lock is held."""
-        while self._changes:
-            time_ns, row, device, nbytes, kept, owner = self._changes.popleft()
-            value = self._bytes[device] = self._bytes.get(device, 0) + nbytes
+        while True:
+            try:  # a loop turns where others may come: no look before it is taken out
+                time_ns, row, device, nbytes, kept, owner = self._changes.popleft()
+            except IndexError:
+                return
+            live = self._bytes.setdefault(device, [0])
+            live[0] += nbytes
+            value = live[0]
             if not kept:
                 continue
             name = f"Memory: {device}"
@@ -227,14 +234,13 @@ class Recorder:
                     self._total(ALLOCATIONS, f"{device} {owner}", nbytes, False)
 
     def _total(self, category: str, name: str, amount: int, is_time: bool) -> None:
-        sums = self._totals.get((category, name))
-        if sums is None:
-            self._totals[category, name] = [1, amount, amount, amount, is_time]
-            return
+        sums = self._totals.setdefault((category, name), [0, 0, amount, amount, is_time])
         sums[0] += 1
         sums[1] += amount
-        sums[2] = min(sums[2], amount)
-        sums[3] = max(sums[3], amount)
+        if amount < sums[2]:
+            sums[2] = amount
+        if amount > sums[3]:
+            sums[3] = amount
 
     def events(self) -> list[TraceEvent | Job]:
         """Return what was kept so far, in the order in which it ended."""
@@ -247,9 +253,17 @@ class Recorder:
         found = [event for event in self.events() if isinstance(event, Job)]
         return sorted(found, key=lambda job: job.call)
 
-    def drop(self, count: int) -> None:
-        """Forget the first events, which were written."""
+    def drop(self, count: int, first: TraceEvent | Job | None = None) -> None:
+        """Forget the first events, which were written.
+
+        Args:
+            count: How many.
+            first: The first of them; nothing is done if others come first by now, because who
+                wrote between forgot them. None for whatever is first.
+        """
         with self._lock:
+            if first is not None and not (self._events and self._events[0] is first):
+                return
             del self._events[:count]
             self.dropped = 0
             self._told = False
@@ -268,13 +282,13 @@ class Recorder:
         """
         with self._lock:
             self._work_off()
-            found = {
-                key: Totals(count, total, least, most, bool(is_time))
-                for key, (count, total, least, most, is_time) in self._totals.items()
-            }
+            kept = self._totals
             if clear:
                 self._totals = {}
-            return found
+        return {
+            key: Totals(count, total, least, most, bool(is_time))
+            for key, (count, total, least, most, is_time) in tuple(kept.items())
+        }
 
     def clear(self) -> None:
         """Forget events and totals."""
@@ -287,7 +301,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Begin anew, inactive; for a forked process, in which no other thread holds the lock."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.active = False
         self._changes = deque()
         self._bytes = {}

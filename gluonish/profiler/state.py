@@ -82,8 +82,10 @@ class _Writer(threading.Thread):
         self.join(_STOP_WAIT_S)
 
 
-_lock = threading.Lock()
-_file_lock = threading.Lock()
+# A handler of signals may dump or stop, too, in the middle of what these guard: the state, and the
+# file, which is written as a whole under another name first.
+_lock = threading.RLock()
+_file_lock = threading.RLock()
 _options = Options()
 _running = False
 _unhook: list[Callable[[], None]] = []
@@ -277,7 +279,7 @@ def _write(*, finished: bool) -> None:
         events = recorder.events()
         write_trace(_options.filename, events, recorder.dropped)
         if finished:
-            recorder.drop(len(events))
+            recorder.drop(len(events), events[0] if events else None)
             _finished = True
 
 
@@ -288,7 +290,7 @@ def _start_clean() -> None:
     of the parent may have held.
     """
     global _lock, _file_lock, _running, _writer, _finished
-    _lock, _file_lock = threading.Lock(), threading.Lock()
+    _lock, _file_lock = threading.RLock(), threading.RLock()
     _running, _writer, _finished = False, None, False
 
 

@@ -77,10 +77,12 @@ class MXIndexedRecordIO(MXRecordIO):
     def close(self) -> None:
         """Close both files. Closing twice does nothing."""
         pid = self.pid
-        super().close()
         index, self.fidx = self.fidx, None
-        if index is not None:
-            close_own(index, pid)
+        try:
+            super().close()
+        finally:
+            if index is not None:
+                close_own(index, pid)
 
     def seek(self, idx: Any) -> None:
         """Go to a record, which `read` returns next.

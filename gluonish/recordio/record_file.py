@@ -1,5 +1,6 @@
 """MXRecordIO: a file of records, read or written one after the other."""
 
+import io
 import os
 from typing import Any, BinaryIO
 
@@ -64,11 +65,12 @@ class MXRecordIO:
 
     def close(self) -> None:
         """Close the file; a writer has stored everything then. Closing twice does nothing."""
-        if self.is_open and self.handle is not None:
-            close_own(self.handle, self.pid)
+        handle, pid, is_open = self.handle, self.pid, self.is_open
         self.handle = None
         self.is_open = False
         self.pid = None
+        if is_open and handle is not None:
+            close_own(handle, pid)
 
     def reset(self) -> None:
         """Go back to the first record; a writer starts a new file."""
@@ -144,6 +146,18 @@ class MXRecordIO:
             self.open()
 
 
+class _NamingFile(io.FileIO):
+    """A file whose errors say which one it is: a full disk shows at any write, flush or close."""
+
+    def write(self, data: Any, /) -> int:
+        """Write as the base class does."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = self.name
+            raise
+
+
 def open_to_write(path: str, writer: str) -> BinaryIO:
     """Open a new and empty file.
 
@@ -155,7 +169,7 @@ def open_to_write(path: str, writer: str) -> BinaryIO:
         MissingFileError: Its folder does not exist.
     """
     try:
-        return open(path, "wb")
+        return io.BufferedWriter(_NamingFile(path, "wb"))
     except FileNotFoundError:
         raise MissingFileError(
             f"{writer}: expected a path in an existing folder, got {path!r}; make the folder first"

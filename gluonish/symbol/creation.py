@@ -7,6 +7,7 @@ from typing import Any
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
+from gluonish.core.schema import as_number
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import combine
 from gluonish.ops.binary import Row
@@ -45,7 +46,7 @@ def ones(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
 def full(shape: Any, val: float, dtype: Any = None, **kwargs: Any) -> Symbol:
     """Return a Symbol with ``val`` everywhere."""
     make = operator_function("_full")
-    result: Symbol = make(shape=shape, value=float(val), dtype=dtype or "float32", **kwargs)
+    result: Symbol = make(shape=shape, value=as_number(val), dtype=dtype or "float32", **kwargs)
     return result
 
 

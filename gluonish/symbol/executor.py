@@ -213,8 +213,9 @@ class Executor:
             x._settle()
             leaf = self._leaves.get(name)
             linked.append(x.detach() if leaf is None else x.connected((leaf, 0)))
-        token = recording.mode.set(mode)
+        before = recording.mode.get()
         try:
+            recording.mode.set(mode)
             if self._dynamic:
                 variables = self._symbol._variables()
                 handles = run_imperatively(variables, self._values, linked)
@@ -225,7 +226,7 @@ class Executor:
                 hook = self._monitor.forward, self._monitor.monitor_all
                 handles = self._graph.monitored(linked, outputs, hook)
         finally:
-            recording.mode.reset(token)
+            recording.mode.set(before)
         return handles
 
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:

@@ -24,6 +24,10 @@ from gluonish.symbol.symbol import Symbol, operator_attributes
 __all__ = ["load", "load_json", "save", "to_json"]
 
 _VERSION = 10901  # of the MXNet whose files these are
+# Operators with bodies that no file has: they are made of those that files have.
+_IN_GRADIENTS = ("_branch", "_scan")
+# More outputs than the nodes of a graph have together, whatever an attribute says.
+_MAX_OUTPUTS = 1 << 20
 
 
 def _is_hidden(key: str) -> bool:
@@ -106,9 +110,12 @@ def _has_workspace(op: Operator, attrs: Mapping[str, Any]) -> bool:
 
 def _operator(node: NodeData) -> Operator:
     try:
-        return find_operator(node.op)
+        op = find_operator(node.op)
     except OperatorError:
         raise OperatorError(f"operator {node.op:.80} in node {node.name:.80}") from None
+    if op.name in _IN_GRADIENTS:
+        raise OperatorError(f"node {node.name:.80} of {op.name}, which only gradients have")
+    return op
 
 
 def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, str]:
@@ -160,8 +167,15 @@ def _read(text: str | bytes, name: str) -> Symbol:
 
 def _values(data: GraphData) -> list[Value]:
     made: list[Node] = []
+    outputs = 0
     for node in data.nodes:
         made.append(_node(node, made))
+        outputs += made[-1].num_outputs
+        if outputs > _MAX_OUTPUTS:
+            raise OperatorError(
+                f"node {node.name:.80} with {made[-1].num_outputs!r:.80} outputs, where a graph "
+                f"has up to {_MAX_OUTPUTS}"
+            )
     for number, index, _ in data.heads:
         if index >= made[number].num_outputs:
             raise OperatorError(
@@ -182,6 +196,7 @@ def _node(node: NodeData, made: Sequence[Node]) -> Node:
     attrs = op.schema.parse(f"node {node.name:.80}: {op.name}", given)
     if node.subgraphs or op.name in BODY_COUNTS:
         attrs["subgraphs"] = bodies_of(node, attrs, [_values(data) for data in node.subgraphs])
+    _check_count(node, op, attrs)
     inputs = [Value(made[number], index) for number, index, _ in node.inputs]
     expected = len(op.input_names(attrs))
     if len(inputs) != expected:
@@ -197,11 +212,30 @@ def _node(node: NodeData, made: Sequence[Node]) -> Node:
     return Node(op, node.name, inputs, attrs, extra=extra, given=given)
 
 
+def _check_count(node: NodeData, op: Operator, attrs: Mapping[str, Any]) -> None:
+    """Refuse an operator that says it has more inputs than there are, or reads one behind them.
+
+    Before its inputs are named one by one: the number may be anything.
+    """
+    stated = {key: attrs[key] for key in (op.variadic or "num_args", "num_args") if key in attrs}
+    places = [key for key in attrs if key.endswith("_input_locs")]
+    stated |= {key: max(attrs[key], default=0) for key in places}
+    there = len(node.inputs) + len(node.subgraphs)  # some count both
+    for key, count in stated.items():
+        if count > there:
+            raise OperatorError(
+                f"node {node.name:.80} with {len(node.inputs)} inputs where {op.name} has "
+                f"{key}={attrs[key]!r:.80}"
+            )
+
+
 def _input_names(node: NodeData) -> Sequence[str]:
     """Return the names of a node's inputs, those that the operator overwrites last."""
     op = _operator(node)
     name = f"node {node.name:.80}: {op.name}"
-    return op.input_names(op.schema.parse(name, _operator_attributes(op, node.attrs)))
+    attrs = op.schema.parse(name, _operator_attributes(op, node.attrs))
+    _check_count(node, op, attrs)
+    return op.input_names(attrs)
 
 
 def _input_attributes(node: NodeData) -> dict[str, dict[str, str]]:

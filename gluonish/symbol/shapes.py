@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.core.dtype import dtype_from_flag, normalize_dtype
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, OperatorError
 from gluonish.core.numpy_mode import is_np_shape
+from gluonish.core.schema import UNPARSABLE
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape
 from gluonish.graph.inference import Inference, infer
 from gluonish.graph.ir import Node, Value, topological_order
@@ -27,16 +28,25 @@ Lists = tuple[list[Any], list[Any], list[Any]]
 
 
 def declared(node: Node) -> PartialSpec:
-    """Return what a variable's ``__shape__`` and ``__dtype__`` say of it; zeros mean unknown."""
+    """Return what a variable's ``__shape__`` and ``__dtype__`` say of it; zeros mean unknown.
+
+    Raises:
+        OperatorError: They say nothing: a damaged file may have them so.
+    """
     shape_text = node.extra.get("__shape__")
     dtype_text = node.extra.get("__dtype__")
-    shape = None
-    if shape_text is not None:
-        extents = ast.literal_eval(shape_text.replace("L", ""))
-        shape = from_public(extents) if extents else None
-    dtype = None
-    if dtype_text is not None and dtype_text != "-1":
-        dtype = dtype_from_flag(int(dtype_text))
+    shape = dtype = None
+    try:
+        if shape_text is not None:
+            extents = ast.literal_eval(shape_text.replace("L", ""))
+            shape = from_public(extents) if extents else None
+        if dtype_text is not None and dtype_text != "-1":
+            dtype = dtype_from_flag(int(dtype_text))
+    except UNPARSABLE as error:
+        raise OperatorError(
+            f"{node.name:.80}: expected __shape__ as a tuple and __dtype__ as a number, got "
+            f"{shape_text!r:.80} and {dtype_text!r:.80}"
+        ) from error
     return PartialSpec(shape, dtype)
 
 

@@ -15,6 +15,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     OutOfBoundsError,
 )
+from gluonish.graph.flat import FlatGraph, flattened, restored
 from gluonish.graph.interpreter import output_word
 from gluonish.graph.ir import Node, Value, operator_word, topological_order
 from gluonish.graph.source_lines import note
@@ -103,15 +104,10 @@ class Symbol(Fluent):
         return type(self)(self._values)
 
     def __deepcopy__(self, memo: object) -> "Symbol":
-        nodes: dict[int, Node] = {}
-        for node in topological_order(self._values):
-            inputs = [Value(nodes[id(value.node)], value.index) for value in node.inputs]
-            nodes[id(node)] = Node(
-                *(node.op, node.name, inputs, node.attrs, node.specs, dict(node.extra)),
-                array=node.array,
-                given=node.given,
-            )
-        return type(self)([Value(nodes[id(value.node)], value.index) for value in self._values])
+        return _unpickled(type(self), flattened(self._values))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (type(self), flattened(self._values))
 
     def get_internals(self) -> "Symbol":
         """Return every value of the graph, variables included, as one group."""
@@ -252,6 +248,10 @@ class Symbol(Fluent):
     def backward(self) -> NoReturn:
         """Refuse: a Symbol has no values."""
         self._refuse("backward")
+
+
+def _unpickled(kind: type[Symbol], graph: FlatGraph) -> Symbol:
+    return kind(restored(graph))
 
 
 def spelled(op: Operator, attrs: Attrs) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import gluonish.download as transfers
-from gluonish.core.errors import FileFormatError
+from gluonish.core.errors import FileFormatError, GluonishError
 from gluonish.core.files import atomic_write
 
 __all__ = ["download", "download_model", "get_bz2_data", "get_zip_data", "unzip"]
@@ -134,34 +134,57 @@ def get_bz2_data(data_dir: PathLike, data_name: str, url: str, data_origin_name:
         with bz2.open(packed) as source, atomic_write(target) as file:
             shutil.copyfileobj(source, file)
     except (OSError, EOFError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # such as a full disk
+            raise
         raise FileFormatError(
             f"get_bz2_data: expected a bzip2 file at {packed}, got {error}"
-        ) from (error)
+        ) from error
     packed.unlink()
 
 
 def unzip(archive_path: Path, folder: Path) -> None:
-    """Unpack an archive into a folder.
+    """Unpack an archive into a folder; each file appears when it is whole.
 
     Raises:
+        DownloadError: if the disk has no room for what is in it.
         FileFormatError: if it is no zip archive, or a member is a link or would leave the folder.
+        OSError: if a file cannot be written.
     """
     try:
         with zipfile.ZipFile(archive_path) as archive:
-            for info in archive.infolist():
+            members = archive.infolist()
+            for info in members:
                 _check_member(info, archive_path)
-            archive.extractall(folder)
-    except zipfile.BadZipFile as error:
+            packed = sum(member.compress_size for member in members)
+            if packed > archive_path.stat().st_size:
+                raise zipfile.BadZipFile("files that overlap")
+            folder.mkdir(parents=True, exist_ok=True)
+            transfers.check_room(folder / archive_path.name, sum(m.file_size for m in members))
+            for info in members:
+                _unpack_member(archive, info, folder / info.filename)
+    except (*transfers.BROKEN_ARCHIVE, OSError) as error:
+        # An OSError without a number is what the unpackers raise for damaged data.
+        if isinstance(error, GluonishError) or getattr(error, "errno", None) is not None:
+            raise
         raise FileFormatError(
             f"get_zip_data: expected a zip archive at {archive_path}, got {error}"
         ) from error
+
+
+def _unpack_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path) -> None:
+    if info.is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(info) as source, atomic_write(target) as file:
+        shutil.copyfileobj(source, file)
 
 
 def _check_member(info: zipfile.ZipInfo, archive_path: Path) -> None:
     name = info.orig_filename.replace("\\", "/")
     kind = stat.S_IFMT(info.external_attr >> 16)
     leaves = name.startswith("/") or ".." in name.split("/") or ":" in name
-    if leaves or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+    if not info.filename or leaves or kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise FileFormatError(
             f"get_zip_data: expected plain files inside {archive_path}, got {name!r}"
         )

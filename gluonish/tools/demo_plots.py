@@ -5,7 +5,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["new_figure", "plot_confusion", "plot_curves"]
+from gluonish.core.files import atomic_write
+
+__all__ = ["new_figure", "plot_confusion", "plot_curves", "save_figure"]
 
 
 class _Curves(Protocol):
@@ -23,6 +25,12 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure as a PNG file, as a whole or not at all."""
+    with atomic_write(path) as file:
+        figure.savefig(file, dpi=120, format="png")
+
+
 def plot_curves(curves: _Curves, path: Path) -> Path:
     """Draw loss and accuracies over epochs into a PNG file, and return its path."""
     figure = new_figure(9, 3.6)
@@ -37,7 +45,7 @@ def plot_curves(curves: _Curves, path: Path) -> Path:
     right.legend(loc="lower right")
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path)
     return path
 
 
@@ -68,5 +76,5 @@ def plot_confusion(
         xticks=range(10),
         yticks=range(10),
     )
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path)
     return path

@@ -9,6 +9,7 @@ from gluonish.core.files import atomic_write, open_to_read
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.optimizer.base import State
+from gluonish.parameter import Parameter
 
 __all__ = ["copy_states", "count_on", "load_updaters", "save_updater", "updaters_for"]
 
@@ -69,17 +70,28 @@ def save_updater(
 
 
 def load_updaters(
-    updaters: Sequence[Updater], optimizer: Optimizer, fname: str | os.PathLike[str]
+    updaters: Sequence[Updater],
+    optimizer: Optimizer,
+    fname: str | os.PathLike[str],
+    params: Sequence[Parameter],
 ) -> Optimizer:
     """Read states from a file into all updaters, and return the optimizer that they share now.
 
+    Args:
+        updaters: One for each device; perhaps none.
+        optimizer: The one that they share so far.
+        fname: The file.
+        params: Whose states they are; what waits for its shape takes any.
+
     Raises:
-        FileFormatError: The file holds no states; nothing has changed then.
+        FileFormatError: The file holds no states, or those of other parameters; nothing has changed
+            then.
     """
+    weights = {i: param._held()[0] for i, param in enumerate(params) if param._data is not None}
     with open_to_read(fname, "Trainer.load_states") as file:
         data = file.read()
     loaded = list(updaters) or [get_updater(optimizer)]
     for updater in loaded:
-        updater.set_states(data, os.fspath(fname))
+        updater.set_states(data, os.fspath(fname), weights)
         updater.optimizer = loaded[0].optimizer
     return loaded[0].optimizer

@@ -379,7 +379,8 @@ class Trainer:
         """Read what `save_states` wrote, here or in MXNet 1.9; the optimizer is replaced.
 
         Raises:
-            FileFormatError: The file holds no states; nothing has changed then.
+            FileFormatError: The file holds no states, or not such as these parameters need; nothing
+                has changed then.
         """
         self._prepare()
         if self._update_on_kvstore and self._kvstore is not None:
@@ -387,6 +388,6 @@ class Trainer:
             updater = getattr(self._kvstore, "_updater", None)
             self._optimizer = getattr(updater, "optimizer", self._optimizer)
         else:
-            self._optimizer = load_updaters(self._updaters, self._optimizer, fname)
+            self._optimizer = load_updaters(self._updaters, self._optimizer, fname, self._params)
             count_on(self._optimizer, self._contexts)
         self._optimizer.param_dict = dict(enumerate(self._params))

@@ -1,14 +1,27 @@
 import io
 import pickle
+import sys
+import time
 from collections import OrderedDict
 
 import pytest
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.pickle_safety import FOREIGN_OPCODES, Sealed, check_opcodes
+from gluonish.optimizer.states_file import load_states
 
 # Deep enough to end Python where it hashes the tuple as a key.
 DEEP = b"\x80\x02}" + b")" + b"\x85" * 300_000 + b"K\x01s."
+
+# Keys of one hash: a dictionary of n of them takes n^2 steps.
+M = sys.hash_info.modulus
+COUNT = 40_000
+ALIKE = {
+    "numbers": lambda i: i * M,
+    "negative numbers": lambda i: -i * M,
+    "tuples": lambda i: (i * M,),
+    "tuples in tuples": lambda i: ((1, i * M), 2),
+}
 
 
 def check(data: bytes, refused: frozenset[str] = frozenset(), max_nbytes: int = 1 << 20) -> None:
@@ -101,3 +114,33 @@ def test_an_object_inside_itself_is_refused() -> None:
 def test_deep_lists_are_refused() -> None:
     with pytest.raises(FileFormatError, match="of up to 200 levels"):
         check(b"\x80\x02" + b"]" * 300 + b"a" * 299 + b".")
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_keys_of_one_hash_are_refused_at_once(kind: str) -> None:
+    # A list holds them without hashing; what makes it a dictionary is put in its place.
+    keys = [(ALIKE[kind](i), None) for i in range(COUNT)]
+    pairs = pickle.dumps([part for pair in keys for part in pair], protocol=2)
+    data = pairs.replace(b"]q\x00(", b"}q\x00(", 1).replace(b"e(", b"u(")[:-2] + b"u."
+    start = time.process_time()
+    with pytest.raises(FileFormatError, match="text or whole numbers, got more than 1000 others"):
+        load_states(data, "a.states")
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("close", [b"\x91.", b"d."])
+def test_members_of_sets_and_of_old_dictionaries_count(close: bytes) -> None:
+    number = pickle.dumps(M, protocol=2)[2:-1]
+    with pytest.raises(FileFormatError, match="got more than 1000 others"):
+        check_opcodes(b"\x80\x04(" + number * 3000 + close, (), 1 << 20)
+
+
+@pytest.mark.parametrize("key", [lambda i: i, lambda i: f"w{i}", lambda i: -i - 1, lambda i: M - i])
+def test_many_ordinary_keys_are_taken(key) -> None:
+    data = pickle.dumps({key(i): None for i in range(1, 5000)}, protocol=4)
+    check_opcodes(data, (), 1 << 20)
+
+
+def test_some_other_keys_are_taken() -> None:
+    data = pickle.dumps({(i, "a"): 0.5 for i in range(900)}, protocol=4)
+    check_opcodes(data, (), 1 << 20)

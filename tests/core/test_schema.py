@@ -102,6 +102,27 @@ def test_strings_hold_what_differs_from_the_default_and_parse_back() -> None:
     assert EXAMPLE.parse("op", strings) == parsed
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (3, 3.0),
+        (2**53, 2.0**53),
+        (2**53 + 1, 2**53 + 1),
+        (np.int64(-(2**53) - 1), -(2**53) - 1),
+        (2**70, 2.0**70),
+        (str(2**60 + 1), 2**60 + 1),
+        ("9.007199254740993e15", 9007199254740992.0),
+        (1e300, 1e300),
+        (np.float32(0.5), 0.5),
+    ],
+)
+def test_number_is_a_float_unless_only_an_int_is_exact(value: Any, expected: float) -> None:
+    found = schema.number().parse(value)
+    assert type(found) is type(expected)
+    assert found == expected
+    assert schema.number().parse(format_attribute(found)) == found
+
+
 def test_infinity_is_written_as_a_word() -> None:
     assert format_attribute(float("inf")) == "inf"
     assert schema.number().parse("inf") == float("inf")

@@ -104,5 +104,6 @@ def test_prints_of_workers_are_shown(num_workers: int, capfd: pytest.CaptureFixt
 
 
 def printed(x: int) -> int:
-    print("sample", x)  # noqa: T201 (that is what is tested)
+    # In one write, because pytest's captured stdout writes each part of a print at once.
+    print(f"sample {x}\n", end="")  # noqa: T201 (that is what is tested)
     return x

@@ -423,7 +423,7 @@ engine.wait(var)
 engine.push(lambda: None, (var,), (out,), LANE)
 engine.wait(out)
 engine.wait_all()
-assert engine._core.pending == engine._core.waiters == 0
+assert engine._core.pending == 0 and not engine._core.waiters
 print("works")
 """
     )
@@ -493,3 +493,48 @@ def test_interrupts_between_pushes_lose_no_operator() -> None:
         """
     )
     assert said == "kept\n"
+
+
+# The limit of recursion
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_engine_works_on_after_operators_at_the_limit_of_recursion(
+    threaded: Engine, nested: bool
+) -> None:
+    var, limits, calls = Var(), 0, [0]
+
+    def down(held: bool = nested) -> None:
+        calls[0] += 1
+        if calls[0] > 200_000:  # from one worker to the next there is no limit
+            raise RecursionError("too many")
+        if held:
+            threaded.push(lambda: down(False), (var,), (Var(),), LANE, inline=True)
+        else:
+            threaded.push(nothing, (), (var,), LANE, inline=True)
+            threaded.push(nothing, (var,), (Var(),), LANE) if not nested else None
+            down(nested)
+
+    def from_depth(depth: int) -> None:
+        if depth:
+            from_depth(depth - 1)
+        else:
+            down()
+
+    for depth in range(60):  # so that the limit comes at every line of the engine
+        try:
+            from_depth(depth)
+        except (RecursionError, EngineError):
+            limits += 1
+    assert nested or limits == 60  # an operator keeps what it raises
+    done = threading.Event()
+
+    def wait() -> None:
+        with contextlib.suppress(EngineError):
+            threaded.wait_all()
+        done.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    assert done.wait(LONG_S), "something was lost"
+    assert threaded._core.pending == 0  # type: ignore[attr-defined]
+    assert works(threaded)

@@ -154,11 +154,10 @@ def test_operator_alone_may_push_and_wait(threaded: Engine) -> None:
     assert [var.active for var in (source, inner, out)] == [0, 0, 0]
 
 
-def test_operator_alone_may_not_wait_for_what_it_writes(threaded: Engine) -> None:
+def test_operator_alone_finds_what_it_writes_ready(threaded: Engine) -> None:
     out = Var()
     threaded.push(lambda: threaded.wait(out), (), (out,), LANE, inline=True)
-    with pytest.raises(EngineError, match="leaves alone"):
-        threaded.wait(out)
+    threaded.wait(out)
 
 
 def test_wait_all_of_another_thread_waits_for_the_operator_alone(threaded: Engine) -> None:

@@ -5,16 +5,14 @@ end of a turn of a loop). The profiler's hook is called at just these places, so
 interrupt at each of them in turn.
 """
 
-import sys
 import threading
-from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import pytest
 
 from gluonish_engine import Var
 from gluonish_engine.idle import wait_idle
+from tests.engine.places import interrupted_at
 
 pytestmark = pytest.mark.timeout(60)
 LANE, OTHER = ("cpu", 0, "compute"), ("cpu", 1, "compute")
@@ -24,28 +22,6 @@ MOST = 400  # places in one program
 
 def nothing() -> None:
     pass
-
-
-def interrupted_at(place: int, program: Callable[[], Any]) -> bool:
-    """Run a program with an interrupt at one place of the engine's code; whether it got there."""
-    left = [place]
-
-    def hook(frame: FrameType, event: str, _: Any) -> None:
-        if event == "c_call" or "gluonish_engine" not in frame.f_code.co_filename:
-            return
-        left[0] -= 1
-        if left[0] == -1:
-            sys.setprofile(None)
-            raise KeyboardInterrupt
-
-    sys.setprofile(hook)
-    try:
-        program()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        sys.setprofile(None)
-    return left[0] < 0
 
 
 class Busy:
@@ -95,8 +71,11 @@ class Busy:
         self.go.set()
         core = self.engine._core
         assert wait_idle(core, WAIT_S), "something stays pending"
-        assert (core.pending, core.flushes, core.waiters) == (0, 0, 0)
-        for left in (core.open, core.ready, core.inline, core.quiet):
+        core.catch_up()
+        assert (core.pending, core.blocked, core.flushes, core.stuck) == (0, 0, 0, 0)
+        for left in (core.open, core.first, core.last, core.inline, core.quiet, core.orphans):
+            assert not left
+        for left in (core.entering, core.leaving, core.freed, core.promises):
             assert not left
         assert self.engine._thread.state.running is None
         for var in (self.read, self.written, self.free):

@@ -196,3 +196,34 @@ def test_exit_handler_may_still_push_and_wait() -> None:
         """
     )
     assert said == "ran\n"
+
+
+@fork_only
+def test_fork_does_not_wait_for_a_thread_that_pushes_on_and_on() -> None:
+    code = """
+        engine = create_engine("ThreadedEnginePerDevice")
+        stop, var = [], Var()
+
+        def push():
+            while not stop:
+                engine.push(lambda: None, (), (var,), LANE)
+
+        thread = threading.Thread(target=push, daemon=True)
+        thread.start()
+        time.sleep(0.1)
+        times = []
+        for _ in range(9):
+            start = time.perf_counter()
+            child = os.fork()
+            if not child:
+                engine.push(lambda: None, (), (var,), LANE)
+                engine.wait(var)
+                os._exit(0)
+            times.append(time.perf_counter() - start)
+            assert os.waitpid(child, 0)[1] == 0
+        stop.append(1)
+        thread.join()
+        engine.wait_all()
+        print(sorted(times)[len(times) // 2])
+    """
+    assert float(run(code)) < 1.0  # benchmarks/forks.py measures

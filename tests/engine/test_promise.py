@@ -136,12 +136,20 @@ def test_variable_in_use_cannot_be_promised(threaded: Engine) -> None:
 
 def test_shutdown_fails_what_waits_for_a_promise(make_engine: Any) -> None:
     engine, var = make_engine(), Var()
-    promised(engine, var)
+    promise = promised(engine, var)
     assert not engine.shutdown(timeout_s=0.05)
+    assert not promise.pending
     with pytest.raises(EngineError, match="the engine stopped before it was kept"):
         engine.wait(var)
     with pytest.raises(EngineError, match="promise: expected a running engine"):
         engine.promise(Var())
+
+
+def test_promise_that_nobody_has_any_more_fails_its_readers(threaded: Engine) -> None:
+    var = Var()
+    promised(threaded, var)
+    with pytest.raises(EngineError, match=r"promise: failed .* nobody can keep it any more"):
+        threaded.wait(var)
 
 
 def test_naive_engine_makes_none(make_engine: Any) -> None:

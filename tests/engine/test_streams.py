@@ -257,11 +257,18 @@ def test_stream_push_waits_for_pending_cpu_work(gpu: Engine, device: FakeDevice)
     assert order == ["cpu", "launch"]
 
 
-def test_stream_push_on_what_the_pushing_operator_writes_is_refused(gpu: Engine) -> None:
-    x = Var()
-    gpu.push(lambda: gpu.push(lambda: None, (x,), (), "compute"), (), (x,), CPU, name="op")
-    with pytest.raises(EngineError, match="op: failed with EngineError: wait: expected work"):
-        gpu.wait(x)
+def test_stream_push_on_what_the_pushing_operator_writes_is_launched_at_once(
+    gpu: Engine,
+) -> None:
+    x, order = Var(), []
+
+    def run() -> None:
+        gpu.push(lambda: order.append("inner"), (x,), (), "compute")
+        order.append("outer")
+
+    gpu.push(run, (), (x,), CPU, name="op")
+    gpu.wait(x)
+    assert order == ["inner", "outer"]
 
 
 def test_error_at_the_launch_is_kept_for_the_wait(gpu: Engine) -> None:

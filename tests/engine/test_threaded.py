@@ -1,4 +1,5 @@
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -124,14 +125,71 @@ def test_wait_sees_writes_queued_behind_readers(make_engine: Any) -> None:
     assert order == ["write"]
 
 
-def test_operator_that_waits_for_what_it_writes_is_refused(threaded: Engine) -> None:
+def test_operator_finds_what_it_writes_ready(engine: Engine) -> None:
     for inline in (False, True):
-        var = Var()
-        threaded.push(
-            lambda var=var: threaded.wait(var), (), (var,), LANE, name="op", inline=inline
-        )
-        with pytest.raises(EngineError, match=r"op: failed with EngineError: wait: expected"):
-            threaded.wait(var)
+        var, other = Var(), Var()
+
+        def run(var: Var = var, other: Var = other) -> None:
+            engine.wait(var)
+            engine.wait_to_write(other)
+
+        engine.push(run, (other,), (var,), LANE, name="op", inline=inline)
+        engine.wait(var)
+
+
+def test_push_that_depends_on_the_operator_around_it_runs_at_once(engine: Engine) -> None:
+    for inline in (False, True):
+        var, out, order = Var(), Var(), []
+
+        def run(var: Var = var, out: Var = out, order: list[str] = order) -> None:
+            order.append("before")
+            engine.push(lambda: order.append("reads"), (var,), (out,), OTHER)
+            engine.push(lambda: order.append("writes"), (out,), (var,), OTHER)
+            engine.wait(out)
+            order.append("after")
+
+        engine.push(run, (), (var,), LANE, inline=inline)
+        engine.wait(var)
+        assert order == ["before", "reads", "writes", "after"]
+        engine.wait_to_write(out)
+
+
+def test_reader_inside_an_operator_comes_before_a_later_writer(threaded: Engine) -> None:
+    weight, out, seen, value = Var(), Var(), [], [1]
+    started, go = threading.Event(), threading.Event()
+
+    def run() -> None:
+        started.set()
+        assert go.wait(LONG_S)
+        inner = Var()
+        threaded.push(lambda: seen.append(value[0]), (weight,), (inner,), OTHER)
+        threaded.wait(inner)
+
+    threaded.push(run, (weight,), (out,), LANE)
+    assert started.wait(LONG_S)
+    threaded.push(lambda: value.__setitem__(0, 2), (), (weight,), LANE)  # behind `run`
+    go.set()
+    threaded.wait(out)
+    threaded.wait(weight)
+    assert (seen, value) == ([1], [2])
+
+
+def test_work_inside_an_operator_overtakes_what_waits_for_the_operator(threaded: Engine) -> None:
+    x, y, order = Var(), Var(), []
+    started, go = threading.Event(), threading.Event()
+
+    def run() -> None:
+        started.set()
+        assert go.wait(LONG_S)
+        threaded.wait(y)  # as it was before "later", which waits for this operator
+        order.append("first")
+
+    threaded.push(run, (), (x,), LANE)
+    assert started.wait(LONG_S)
+    threaded.push(lambda: order.append("later"), (x,), (y,), OTHER)
+    go.set()
+    threaded.wait(y)
+    assert order == ["first", "later"]
 
 
 def test_operator_may_wait_for_what_it_reads(threaded: Engine) -> None:
@@ -183,23 +241,29 @@ def test_operators_that_wait_for_each_other_get_an_error(make_engine: Any) -> No
         engine.wait_all()
 
 
-def test_wait_for_work_behind_the_waiting_operator_is_refused(threaded: Engine) -> None:
-    x, y = Var(), Var()
+def test_wait_all_inside_an_operator_waits_for_what_can_end(threaded: Engine) -> None:
+    var, out, free, order = Var(), Var(), Var(), []
+    started, go = threading.Event(), threading.Event()
 
     def run() -> None:
-        threaded.push(lambda: None, (x,), (y,), OTHER, name="later")
-        threaded.wait(y)
+        started.set()
+        assert go.wait(LONG_S)
+        threaded.wait_all()
+        order.append("waited")
 
-    threaded.push(run, (), (x,), LANE, name="first")
-    with pytest.raises(EngineError, match="first: failed with EngineError: wait: expected work"):
-        threaded.wait(x)
+    threaded.push(run, (), (var,), LANE)
+    assert started.wait(LONG_S)
+    threaded.push(lambda: order.append("behind"), (var,), (out,), OTHER)
+    threaded.push(lambda: time.sleep(0.05) or order.append("free"), (), (free,), OTHER)
+    go.set()
+    threaded.wait_all()
+    assert order == ["free", "waited", "behind"]
 
 
-@pytest.mark.parametrize("method", ["wait_all", "shutdown"])
-def test_wait_for_everything_inside_an_operator_is_refused(threaded: Engine, method: str) -> None:
+def test_shutdown_inside_an_operator_is_refused(threaded: Engine) -> None:
     var = Var()
-    threaded.push(lambda: getattr(threaded, method)() and None, (), (var,), LANE, name="op")
-    with pytest.raises(EngineError, match=f"{method}: expected a call from outside"):
+    threaded.push(lambda: threaded.shutdown() and None, (), (var,), LANE, name="op")
+    with pytest.raises(EngineError, match="shutdown: expected a call from outside"):
         threaded.wait(var)
 
 

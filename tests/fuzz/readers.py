@@ -16,8 +16,10 @@ from gluonish.core.errors import GluonishError
 from gluonish.data.idx import read_idx
 from gluonish.data.vision.datasets import ImageListDataset
 from gluonish.data.vision.datasets.mnist import _unpacked
-from gluonish.io import MNISTIter
+from gluonish.image import imread
+from gluonish.io import CSVIter, LibSVMIter, MNISTIter
 from gluonish.model import load_checkpoint
+from gluonish.model_zoo.foreign import open_checkpoint
 from gluonish.optimizer import SGD, get_updater
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO, scan, unpack
 from gluonish.recordio.record_table import survey
@@ -192,6 +194,26 @@ def _list_dataset(path: Path) -> None:
     len(ImageListDataset(".", str(path)))
 
 
+def _open_foreign(path: Path) -> None:
+    with open_checkpoint(path) as checkpoint:
+        for stored in checkpoint.arrays.values():
+            stored.read()
+
+
+def _decode(path: Path) -> None:
+    imread(str(path))
+
+
+def _iterate_csv(path: Path) -> None:
+    for _ in CSVIter(data_csv=str(path), data_shape=(3,), batch_size=2):
+        pass
+
+
+def _iterate_libsvm(path: Path) -> None:
+    for _ in LibSVMIter(data_libsvm=str(path), data_shape=(4,), batch_size=2):
+        pass
+
+
 # Deflate packs 1032 to 1 at best, and MXNet 2.0's archives may be packed; other readers have no
 # such excuse. Keys, lines and nodes are Python's objects, which take some tens of bytes each.
 _OBJECTS = 120
@@ -233,5 +255,10 @@ READERS = {
         prepare=_write_checkpoint_symbol,
     ),
     "image list": Reader("list", "a.lst", _read_list, _OBJECTS),
+    "torch file": Reader("torch", "a.pth", _open_foreign, _OBJECTS, tells_place=False),
+    "safetensors": Reader("safetensors", "a.safetensors", _open_foreign, 40, tells_place=False),
+    "image": Reader("image", "a.png", _decode, 1100, tells_place=False),
+    "csv": Reader("csv", "a.csv", _iterate_csv, 400),
+    "libsvm": Reader("libsvm", "a.libsvm", _iterate_libsvm, 400),
     "list dataset": Reader("list", "a.lst", _list_dataset, _OBJECTS),
 }

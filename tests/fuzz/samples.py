@@ -15,7 +15,7 @@ import gluonish.ndarray as nd
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray.array_file import DenseRecord, SparseRecord, write_array_list
 from gluonish.nn import BatchNorm, Dense, HybridSequential
-from gluonish.recordio import MXIndexedRecordIO, pack, pack_img
+from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack, pack_img, unpack
 from gluonish.trainer import Trainer
 
 __all__ = ["files_of", "small_network"]
@@ -126,6 +126,20 @@ def _lists() -> list[bytes]:
     return [b"0\t1.000000\ta/x.jpg\n1\t2.5\t-3e2\tb/\xc3\xa9.png\n7\t0\tc d.jpg\n"]
 
 
+def _foreign(*endings: str) -> list[bytes]:
+    return [
+        path.read_bytes() for path in sorted((GOLDEN / "foreign").glob("*")) if path.name in endings
+    ]
+
+
+def _images() -> list[bytes]:
+    rng = np.random.default_rng(1)
+    image = rng.integers(0, 255, (9, 7, 3), dtype=np.uint8)
+    header = IRHeader(0, 1.0, 0, 0)
+    packed = [pack_img(header, image, img_fmt=kind) for kind in (".png", ".jpg", ".bmp")]
+    return [unpack(record)[1] for record in packed]
+
+
 _MAKERS: dict[str, Any] = {
     "records": _records,
     "record index": _record_indices,
@@ -138,4 +152,9 @@ _MAKERS: dict[str, Any] = {
     "model structure": lambda: [_model()[0]],
     "model params": lambda: [_model()[1]],
     "list": _lists,
+    "torch": lambda: _foreign("tensors.pth", "tensors_legacy.pth", "training.pth"),
+    "safetensors": lambda: _foreign("tensors.safetensors"),
+    "image": _images,
+    "csv": lambda: [b"1,2.5,-3e2\n4,5,6,\n\n7,8,9\n", b"1,nan,inf\r\n1, 2 ,3\r\n"],
+    "libsvm": lambda: [b"1 0:1.5 2:3\n0 1:2 # note\n-1 qid:3 0:1e-3\n"],
 }

@@ -24,6 +24,7 @@ from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import evaluate
 from gluonish.graph.ir import Value
 from gluonish.ndarray import NDArray, array, ones, waitall, zeros
+from tests.engine.places import interrupted_at
 from tests.graph.builders import call, inputs
 from tests.graph.random_graphs import RandomGraph, random_graphs
 
@@ -145,6 +146,20 @@ def test_kept_memory_is_taken_up_again_after_the_backward_pass() -> None:
         with autograd.record():
             (y,) = cached([x])
         autograd.backward(y)
+    plan = cached._last
+    assert plan is not None
+    assert plan.states.idle_count == 1
+
+
+def test_interrupt_finds_no_place_where_a_recorded_call_is_dropped() -> None:
+    cached = _square()
+    x = ones((2,))
+    x.attach_grad()
+    with autograd.record():
+        ys = cached([x])
+    waitall()
+    assert not interrupted_at(0, ys.clear, ("gluonish",))
+    assert not ys
     plan = cached._last
     assert plan is not None
     assert plan.states.idle_count == 1

@@ -1,8 +1,10 @@
 from itertools import accumulate
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluonish.graph import memory_plan
 from gluonish.graph.liveness import peak_nbytes
 from gluonish.graph.memory_plan import ALIGNMENT, MemoryPlan, Slot, Step, padded, plan_memory
 
@@ -178,6 +180,7 @@ def _last_uses(steps: list[Step]) -> dict[int, int]:
 def _overlap(one: Slot, other: Slot) -> bool:
     return (
         one.in_state == other.in_state
+        and min(one.nbytes, other.nbytes) > 0
         and one.offset < other.offset + other.nbytes
         and other.offset < one.offset + one.nbytes
     )
@@ -200,12 +203,17 @@ def kept_programs(draw: st.DrawFn) -> KeptProgram:
     return steps, sizes, dict(zip((*given, *own), ends, strict=False)), lasting
 
 
-@given(kept_programs(), st.sampled_from([0, 1, 2, 16]), st.booleans())
-def test_live_values_never_overlap(program: KeptProgram, match_range: int, in_place: bool) -> None:
+@given(
+    kept_programs(), st.sampled_from([0, 1, 2, 16]), st.booleans(), st.sampled_from([1, 3, 8192])
+)
+def test_live_values_never_overlap(
+    program: KeptProgram, match_range: int, in_place: bool, most_packed: int
+) -> None:
     steps, sizes, state, lasting = program
-    plan = plan_memory(
-        steps, sizes, state=state, lasting=lasting, match_range=match_range, in_place=in_place
-    )
+    with patch.object(memory_plan, "_MAX_PACKED", most_packed):
+        plan = plan_memory(
+            steps, sizes, state=state, lasting=lasting, match_range=match_range, in_place=in_place
+        )
     last = _last_uses(steps) | dict.fromkeys(lasting, len(steps))
     made = {v for step in steps for v in step.writes}
     # Whose elements lie in each byte range, followed step by step as a run would.

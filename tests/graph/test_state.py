@@ -102,3 +102,37 @@ def test_an_arena_holds_the_bytes_of_a_state_only_as_long_as_the_state_lives() -
     del state
     gc.collect()
     assert raw() is None
+
+
+class _Node:
+    """What has a state."""
+
+
+@pytest.mark.parametrize("count", [1, 3, 100])
+def test_state_comes_back_when_its_owner_ends(count: int) -> None:
+    states = _states(1 << 20, keep=True)
+    nodes = [_Node() for _ in range(count)]
+    for node in nodes:
+        states.lend(states.take(), node)
+    assert states.idle_count == 0
+    del nodes, node
+    assert states.idle_count == min(count, 32)  # 32 MB of small ones
+
+
+def test_state_of_an_owner_that_ends_is_lent_to_another_plan() -> None:
+    node = _Node()
+    state = _states(keep=False).take()
+    _states(keep=False).lend(state, node)
+    del node
+    assert _states(keep=False).take() is state
+
+
+def test_recalled_state_comes_back_once() -> None:
+    states, node = _states(keep=True), _Node()
+    state = states.take()
+    lent = states.lend(state, node)
+    assert states.recall(lent)
+    assert not states.recall(lent)
+    states.give(state)
+    del node
+    assert states.idle_count == 1

@@ -135,7 +135,7 @@ def test_rest_of_a_pass_is_filled_with_zeros_unless_round(tmp_path: Path) -> Non
 
 
 def test_file_without_lines_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match="at least one line"):
+    with pytest.raises(FileFormatError, match=r"at least one line of data in '.*', got none"):
         rows_of(written(tmp_path, "\n \n"), 1)
 
 

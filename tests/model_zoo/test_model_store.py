@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import io
 import os
 import random
 import re
@@ -200,10 +201,24 @@ def test_archive_with_a_link_is_refused(served, home: Path, tmp_path: Path) -> N
 
 
 def test_member_over_the_bound_is_refused(served, home: Path, monkeypatch) -> None:
-    monkeypatch.setattr(model_store, "_MAX_MEMBER_NBYTES", 1000)
+    monkeypatch.setattr(model_store, "_MAX_NBYTES", 1000)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(MEMBER, bytes(200_000))
+    served.files[ZIP_PATH] = packed.getvalue()
     with pytest.raises(DownloadError, match=f"got '{MEMBER}' of 200000 bytes"):
         get_model_file(NAME)
     assert visible(home) == []
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_archive_over_the_bound_is_refused(served, home: Path, monkeypatch, told: bool) -> None:
+    monkeypatch.setattr(model_store, "_MAX_NBYTES", 1000)
+    served.tells_length = told
+    with pytest.raises(DownloadError, match=r"expected to fetch http://.*more than 1000"):
+        get_model_file(NAME)
+    assert visible(home) == []
+    assert served.count(ZIP_PATH) == 1
 
 
 def test_only_the_expected_member_is_taken(served, home: Path, zip_of) -> None:
@@ -272,6 +287,7 @@ def start(program: str, repository, home: Path) -> subprocess.Popen:
 
 def test_full_disk_while_fetching_is_told(served, home: Path) -> None:
     program = """
+sys.dont_write_bytecode = True  # Python would keep what it could write of a module
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
 try:

@@ -1,3 +1,4 @@
+import itertools
 from typing import Any
 
 import hypothesis.strategies as st
@@ -8,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 
 from gluonish import autograd
 from gluonish import ndarray as nd
+from gluonish import numpy as mnp
 from gluonish.core.context import cpu
 from gluonish.core.errors import (
     ArgumentError,
@@ -16,6 +18,7 @@ from gluonish.core.errors import (
     GluonishError,
     OutOfBoundsError,
 )
+from gluonish.hybrid_block import HybridBlock
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
 
@@ -102,6 +105,52 @@ def test_recorded_selection_has_numpys_values_and_the_right_gradient(
     expected = np.zeros_like(values)
     np.add.at(expected, key, weight.reshape(values[key].shape))
     np.testing.assert_allclose(x.grad.asnumpy(), expected)
+
+
+ENDS = (None, -9, -4, -3, -1, 0, 2, 3, 9)
+EMPTY = [
+    key
+    for key in itertools.starmap(slice, itertools.product(ENDS, ENDS, (1, -1, -2)))
+    if not len(range(*key.indices(3)))
+]
+
+
+class Part(HybridBlock):
+    def __init__(self, key: Any) -> None:
+        super().__init__()
+        self.selection = key
+
+    def forward(self, x: Any) -> Any:
+        return x[self.selection]
+
+
+@pytest.mark.parametrize("front", [nd, mnp], ids=["nd", "np"])
+@pytest.mark.parametrize("way", ["imperative", "hybridized"])
+def test_slice_without_elements_is_recorded_as_numpy_has_it(front: Any, way: str) -> None:
+    values = numbered((3, 2))
+    for key in EMPTY:
+        for keys in (key, (key, 1), (slice(None, None, -1), None, slice(2, 1, key.step))):
+            x = front.array(values)
+            x.attach_grad()
+            block = Part(keys)
+            if way == "hybridized":
+                block.hybridize()
+            with autograd.record():
+                y = block(x)
+                z = y.sum() + (x * 2).sum()
+            z.backward()
+            assert y.shape == values[keys].shape, keys
+            np.testing.assert_array_equal(x.grad.asnumpy(), np.full((3, 2), 2))
+
+
+@pytest.mark.parametrize("front", [nd, mnp], ids=["nd", "np"])
+def test_assignment_to_a_slice_without_elements_changes_nothing(front: Any) -> None:
+    values = numbered((3, 2))
+    x = front.array(values)
+    for key in EMPTY:
+        x[key] = 7
+        x[key] = front.zeros((0, 2))
+        np.testing.assert_array_equal(x.asnumpy(), values)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Facts of MXNet 1.9.1, found by running it."""
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,57 @@ def test_scalar_is_cut_to_the_integers_of_the_array(
     name: str, value: float, expected: list[int]
 ) -> None:
     assert scalar(name, INT, value) == expected
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1, 2**62 + 1, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize(
+    ("name", "exact"),
+    [
+        ("_equal_scalar", operator.eq),
+        ("_not_equal_scalar", operator.ne),
+        ("_greater_scalar", operator.gt),
+        ("_greater_equal_scalar", operator.ge),
+        ("_lesser_scalar", operator.lt),
+        ("_lesser_equal_scalar", operator.le),
+        ("_maximum_scalar", max),
+        ("_minimum_scalar", min),
+        ("_mod_scalar", operator.mod),
+    ],
+)
+def test_whole_number_that_no_float_equals_keeps_all_its_digits(
+    name: str, exact: Any, value: int
+) -> None:
+    around = [n for n in range(value - 2, value + 3) if -(2**63) <= n < 2**63]
+    found = run_operator(name, np.array(around), scalar=value)
+    assert found.tolist() == [exact(n, value) for n in around]
+
+
+def test_whole_numbers_add_and_subtract_with_all_their_digits() -> None:
+    value, data = 2**53 + 1, np.array([1, -3, 2**53 + 1])
+    assert run_operator("_plus_scalar", data, scalar=value).tolist() == [
+        value + 1,
+        value - 3,
+        2 * value,
+    ]
+    assert run_operator("_rminus_scalar", data, scalar=value).tolist() == [value - 1, value + 3, 0]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32"])
+@pytest.mark.parametrize("value", [300, -300, 2**40, -(2**40), 2**60 + 1, 2**64, -(2**70)])
+def test_numbers_beyond_the_range_of_integers_compare_as_what_they_are(
+    dtype: str, value: int
+) -> None:
+    data = np.array([0, 1, 44, 127], dtype)
+    for name in ("equal", "not_equal", "greater", "lesser", "greater_equal", "lesser_equal"):
+        exact = [getattr(np, name.replace("lesser", "less"))(int(x), value) for x in data]
+        assert scalar(f"_{name}_scalar", data, value) == exact, name
+
+
+def test_large_whole_powers_keep_all_their_digits() -> None:
+    base = np.array([3, -3, 2**30 + 1, 2])
+    assert run_operator("_power_scalar", base, scalar=2).tolist() == [9, 9, (2**30 + 1) ** 2, 4]
+    powers = run_operator("_rpower_scalar", np.array([35, 39, -1, 0]), scalar=3)
+    assert powers.tolist() == [3**35, 3**39, 0, 1]
 
 
 def test_scalar_wraps_around_in_unsigned_integers() -> None:

@@ -32,6 +32,14 @@ def test_arange_that_leads_nowhere_is_refused(attrs: dict[str, Any]) -> None:
         run_operator("_arange", **attrs)
 
 
+@pytest.mark.parametrize("name", ["_arange", "_npi_arange"])
+@pytest.mark.parametrize("count", [3, 1 << 16])
+def test_arange_of_whole_numbers_that_no_float_equals(name: str, count: int) -> None:
+    start = 2**53 + 1
+    found = run_operator(name, start=start, stop=start + count, dtype="int64")
+    np.testing.assert_array_equal(found, np.arange(start, start + count))
+
+
 def test_linspace_leaves_the_end_out_on_request() -> None:
     result = run_operator("_linspace", start=0, stop=1, num=5, endpoint=False)
     np.testing.assert_allclose(result, [0, 0.2, 0.4, 0.6, 0.8], rtol=1e-6)

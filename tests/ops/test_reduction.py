@@ -6,8 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import gluonish as mx
 import gluonish.ops.arg_reduction
-import gluonish.ops.reduction  # noqa: F401  # registers the table
+import gluonish.ops.reduction  # registers the table
 from gluonish.core.errors import OperatorError
 from gluonish.testing import run_operator
 
@@ -37,6 +38,21 @@ def test_shape_of_a_sum(attrs: dict[str, Any], shape: tuple[int, ...]) -> None:
 def test_missing_axis_is_refused() -> None:
     with pytest.raises(OperatorError, match=r"sum: expected axis in \[-2, 2\)"):
         run_operator("sum", X, axis=-3)
+
+
+def test_mean_of_large_whole_numbers_is_not_rounded() -> None:
+    result = run_operator("mean", np.array([2**53 + 1] * 3))
+    assert result.tolist() == [2**53 + 1]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_gradient_of_a_mean_of_more_elements_than_16_bits_count(dtype: str) -> None:
+    x = mx.nd.ones((2, 40_000), dtype=dtype)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.mean(x)
+    y.backward(mx.nd.full((1,), 80, dtype=dtype))
+    np.testing.assert_allclose(x.grad.astype("float32").asnumpy(), 1e-3, rtol=5e-3)
 
 
 def test_mean_of_integers_is_cut_toward_zero() -> None:

@@ -1,14 +1,18 @@
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pytest
 
+import gluonish as mx
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
+from gluonish.hybrid_block import HybridBlock
 from gluonish.ops.registry import Operator, apply
 from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMIN, log_softmax, softmax
 from gluonish.testing import ArrayValue, check_operator
 
+_FLOATS = ("float16", "float32", "float64")
 _DATA = np.random.default_rng(6).standard_normal((3, 4, 2)) * 2
 
 
@@ -93,3 +97,32 @@ def test_the_lengths_shape_follows_from_the_data() -> None:
     SOFTMAX.complete(inputs, outputs, attrs)  # type: ignore[misc]
     assert inputs[1].shape == (2, 3)
     assert outputs[0] == inputs[0]
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "softmin"])
+@pytest.mark.parametrize(("source", "result"), list(permutations(_FLOATS, 2)))
+def test_long_rows_in_another_dtype(name: str, source: str, result: str, hybridize: bool) -> None:
+    class Net(HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return getattr(F, name)(x, dtype=result)
+
+    values = np.random.default_rng(3).standard_normal((4, 500)).astype(source)
+    x, net = mx.nd.array(values, dtype=source), Net()
+    net.hybridize(hybridize)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = net(x)
+    y.backward(y)
+    sign = -1 if name == "softmin" else 1
+    exact, head = _softmax(sign * values.astype(np.float64)), y.asnumpy().astype(np.float64)
+    slope = sign * exact * (head - (head * exact).sum(-1, keepdims=True))
+    if name == "log_softmax":
+        slope = head - exact * head.sum(-1, keepdims=True)
+        exact = np.log(exact)
+    assert (y.dtype, x.grad.dtype) == (np.dtype(result), np.dtype(source))
+    tolerance = 1e-2 if "float16" in (source, result) else 1e-5
+    np.testing.assert_allclose(head, exact, rtol=tolerance, atol=1e-7)
+    np.testing.assert_allclose(
+        x.grad.asnumpy(), slope, rtol=tolerance, atol=tolerance * abs(slope).max()
+    )

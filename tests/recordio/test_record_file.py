@@ -17,7 +17,7 @@ from gluonish.core.errors import (
     GluonishError,
     MissingFileError,
 )
-from gluonish.recordio import MXRecordIO
+from gluonish.recordio import MXIndexedRecordIO, MXRecordIO
 from gluonish.recordio.framing import frame
 
 ROOT = Path(__file__).parents[2]
@@ -226,3 +226,29 @@ def test_a_fork_leaves_both_processes_a_whole_file(tmp_path: Path) -> None:
     )
     assert sorted(found.stdout.split()) == ["True", "True", "refused"]
     assert all_of(tmp_path / "a.rec") == [b"zero", b"two"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+@pytest.mark.parametrize("nbytes", [10, 100_000])
+def test_a_full_disk_is_told_with_the_file(nbytes: int) -> None:
+    file = MXRecordIO("/dev/full", "w")
+
+    def fill() -> None:
+        file.write(bytes(nbytes))
+        file.close()  # where small records reach the disk
+
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        fill()
+    file.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+def test_a_writer_whose_last_bytes_do_not_fit_is_closed_all_the_same(tmp_path: Path) -> None:
+    file = MXIndexedRecordIO(str(tmp_path / "a.idx"), "/dev/full", "w")
+    file.write_idx(0, b"hello")
+    index = file.fidx
+    with pytest.raises(OSError, match="/dev/full"):
+        file.close()
+    assert not file.is_open
+    assert index is not None
+    assert index.closed

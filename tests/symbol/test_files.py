@@ -131,3 +131,29 @@ def test_the_name_of_a_damaged_file_is_told(tmp_path: Path) -> None:
     path.write_text(_text()[:-5])
     with pytest.raises(FileFormatError, match=r"broken-symbol\.json"):
         sym.load(path)
+
+
+def _file_of(op: str, inputs: int, **attrs: str) -> str:
+    nodes: list[dict[str, Any]] = [{"op": "null", "name": "x", "inputs": []}]
+    node = {"op": op, "name": "y", "inputs": [[0, 0, 0]] * inputs, "attrs": attrs}
+    return json.dumps({"nodes": [*nodes, node], "arg_nodes": [0], "heads": [[1, 0, 0]]})
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attribute", "message"),
+    [
+        ("Concat", 2, "num_args", "with 2 inputs where Concat has num_args=1000000000"),
+        ("SliceChannel", 1, "num_outputs", "with 1000000000 outputs"),
+    ],
+)
+def test_counts_beyond_all_bounds_are_refused_at_once(
+    op: str, inputs: int, attribute: str, message: str
+) -> None:
+    with pytest.raises(FileFormatError, match=message):
+        sym.load_json(_file_of(op, inputs, **{attribute: "1000000000"}))
+
+
+def test_operators_that_only_gradients_have_are_refused() -> None:
+    text = _file_of("_scan", 1, num_data="1", num_states="0", num_outs="1", counted="0")
+    with pytest.raises(FileFormatError, match="which only gradients have"):
+        sym.load_json(text)

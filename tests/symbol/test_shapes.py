@@ -129,3 +129,18 @@ def test_outputs_have_the_dtype_of_the_data_without_shapes() -> None:
     arguments, outputs, auxiliary = y.infer_type(x="float64")
     assert outputs == [np.float64]
     assert set(arguments + auxiliary) == {np.float64}
+
+
+@pytest.mark.parametrize("text", ["(2, 3", "x", "((((", "(2, 'a')"])
+def test_damaged_shape_of_a_variable_is_refused(text: str) -> None:
+    x = sym.var("x", attr={"__shape__": text})
+    with pytest.raises(OperatorError, match="x: expected __shape__ as a tuple"):
+        sym.relu(x).infer_shape()
+
+
+def test_number_as_shape_of_a_random_operator_is_no_tuple() -> None:
+    y = sym.load_json(
+        '{"nodes":[{"op":"_npi_gamma","name":"y","inputs":[],"attrs":{"shape":"1.5","scale":"1",'
+        '"size":"(2,)"}}],"arg_nodes":[],"heads":[[0,0,0]]}'
+    )
+    assert y.infer_shape()[1] == [(2,)]

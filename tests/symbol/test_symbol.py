@@ -149,3 +149,19 @@ def test_copies_and_pickles_are_the_same_graph() -> None:
     y = _network()
     for other in (copy.copy(y), copy.deepcopy(y), pickle.loads(pickle.dumps(y))):
         assert other.tojson() == y.tojson()
+
+
+def test_long_chains_are_copied_and_pickled() -> None:
+    y = sym.var("x")
+    for i in range(3000):
+        y = sym.relu(y, name=f"relu{i}")
+    for other in (copy.copy(y), copy.deepcopy(y), pickle.loads(pickle.dumps(y))):
+        assert other.tojson() == y.tojson()
+
+
+def test_loop_goes_through_a_pickle() -> None:
+    outputs, _ = sym.contrib.foreach(
+        lambda x, states: (x + states[0], [x]), sym.var("x"), [sym.var("s")]
+    )
+    other = pickle.loads(pickle.dumps(outputs))
+    assert other.infer_shape(x=(4, 3), s=(3,))[1] == [(4, 3)]

@@ -1,4 +1,8 @@
 import bz2
+import errno
+import os
+import shutil
+import struct
 import zipfile
 from pathlib import Path
 
@@ -90,3 +94,53 @@ def test_bz2_is_unpacked_once_and_removed(source: Path) -> None:
     assert Path("d/a").read_bytes() == b"hello"
     assert not Path("d/a.bz2").exists()
     test_utils.get_bz2_data("d", "a", (source / "none.bz2").as_uri(), "a.bz2")
+
+
+def zipped(source: Path, **members: bytes) -> str:
+    with zipfile.ZipFile(source / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return (source / "a.zip").as_uri()
+
+
+def test_an_archive_that_is_cut_inside_a_file_leaves_no_part_of_it(source: Path) -> None:
+    url = zipped(source, first=b"one", second=bytes(range(256)) * 40)
+    content = bytearray((source / "a.zip").read_bytes())
+    at = content.index(b"second") + 60
+    content[at : at + 20] = bytes(20)
+    (source / "a.zip").write_bytes(content)
+    with pytest.raises(FileFormatError, match="expected a zip archive at"):
+        test_utils.get_zip_data("d", url, "a.zip")
+    assert not Path("d/second").exists()
+
+
+def test_an_archive_whose_files_overlap_is_refused(source: Path) -> None:
+    url = zipped(source, first=bytes(100_000))
+    content = (source / "a.zip").read_bytes()
+    at, end = content.index(b"PK\x01\x02"), content.index(b"PK\x05\x06")
+    entry = content[at:end]
+    record = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 999, 999, len(entry) * 999, at, 0)
+    (source / "a.zip").write_bytes(content[:at] + entry * 999 + record)
+    with pytest.raises(FileFormatError, match="got files that overlap"):
+        test_utils.get_zip_data("d", url, "a.zip")
+    assert not Path("d/first").exists()
+
+
+def test_more_than_the_disk_has_is_not_unpacked(source: Path, monkeypatch) -> None:
+    url = zipped(source, first=bytes(100_000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 9, 5_000))
+    with pytest.raises(DownloadError, match="got 5000 bytes free for 100000"):
+        test_utils.get_zip_data("d", url, "a.zip")
+
+
+def test_a_full_disk_is_not_taken_for_a_wrong_file(source: Path, monkeypatch) -> None:
+    (source / "a.bz2").write_bytes(bz2.compress(b"hello"))
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    test_utils.download((source / "a.bz2").as_uri(), dirname="d")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        test_utils.get_bz2_data("d", "a", (source / "a.bz2").as_uri(), "a.bz2")
+    assert not isinstance(caught.value, FileFormatError)

@@ -37,7 +37,6 @@ def get_published_file(
     """
     if is_published(target, sha1):
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
     with exclusive(target):
         # Another process may have made it while this one waited.
         if not is_published(target, sha1):

@@ -35,8 +35,8 @@ MXNET_MKLDNN_ENABLED = Flag(
 MXNET_MKLDNN_CACHE_NUM = Flag(
     "MXNET_MKLDNN_CACHE_NUM",
     integer(-1),
-    -1,
-    "Largest number of oneDNN primitives kept for reuse; -1 keeps all.",
+    4096,
+    "Largest number of oneDNN primitives kept for reuse, about 0.1 MB each; -1 keeps all.",
 )
 MXNET_LIBRARY_PATH = Flag(
     "MXNET_LIBRARY_PATH",

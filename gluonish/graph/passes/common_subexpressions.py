@@ -26,10 +26,13 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
         attrs = tuple(sorted((name, repr(value)) for name, value in node.attrs.items()))
         key = (op.name, tuple(x.key for x in inputs), attrs)
         values = first.get(key)
-        if values is None:
+        if values is not None:
+            return values
+        same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
+        kept = node
+        if not same:
             kept = Node(op, node.name, inputs, node.attrs, node.specs, node.extra)
-            first[key] = [Value(kept, i) for i in range(kept.num_outputs)]
-            return first[key]
-        return values
+        first[key] = [Value(kept, i) for i in range(kept.num_outputs)]
+        return None if same else first[key]
 
     return rebuild(graph, rule)

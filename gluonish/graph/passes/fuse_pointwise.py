@@ -2,14 +2,14 @@
 
 A *group* is a set of nodes whose outputs have one shape. Nodes are taken in order, and each joins
 the groups that it reads, unless some path leaves the joined group and comes back: the fused node
-would have to run before and after what lies on it. To tell, every group knows its *ancestors*: all
-nodes that must run before it, as a set of bits.
+would have to run before and after what lies on it.
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from gluonish.core.spec import Shape
+from gluonish.graph.contraction import Contraction
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.expressions import aligned_shape, supports
@@ -41,6 +41,9 @@ _SEVERAL_PASSES = frozenset(
 # Arrays that a kernel reads, and operators in it: what still fits registers, and compiles quickly.
 _MAX_INPUTS = 12
 _MAX_NODES = 40
+# Steps after which a path around counts as found. Where two groups may be joined, one of them has
+# hardly any other neighbours; a path that is longer than this leads through layers.
+_MAX_STEPS = 128
 
 Key = tuple[int, int]
 
@@ -69,17 +72,16 @@ class _Group:
     """Nodes that become one.
 
     Attributes:
-        members: Their positions, as bits.
-        ancestors: Positions of all nodes that must run earlier, as bits; none of the members.
+        number: Its number in the contraction of the graph.
         nodes: The nodes, in order.
         shape: Of their outputs; None for nodes that are not on single elements.
+        random: Whether one of them may draw random numbers.
     """
 
-    __slots__ = ("ancestors", "members", "nodes", "random", "shape")
+    __slots__ = ("nodes", "number", "random", "shape")
 
-    def __init__(self, position: int, node: Node, ancestors: int, shape: Shape | None) -> None:
-        self.members = 1 << position
-        self.ancestors = ancestors
+    def __init__(self, number: int, node: Node, shape: Shape | None) -> None:
+        self.number = number
         self.nodes = [node]
         self.shape = shape
         self.random = shape is not None and _draws(node)
@@ -91,13 +93,16 @@ class _Groups:
     def __init__(self, graph: Graph) -> None:
         self._overwritten = _overwritten(graph)
         self._places = {id(node): i for i, node in enumerate(graph.nodes)}
+        self._contraction = Contraction()
         self._of: dict[int, _Group] = {}
         self._all: dict[int, _Group] = {}  # by id, in order of their first nodes
 
     def add(self, node: Node) -> None:
         """Take the next node: into groups that it reads, or a new one."""
-        place = self._places[id(node)]
-        group = _Group(place, node, self._before(node.inputs), self._shape(node))
+        # There is no group for a variable that is not among the nodes.
+        read = [self._of[id(v.node)] for v in node.inputs if id(v.node) in self._of]
+        number = self._contraction.add(group.number for group in read)
+        group = _Group(number, node, self._shape(node))
         self._of[id(node)] = self._all[id(group)] = group
         if group.shape is None:
             return
@@ -119,44 +124,31 @@ class _Groups:
             return None
         return None if any(value.key in self._overwritten for value in node.inputs) else shape
 
-    def _before(self, inputs: Iterable[Value]) -> int:
-        """Return all nodes that must run before these values are there."""
-        found = 0
-        for value in inputs:
-            group = self._of.get(id(value.node))  # none for a variable that is not among the nodes
-            if group is not None:
-                found |= group.ancestors | group.members
-        return found
-
     def _may_join(self, a: _Group, b: _Group) -> bool:
         if a.shape != b.shape or (a.random and b.random):
             return False
-        if len(a.nodes) + len(b.nodes) > _MAX_NODES:
+        if len(a.nodes) + len(b.nodes) > _MAX_NODES or self._reads_too_much(a, b):
             return False
-        members = a.members | b.members
-        outside = [
-            value
-            for node in (*a.nodes, *b.nodes)
-            for value in node.inputs
-            if self._of.get(id(value.node)) not in (a, b)
-        ]
-        if len({value.key for value in outside}) > _MAX_INPUTS:
-            return False
-        return not self._before(outside) & members
+        return not self._contraction.is_led_around(a.number, b.number, _MAX_STEPS)
+
+    def _reads_too_much(self, a: _Group, b: _Group) -> bool:
+        outside = set()
+        for node in (*a.nodes, *b.nodes):
+            for value in node.inputs:
+                if self._of.get(id(value.node)) not in (a, b):
+                    outside.add(value.key)
+                    if len(outside) > _MAX_INPUTS:
+                        return True
+        return False
 
     def _join(self, a: _Group, b: _Group) -> None:
         """Make one group of two; ``b`` was made later."""
-        a.members |= b.members
-        a.ancestors = (a.ancestors | b.ancestors) & ~a.members
+        a.number = self._contraction.join(a.number, b.number)
         a.nodes = sorted([*a.nodes, *b.nodes], key=lambda node: self._places[id(node)])
         a.random |= b.random
         for node in b.nodes:
             self._of[id(node)] = a
         del self._all[id(b)]
-        before = a.ancestors | a.members
-        for group in self._all.values():
-            if group.ancestors & a.members:
-                group.ancestors |= before
 
     def members(self) -> list[list[Node]]:
         """Return the nodes of the groups that become fused nodes."""

@@ -110,7 +110,7 @@ class Handle:
 
     def __init__(self, call: Callable[..., None], xp: Any, device: int, stream: int) -> None:
         self._call = call
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # guards single calls
         self._raw = ctypes.c_void_p()
         hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
         nbytes = _WORKSPACE_NBYTES[hopper]

@@ -84,7 +84,7 @@ class Health:
         cuda = cupy.cuda
         self._context = context
         self._errors: Any = (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.lost = ""
         self.trails: list[Trail] = []
 

@@ -5,7 +5,8 @@ array on another stream than that of its allocation, or host memory on any strea
 it to `DeviceStream.keep`.
 
 Invariant: ``_lock`` guards ``_kept``, whose marks are in the order of the stream. Asking whether
-an event is done does not block and is the only call made with the lock held.
+an event is done does not block and is the only call made with the lock held. The thread that holds
+it may take it again, in a handler or a destructor: an entry goes if it is still the one asked for.
 
 What the engine is given as an event is a `Mark`. On a device that is lost every method raises at
 once, and what was kept is let go.
@@ -70,7 +71,7 @@ class DeviceStream:
         self._after = after
         self._trail = Trail()
         health.trails.append(self._trail)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._kept: deque[tuple[Mark, tuple[Any, ...]]] = deque()
         with device:
             self.raw = cupy.cuda.Stream(non_blocking=True)
@@ -178,8 +179,16 @@ class DeviceStream:
             self._drop_done()
 
     def _drop_done(self) -> None:
-        while self._kept and self.event_done(self._kept[0][0]):
-            self._kept.popleft()
+        kept = self._kept
+        while True:
+            try:  # a loop turns where others may come: no look before it is read
+                first = kept[0]
+            except IndexError:
+                return
+            if not self.event_done(first[0]):
+                return
+            if kept and kept[0] is first:
+                kept.popleft()
 
     def _raise(self, error: Exception) -> NoReturn:
         """Raise an error as the program is to see it."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.numba.compiler import KernelError, available
+from gluonish.kernels.numba.expressions import KINDS
 from gluonish.kernels.numba.moves import move
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
@@ -116,6 +117,12 @@ class SwiftArray:
         return self.raw.dtype
 
     @property
+    def size(self) -> int:
+        """Number of elements."""
+        count: int = self.raw.size
+        return count
+
+    @property
     def ndim(self) -> int:
         """Number of axes."""
         rank: int = self.raw.ndim
@@ -138,8 +145,9 @@ class SwiftArray:
 
     def __setitem__(self, key: Key, value: Any) -> None:
         target = self.raw if key is ... else self.raw[key]
-        if getattr(value, "dtype", None) != target.dtype or value.shape == ():
-            value = np.asarray(value).astype(target.dtype)
+        value = np.asarray(value)  # a Python number has no dtype, which for NumPy equals float64
+        if value.dtype != target.dtype or value.shape == ():
+            value = value.astype(target.dtype)
         if not target.size:
             return
         try:
@@ -201,7 +209,8 @@ def hang() -> None:
     """Hang the kernels on their operators, in front of those that are there."""
     for op in map(find_operator, MOVERS):
         mover = Mover(op)
-        fast = FastKernel(f"numba.{op.name}", mover.takes, mover, available, large_only=True)
+        name = f"numba.{op.name}"
+        fast = FastKernel(name, mover.takes, mover, available, large_only=True, makes=KINDS)
         op.hang(fast)
 
 

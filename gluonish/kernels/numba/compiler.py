@@ -175,12 +175,14 @@ _kernels: dict[_Key, CompiledKernel | KernelError] = {}
 
 
 class _State:
-    lock = threading.Lock()  # guards compilation, so that nothing is compiled twice
+    # Guards compilation, so that nothing is compiled twice, but by a handler or a destructor that
+    # runs in the middle of it and needs the same kernel.
+    lock = threading.RLock()
 
 
 def _renew_lock() -> None:
     """In a forked child, where the thread that held it may be gone."""
-    _State.lock = threading.Lock()
+    _State.lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

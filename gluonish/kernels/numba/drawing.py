@@ -178,8 +178,12 @@ def hang() -> None:
         for name in (f"_random_{word}", f"_random_{word}_like"):
             op = find_operator(name)
             kernel = DrawKernel(op, word)
-            op.hang(FastKernel(f"numba.{name}", kernel.takes_many, kernel, available))
-            op.hang(FastKernel(f"numpy.{name}", kernel.takes_few, kernel, available))
+            op.hang(
+                FastKernel(f"numba.{name}", kernel.takes_many, kernel, available, makes=(FLOAT32,))
+            )
+            op.hang(
+                FastKernel(f"numpy.{name}", kernel.takes_few, kernel, available, makes=(FLOAT32,))
+            )
     DROPOUT.hang(FastKernel("numpy.Dropout", _takes_dropout, _dropout, available))
 
 

@@ -21,7 +21,7 @@ from gluonish.core.dtype import FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba import numpy_expressions as _numpy  # noqa: F401  # adds to RULES
 from gluonish.kernels.numba.compiler import available
-from gluonish.kernels.numba.expressions import RULES, supports
+from gluonish.kernels.numba.expressions import KINDS, RULES, supports
 from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import plan_known, plan_pointwise
 from gluonish.kernels.onednn.api import RefusedError
@@ -98,7 +98,9 @@ class LargeKernel:
     def fast_kernel(self) -> FastKernel:
         """Return it as the registry wants it."""
         name, large = f"numba.{self._op.name}", self._least == LARGE
-        return FastKernel(name, self.takes, self, _ALWAYS, large_only=large, alone=_ALONE)
+        return FastKernel(
+            name, self.takes, self, _ALWAYS, large_only=large, alone=_ALONE, makes=KINDS
+        )
 
     def takes(self, *specs: Spec, **attrs: Any) -> bool:
         """Whether it can run these inputs."""

@@ -204,14 +204,17 @@ _rows(
 )
 
 
-def _scalar(text: str, whole: bool, exact: bool) -> Rule:
+def _scalar(text: str, whole: bool, exact: bool, *, compares: bool = False) -> Rule:
     def write(w: Writer) -> tuple[str, ...]:
         return (text.format(a=w[0], s=w.typed(w.attrs["scalar"])),)
 
     def takes(specs: Sequence[Spec], attrs: Attrs) -> bool:
         if not (_any if whole else _real)(specs, attrs):
             return False
-        return specs[0].dtype in REAL or math.isfinite(attrs["scalar"])
+        dtype, scalar = specs[0].dtype, attrs["scalar"]
+        if dtype in REAL or not math.isfinite(scalar):
+            return dtype in REAL
+        return not compares or int(in_dtype(dtype, scalar)) == int(scalar)
 
     return Rule(write, takes, exact)
 
@@ -232,7 +235,7 @@ for _name, _text in {
     RULES[_name] = _scalar(_text, whole=False, exact=True)
 for _name, _symbol in COMPARISONS.items():
     _text = f"flag({{a}} {_symbol} {{s}})"
-    RULES[f"_{_name}_scalar"] = _scalar(_text, whole=True, exact=True)
+    RULES[f"_{_name}_scalar"] = _scalar(_text, whole=True, exact=True, compares=True)
 for _name, _symbol in _LOGIC.items():
     _text = f"flag(({{a}} != W(0)) {_symbol} ({{s}} != W(0)))"
     RULES[f"_logical_{_name}_scalar"] = _scalar(_text, whole=True, exact=True)

@@ -8,6 +8,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import count
 from typing import Any
 
 from gluonish.kernels.numba.frontend import KernelError, Lowered
@@ -194,8 +195,9 @@ class _Loader:
     def __init__(self) -> None:
         from llvmlite import binding
 
-        self._lock = threading.Lock()  # guards the count, and the linker
-        self._count = 0
+        # Guards the linker; a handler halfway may link another library, under its own number.
+        self._lock = threading.RLock()
+        self._numbers = count()
         host()  # initializes LLVM
         self._jit = binding.create_lljit_compiler(_target_machine())
 
@@ -203,10 +205,10 @@ class _Loader:
         from llvmlite import binding
 
         with self._lock:
-            self._count += 1
+            number = next(self._numbers)
             builder = binding.JITLibraryBuilder()
             builder.add_object_img(data).export_symbol(_ENTRY).add_current_process()
-            library = builder.link(self._jit, f"kernel{self._count}")
+            library = builder.link(self._jit, f"kernel{number}")
             return Code(library[_ENTRY], library)
 
 

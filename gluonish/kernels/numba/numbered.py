@@ -2,7 +2,7 @@
 reversal of sequences, and _arange, whose elements are their own numbers."""
 
 import math
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
@@ -12,11 +12,12 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, FLOAT64, INT32, INT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.numba.expressions import KINDS
 from gluonish.kernels.numba.gathering import gather_rows
 from gluonish.kernels.numba.moves import VIEWS
 from gluonish.kernels.numba.positions import POSITIONS, readable
 from gluonish.kernels.onednn.memory import Array, address
-from gluonish.ops.creation import ARANGE, arange_bounds
+from gluonish.ops.creation import ARANGE, arange_bounds, is_rounded
 from gluonish.ops.one_hot import ONE_HOT
 from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import FastKernel, Operator
@@ -81,7 +82,12 @@ def body(begin, end, words):
             independent()
             y[j] = value
 """
-_COUNTED = {FLOAT32: "float32", FLOAT64: "float64", INT32: "int32", INT64: "int64"}
+_COUNTED: dict[np.dtype[Any], str] = {
+    FLOAT32: "float32",
+    FLOAT64: "float64",
+    INT32: "int32",
+    INT64: "int64",
+}
 
 
 @lru_cache(256)
@@ -185,15 +191,27 @@ def _makes_much(op: Operator, known: Container[Any]) -> Callable[..., bool]:
     return takes
 
 
+_counts_much = _makes_much(ARANGE, _COUNTED)
+
+
+def _takes_arange(*, start: float, stop: float | None, step: float, **attrs: Any) -> bool:
+    if not _counts_much(start=start, stop=stop, step=step, **attrs):
+        return False
+    first, count = arange_bounds(start, stop, step)
+    return not is_rounded(first, step, count)
+
+
 def hang() -> None:
     """Hang the kernels on their operators."""
-    for op, takes, kernel in (
-        (ONE_HOT, _makes_much(ONE_HOT, VIEWS), _one_hot),
-        (SEQUENCE_MASK, _takes_sequences, _mask),
-        (SEQUENCE_REVERSE, _takes_sequences, _reverse),
-        (ARANGE, _makes_much(ARANGE, _COUNTED), _arange),
-    ):
-        op.hang(FastKernel(f"numba.{op.name}", takes, kernel, available, large_only=True))
+    rows: tuple[tuple[Operator, Any, Any, Collection[np.dtype[Any]]], ...] = (
+        (ONE_HOT, _makes_much(ONE_HOT, VIEWS), _one_hot, KINDS),
+        (SEQUENCE_MASK, _takes_sequences, _mask, ()),
+        (SEQUENCE_REVERSE, _takes_sequences, _reverse, ()),
+        (ARANGE, _takes_arange, _arange, _COUNTED),
+    )
+    for op, takes, kernel, makes in rows:
+        name = f"numba.{op.name}"
+        op.hang(FastKernel(name, takes, kernel, available, large_only=True, makes=makes))
 
 
 hang()

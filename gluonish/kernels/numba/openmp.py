@@ -73,7 +73,7 @@ def _ignore(_count: int) -> None:
 
 class _State:
     team: Team | None = None
-    lock = threading.Lock()  # guards the first load
+    lock = threading.RLock()  # guards the first load; who comes halfway loads the same library
 
 
 def team() -> Team:
@@ -99,5 +99,5 @@ def _libgomp() -> ctypes.PyDLL | None:
 
 
 def _forget_threads() -> None:
-    _State.lock = threading.Lock()
+    _State.lock = threading.RLock()
     _State.team = Team(None)

@@ -15,6 +15,7 @@ from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
+from gluonish.kernels.numba.expressions import KINDS
 from gluonish.kernels.onednn.memory import Array, address
 from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.ordering import ARGSORT, SORT, TOPK
@@ -224,7 +225,8 @@ def hang() -> None:
     """Hang the kernels on their operators."""
     for op, kernel in ((SORT, _sort), (ARGSORT, _argsort), (TOPK, _topk)):
         run = _with_fallback(op, kernel)
-        op.hang(FastKernel(f"numba.{op.name}", _takes, run, available, alone=_ALONE))
+        name = f"numba.{op.name}"
+        op.hang(FastKernel(name, _takes, run, available, alone=_ALONE, makes=KINDS))
 
 
 hang()

@@ -36,8 +36,7 @@ def hang_in_front(
 
     def other(inputs: Sequence[Array], attrs: Attrs) -> FastKernel | None:
         specs = [Spec(x.shape, x.dtype) for x in inputs]
-        kernels = (k for k in others if not k.name.startswith("cupy."))
-        return next((k for k in kernels if k.enabled() and k.takes(*specs, **attrs)), None)
+        return op.select_fast("numpy", specs, attrs, others)
 
     def plan_or_other(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Any:
         try:

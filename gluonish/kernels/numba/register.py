@@ -13,7 +13,7 @@ from gluonish.core.dtype import FLOAT16
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.eager import SLOW, LargeKernel
-from gluonish.kernels.numba.expressions import supports
+from gluonish.kernels.numba.expressions import KINDS, supports
 from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.plan import Bound
 from gluonish.kernels.numba.pointwise import plan_pointwise
@@ -77,7 +77,7 @@ _SERVED: tuple[Operator, ...] = (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_PO
 def hang() -> None:
     """Hang the kernels on their operators: in front of other fast ones where they are fused."""
     for op in _SERVED:
-        fast = FastKernel("numba.fused_pointwise", _takes, _kernel, enabled, _plan)
+        fast = FastKernel("numba.fused_pointwise", _takes, _kernel, enabled, _plan, makes=KINDS)
         op.hang(fast)
     for name in SLOW:
         op = find_operator(name)

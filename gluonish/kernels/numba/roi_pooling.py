@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32, FLOAT64
+from gluonish.core.dtype import FLOAT32, FLOAT64, INT64
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.onednn.memory import address
@@ -76,7 +76,7 @@ def _takes(data: Spec, rois: Spec, **_: Any) -> bool:
 
 def hang() -> None:
     """Hang the kernel on its operator."""
-    ROI_POOLING.hang(FastKernel("numba.roi_pooling", _takes, _kernel, available))
+    ROI_POOLING.hang(FastKernel("numba.roi_pooling", _takes, _kernel, available, makes=(INT64,)))
 
 
 hang()

@@ -230,11 +230,7 @@ def _along_last(shape: Shape, attrs: Attrs) -> int:
 
 def _plain_softmax(shape: Shape, attrs: Attrs) -> int:
     plain = attrs["temperature"] in (None, 1) and not attrs["use_length"]
-    return _along_last(shape, attrs) if plain and attrs["dtype"] in (None, FLOAT32) else 0
-
-
-def _softmax_back(shape: Shape, attrs: Attrs) -> int:
-    return _along_last(shape, attrs) if attrs["dtype"] == FLOAT32 else 0
+    return _along_last(shape, attrs) if plain else 0
 
 
 def _instances(shape: Shape, attrs: Attrs) -> int:
@@ -253,7 +249,7 @@ _ROWS = (
     _Row(
         SOFTMAX_BACKWARD,
         lambda attrs: _LOG_SOFTMAX_BACKWARD if attrs["log"] else _SOFTMAX_BACKWARD,
-        _softmax_back,
+        _along_last,
         number="factor",
     ),
     _Row(L2_NORMALIZATION, _fixed(_L2), _instances, number="eps"),
@@ -326,11 +322,8 @@ def _other(
     op: Operator, kernels: Sequence[FastKernel], inputs: Sequence[Array], attrs: Attrs
 ) -> Callable[..., None]:
     """Return the kernel that runs what the generated one refuses."""
-    specs = [Spec(x.shape, x.dtype) for x in inputs]
-    for fast in kernels:
-        if not fast.name.startswith("cupy.") and fast.enabled() and fast.takes(*specs, **attrs):
-            return fast.kernel
-    return op.kernel
+    fast = op.select_fast("numpy", [Spec(x.shape, x.dtype) for x in inputs], attrs, kernels)
+    return op.kernel if fast is None else fast.kernel
 
 
 def hang() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.dtype import INT64
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.onednn.memory import address
 from gluonish.ops.detection.box_nms import BOX_NMS, box_nms_kernel
@@ -101,7 +102,7 @@ def hang() -> None:
         (MULTI_PROPOSAL, proposal_kernel),
     ):
         fast = partial(kernel, suppress=kept_by_overlap)
-        op.hang(FastKernel("numba.suppression", _takes, fast, available))
+        op.hang(FastKernel("numba.suppression", _takes, fast, available, makes=(INT64,)))
 
 
 hang()

@@ -27,10 +27,8 @@ def _enabled() -> bool:
 
 def _takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:
     """Whether all is of one 16-bit type, and no axis is empty."""
-    result = attrs.get("dtype") or attrs.get("out_dtype") or data.dtype
     return (
         is_narrow(data.dtype)
-        and np.dtype(result) == data.dtype
         and all(spec.dtype == data.dtype for spec in rest)
         and attrs.get("ord", 2) == 2
         and 0 not in data.shape

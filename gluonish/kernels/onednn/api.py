@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from gluonish.core.errors import GluonishError
+from gluonish.core.finalizer import Finalizer, keep
 from gluonish.kernels.onednn.prototypes import PRIMITIVES
 
 __all__ = [
@@ -152,6 +153,15 @@ class ExecArgument(ctypes.Structure):
     """``dnnl_exec_arg_t``: one role and the memory object that plays it."""
 
     _fields_ = [("argument", ctypes.c_int), ("memory", ctypes.c_void_p)]
+
+
+class _Release(Finalizer):
+    """Frees a handle when its owner ends: the callback is the library's function, which ctypes
+    gives what is in the slot."""
+
+    __slots__ = ("_as_parameter_",)
+
+    _as_parameter_: ctypes.c_void_p
 
 
 class _Version(ctypes.Structure):
@@ -308,29 +318,43 @@ class Api:
         """Call a function that answers with a status, and check it."""
         self.check(self._functions[name](*arguments), name)
 
-    def create(self, name: str, *arguments: Any) -> int:
-        """Call a function that stores a new handle through its first argument; return it."""
+    def create(self, owner: object, destroy: str, name: str, *arguments: Any) -> int:
+        """Call a function that stores a new handle through its first argument; return it.
+
+        Args:
+            owner: The handle is freed when this ends; that is settled before there is one, so that
+                no interrupt loses it, and freeing the null that is there until then is allowed.
+            destroy: The function that frees it.
+            name: The function.
+            *arguments: Its arguments after the first.
+        """
         handle = ctypes.c_void_p()
+        release = _Release(owner, self._functions[destroy])
+        release._as_parameter_ = handle
+        keep(release, owner)
         self.call(name, ctypes.byref(handle), *arguments)
         return handle.value or 0
 
-    def destroy(self, name: str, handle: int) -> None:
-        """Free a handle; what the library answers is of no use to a finalizer."""
-        self._functions[name](handle)
-
     def create_engine(self) -> int:
-        """The CPU engine."""
-        return self.create("dnnl_engine_create", _CPU, 0)
+        """The CPU engine; it lasts as long as the process."""
+        handle = ctypes.c_void_p()
+        self.call("dnnl_engine_create", ctypes.byref(handle), _CPU, 0)
+        return handle.value or 0
 
-    def create_stream(self, engine: int) -> int:
-        """A stream that runs primitives in the order they are given."""
-        return self.create("dnnl_stream_create", engine, _DEFAULT_STREAM)
+    def create_stream(self, owner: object, engine: int) -> int:
+        """A stream that runs primitives in order; freed with its owner."""
+        names = ("dnnl_stream_destroy", "dnnl_stream_create")
+        return self.create(owner, *names, engine, _DEFAULT_STREAM)
 
-    def create_attributes(self) -> int:
-        """Primitive attributes that leave the scratchpad to the caller."""
-        handle = self.create("dnnl_primitive_attr_create")
+    def create_attributes(self, owner: object) -> int:
+        """Primitive attributes that leave the scratchpad to the caller; freed with their owner."""
+        handle = self.create(owner, "dnnl_primitive_attr_destroy", "dnnl_primitive_attr_create")
         self.call("dnnl_primitive_attr_set_scratchpad_mode", handle, _USER_SCRATCHPAD)
         return handle
+
+    def create_post_ops(self, owner: object) -> int:
+        """A list of post-ops, empty; freed with its owner."""
+        return self.create(owner, "dnnl_post_ops_destroy", "dnnl_post_ops_create")
 
     def argument_descriptor(self, primitive_descriptor: int, argument: int) -> int:
         """The layout that a primitive wants for an argument; 0 where it has no such one."""

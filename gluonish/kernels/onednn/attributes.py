@@ -70,29 +70,21 @@ class Attributes:
         addend: Layout of the array that it adds; only for ``"beside"``.
     """
 
-    __slots__ = ("api", "handle")
+    __slots__ = ("__weakref__", "api", "handle")
 
     def __init__(self, api: Api, finish: Finish, addend: Descriptor | None = None) -> None:
         self.api = api
-        self.handle = 0
-        self.handle = api.create_attributes()
-        chain = api.create("dnnl_post_ops_create")
-        try:
-            if finish.addend == "out":
-                api.call("dnnl_post_ops_append_sum", chain, 1.0, 0, _SAME_TYPE)
-            elif addend is not None:
-                kind = AlgorithmKind.BINARY_ADD
-                api.call("dnnl_post_ops_append_binary", chain, kind, addend.handle)
-            for kind, alpha, beta in finish.functions:
-                low, high = _finite(alpha), _finite(beta)
-                api.call("dnnl_post_ops_append_eltwise", chain, kind, low, high)
-            api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
-        finally:
-            api.destroy("dnnl_post_ops_destroy", chain)
-
-    def __del__(self) -> None:
-        if self.handle:
-            self.api.destroy("dnnl_primitive_attr_destroy", self.handle)
+        self.handle = api.create_attributes(self)
+        chain = api.create_post_ops(self)
+        if finish.addend == "out":
+            api.call("dnnl_post_ops_append_sum", chain, 1.0, 0, _SAME_TYPE)
+        elif addend is not None:
+            kind = AlgorithmKind.BINARY_ADD
+            api.call("dnnl_post_ops_append_binary", chain, kind, addend.handle)
+        for kind, alpha, beta in finish.functions:
+            low, high = _finite(alpha), _finite(beta)
+            api.call("dnnl_post_ops_append_eltwise", chain, kind, low, high)
+        api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
 
 
 def _finite(number: float) -> float:

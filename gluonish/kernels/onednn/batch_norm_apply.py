@@ -30,28 +30,20 @@ class _Kind(NamedTuple):
 class _Chain:
     """One ``dnnl_primitive_attr_t``, owned: arithmetic with other arrays, then max(x, 0)."""
 
-    __slots__ = ("api", "handle")
+    __slots__ = ("__weakref__", "api", "handle")
 
     def __init__(
         self, api: Api, steps: Sequence[tuple[AlgorithmKind, Descriptor]], *, relu: bool
     ) -> None:
         self.api = api
-        self.handle = 0
-        self.handle = api.create_attributes()
-        chain = api.create("dnnl_post_ops_create")
-        try:
-            for kind, layout in steps:
-                api.call("dnnl_post_ops_append_binary", chain, kind, layout.handle)
-            if relu:
-                kind = AlgorithmKind.ELTWISE_RELU
-                api.call("dnnl_post_ops_append_eltwise", chain, kind, 0.0, 0.0)
-            api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
-        finally:
-            api.destroy("dnnl_post_ops_destroy", chain)
-
-    def __del__(self) -> None:
-        if self.handle:
-            self.api.destroy("dnnl_primitive_attr_destroy", self.handle)
+        self.handle = api.create_attributes(self)
+        chain = api.create_post_ops(self)
+        for kind, layout in steps:
+            api.call("dnnl_post_ops_append_binary", chain, kind, layout.handle)
+        if relu:
+            kind = AlgorithmKind.ELTWISE_RELU
+            api.call("dnnl_post_ops_append_eltwise", chain, kind, 0.0, 0.0)
+        api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
 
 
 def batch_norm_apply(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:

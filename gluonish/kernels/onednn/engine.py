@@ -44,7 +44,7 @@ class ThreadState:
             would take.
     """
 
-    __slots__ = ("_api", "_own", "_taken", "_threads", "_workspaces", "stream")
+    __slots__ = ("__weakref__", "_api", "_own", "_taken", "_threads", "_workspaces", "stream")
 
     def __init__(self, api: Api, engine: int, workspaces: Workspaces, threads: int) -> None:
         if threads:
@@ -54,10 +54,7 @@ class ThreadState:
         self._own = Workspace(0)
         self._taken: Workspace | None = None
         self._threads = api.max_threads()
-        self.stream = api.create_stream(engine)
-
-    def __del__(self) -> None:
-        self._api.destroy("dnnl_stream_destroy", self.stream)
+        self.stream = api.create_stream(self, engine)
 
     @property
     def nbytes(self) -> int:
@@ -125,7 +122,7 @@ class Engine:
         self.workspaces = Workspaces(workspaces)
         self._threads = threads
         self.handle = api.create_engine()
-        self.attributes = api.create_attributes()
+        self.attributes = api.create_attributes(self)
         self._local = threading.local()
         self.data_types: dict[np.dtype[np.generic], DataType] = {_FLOAT32: DataType.F32}
         if self._multiplies(DataType.BF16):

@@ -110,44 +110,37 @@ class Descriptor:
 
     Args:
         api: The library.
-        handle: The descriptor; this object frees it.
+        function: The ``dnnl_memory_desc_*`` function that makes it.
+        arguments: Its arguments after the first.
+
+    Raises:
+        OneDNNError: The library refuses.
     """
 
-    __slots__ = ("api", "handle")
+    __slots__ = ("__weakref__", "api", "handle")
 
-    def __init__(self, api: Api, handle: int) -> None:
+    def __init__(self, api: Api, function: str, *arguments: object) -> None:
         self.api = api
-        self.handle = handle
-
-    def __del__(self) -> None:
-        self.api.destroy("dnnl_memory_desc_destroy", self.handle)
+        self.handle = api.create(self, "dnnl_memory_desc_destroy", function, *arguments)
 
     @classmethod
     def strided(
         cls, api: Api, shape: tuple[int, ...], strides: tuple[int, ...], data_type: int
     ) -> "Descriptor":
         """A plain layout; ``strides`` in elements."""
-        handle = api.create(
-            "dnnl_memory_desc_create_with_strides",
-            len(shape),
-            dims(shape),
-            data_type,
-            dims(strides),
-        )
-        return cls(api, handle)
+        layout = (len(shape), dims(shape), data_type, dims(strides))
+        return cls(api, "dnnl_memory_desc_create_with_strides", *layout)
 
     @classmethod
     def undecided(cls, api: Api, shape: tuple[int, ...], data_type: int) -> "Descriptor":
         """A layout that the primitive may choose."""
-        handle = api.create(
-            "dnnl_memory_desc_create_with_tag", len(shape), dims(shape), data_type, _ANY_TAG
-        )
-        return cls(api, handle)
+        layout = (len(shape), dims(shape), data_type, _ANY_TAG)
+        return cls(api, "dnnl_memory_desc_create_with_tag", *layout)
 
     @classmethod
     def copied(cls, api: Api, borrowed: int) -> "Descriptor":
         """A copy of a descriptor that belongs to a primitive."""
-        return cls(api, api.create("dnnl_memory_desc_clone", borrowed))
+        return cls(api, "dnnl_memory_desc_clone", borrowed)
 
     @property
     def nbytes(self) -> int:

@@ -59,7 +59,7 @@ class _Step:
     primitives ask again when they run.
     """
 
-    __slots__ = ("descriptor", "handle", "reads", "slots", "threads", "writes")
+    __slots__ = ("__weakref__", "descriptor", "handle", "reads", "slots", "threads", "writes")
 
     def __init__(
         self, descriptor: PrimitiveDescriptor, slots: dict[int, Slot], written: Collection[int]
@@ -73,12 +73,8 @@ class _Step:
             for role, slot in slots.items()
             if role not in written and role != Argument.SCRATCHPAD
         }
-        self.handle = 0
-        self.handle = descriptor.api.create("dnnl_primitive_create", descriptor.handle)
-
-    def __del__(self) -> None:
-        if self.handle:
-            self.descriptor.api.destroy("dnnl_primitive_destroy", self.handle)
+        names = ("dnnl_primitive_destroy", "dnnl_primitive_create")
+        self.handle = descriptor.api.create(self, *names, descriptor.handle)
 
 
 class Packing:
@@ -113,15 +109,23 @@ class Packing:
 class Call:
     """The memory objects of one run: what must not be shared between threads."""
 
-    __slots__ = ("api", "base", "memories", "operands", "packing", "steps", "temporaries")
+    __slots__ = (
+        "__weakref__",
+        "api",
+        "base",
+        "memories",
+        "operands",
+        "packing",
+        "steps",
+        "temporaries",
+    )
 
     def __init__(self, plan: "Plan", packing: Packing | None = None) -> None:
         self.api = plan.engine.api
         self.base = -1
-        self.memories: list[int] = []
-        for slot in plan.slots:
-            descriptor, engine = slot.layout.handle, plan.engine.handle
-            self.memories.append(self.api.create("dnnl_memory_create", descriptor, engine, None))
+        create, engine = self.api.create, plan.engine.handle
+        names = ("dnnl_memory_destroy", "dnnl_memory_create")
+        self.memories = [create(self, *names, s.layout.handle, engine, None) for s in plan.slots]
         self.operands = [self.memories[slot.index] for slot in plan.slots if slot.offset < 0]
         packed = {} if packing is None else packing.buffers
         for index, buffer in packed.items():
@@ -142,10 +146,6 @@ class Call:
     def _arguments(self, slots: Mapping[int, Slot]) -> CArray[ExecArgument]:
         pairs = [ExecArgument(role, self.memories[slot.index]) for role, slot in slots.items()]
         return (ExecArgument * len(pairs))(*pairs)
-
-    def __del__(self) -> None:
-        for memory in self.memories:
-            self.api.destroy("dnnl_memory_destroy", memory)
 
     def move(self, base: int) -> None:
         """Point the temporaries into the scratch buffer that starts at ``base``."""

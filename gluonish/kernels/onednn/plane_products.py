@@ -81,7 +81,7 @@ class PlaneCalls:
         nbytes: Bytes of all.
     """
 
-    __slots__ = ("_arguments", "_calls", "_product", "_right", "_streams", "nbytes", "space")
+    __slots__ = ("__weakref__", "_arguments", "_calls", "_product", "_right", "nbytes", "space")
 
     def __init__(
         self, product: PlaneProduct, parts: int, nbytes: int, right: int | None = None
@@ -92,17 +92,10 @@ class PlaneCalls:
         self.nbytes = parts * self.space
         engine = product.plan.engine
         self._calls = [Call(product.plan) for _ in range(parts)]
-        self._streams: list[int] = []
-        for _ in self._calls:
-            self._streams.append(engine.api.create_stream(engine.handle))
         self._arguments = (c_int64 * (2 * parts))()
         for i, call in enumerate(self._calls):
-            self._arguments[2 * i] = self._streams[i]
+            self._arguments[2 * i] = engine.api.create_stream(self, engine.handle)
             self._arguments[2 * i + 1] = addressof(call.steps[0][2])
-
-    def __del__(self) -> None:
-        for stream in self._streams:
-            self._product.plan.engine.api.destroy("dnnl_stream_destroy", stream)
 
     def words(self) -> dict[str, int]:
         """Return words for the source: what to execute, and on what."""

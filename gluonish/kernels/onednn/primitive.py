@@ -20,16 +20,11 @@ class PrimitiveDescriptor:
         OneDNNError: The library has no implementation, or the shapes do not fit.
     """
 
-    __slots__ = ("api", "handle")
+    __slots__ = ("__weakref__", "api", "handle")
 
     def __init__(self, api: Api, function: str, *arguments: object) -> None:
         self.api = api
-        self.handle = 0
-        self.handle = api.create(function, *arguments)
-
-    def __del__(self) -> None:
-        if self.handle:
-            self.api.destroy("dnnl_primitive_desc_destroy", self.handle)
+        self.handle = api.create(self, "dnnl_primitive_desc_destroy", function, *arguments)
 
     def wanted(self, argument: int) -> Descriptor:
         """The layout that the primitive takes or gives for ``argument`` (owned copy).

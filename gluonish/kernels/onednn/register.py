@@ -7,9 +7,11 @@ know, go to the reference kernel, and `refusals` counts them.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from gluonish.core.config import (
     MXNET_CPU_TEMP_COPY,
@@ -19,6 +21,7 @@ from gluonish.core.config import (
     MXNET_USE_MKLDNN_RNN,
     LoadEnvironment,
 )
+from gluonish.core.dtype import FLOAT32, UINT8
 from gluonish.kernels import onednn
 from gluonish.kernels.onednn import (
     register_arithmetic,
@@ -30,7 +33,10 @@ from gluonish.kernels.onednn import (
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.plan import Bound
 from gluonish.kernels.refusals import note_refusal, refusals
+from gluonish.ops.batch_norm_relu import BATCH_NORM_RELU
+from gluonish.ops.fused_rnn import FUSED_RNN
 from gluonish.ops.registry import Attrs, FastKernel, Operator
+from gluonish.ops.rnn import RNN
 
 __all__ = ["enabled", "hang", "refusals", "serve"]
 
@@ -40,7 +46,9 @@ __all__ = ["enabled", "hang", "refusals", "serve"]
 _SPIN_COUNT = "30000"
 
 
-_lock = threading.Lock()  # guards loading
+# Guards loading. A handler in the middle of it may ask, too, and loads as well: what is in use is
+# replaced as a whole, and plans keep the library that they were made with.
+_lock = threading.RLock()
 _loaded: list[bool] = []
 
 
@@ -104,7 +112,9 @@ def serve(
         bound = plan(outputs, inputs, attrs)
         bound.plan.run(*[arrays[i] for i in bound.operands])
 
-    fast = FastKernel(f"onednn.{name}", takes, _with_fallback(op, name, kernel), enabled, plan)
+    run = _with_fallback(op, name, kernel)
+    makes = HIDDEN.get(op, ())
+    fast = FastKernel(f"onednn.{name}", takes, run, enabled, plan, makes=makes)
     op.hang(fast)
 
 
@@ -117,13 +127,22 @@ PLANNED = (
 )
 
 
+# Dtypes of what operators keep for their gradients, beside results in the dtype of the data.
+HIDDEN: Mapping[Operator, tuple[np.dtype[Any], ...]] = {
+    BATCH_NORM_RELU: (UINT8,),
+    FUSED_RNN: (FLOAT32,),
+    RNN: (FLOAT32,),
+}
+
+
 def hang() -> None:
     """Hang the kernels on their operators, in front of those that are there."""
     for row in PLANNED:
         serve(*row)
     for op, name, takes, kernel in register_direct.KERNELS:
         is_on = _recurrent if op in register_direct.RECURRENT else enabled
-        fast = FastKernel(name, takes, _with_fallback(op, name, kernel), is_on)
+        run = _with_fallback(op, name, kernel)
+        fast = FastKernel(name, takes, run, is_on, makes=HIDDEN.get(op, ()))
         op.hang(fast)
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from gluonish.core.spec import Spec
 from gluonish.kernels.onednn.batch_norm import batch_norm, batch_norm_backward
 from gluonish.kernels.onednn.batch_norm_apply import batch_norm_apply
@@ -33,27 +31,16 @@ def _takes_batch_norm(data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
 
 
 def _takes_softmax(
-    *specs: Spec,
-    temperature: float | None,
-    dtype: np.dtype[Any] | None,
-    use_length: bool | None,
-    **_: Any,
+    *specs: Spec, temperature: float | None, use_length: bool | None, **_: Any
 ) -> bool:
     data = specs[0]
     return (
-        not use_length
-        and temperature in (None, 1)
-        and (dtype is None or dtype == data.dtype)  # for NumPy, float64 == None
-        and data.size >= _SMALL_SOFTMAX
-        and plain(data)
+        not use_length and temperature in (None, 1) and data.size >= _SMALL_SOFTMAX and plain(data)
     )
 
 
-def _takes_softmax_backward(
-    grad: Spec, out: Spec, *, factor: float, dtype: np.dtype[Any], **_: Any
-) -> bool:
-    large = grad.size >= _SMALL_SOFTMAX_BACKWARD
-    return large and factor == 1 and dtype == out.dtype and plain(grad, out)
+def _takes_softmax_backward(grad: Spec, out: Spec, *, factor: float, **_: Any) -> bool:
+    return grad.size >= _SMALL_SOFTMAX_BACKWARD and factor == 1 and plain(grad, out)
 
 
 def _takes_layer_norm(*specs: Spec, axis: int, **_: Any) -> bool:

@@ -99,14 +99,15 @@ def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = N
         return _on_dense(op, inputs, attrs, out, kinds)
     op.infer(*[x._spec for x in inputs], **attrs)
     flags = recording.mode.get()
-    token = recording.mode.set(flags & ~(RECORDING | WATCHED))
+    before = recording.mode.get()
     try:
+        recording.mode.set(flags & ~(RECORDING | WATCHED))
         if entry.in_place:
             result = entry.run(op, inputs, attrs, out)
         else:
             result = entry.run(op, inputs, attrs)
     finally:
-        recording.mode.reset(token)
+        recording.mode.set(before)
     if result is NotImplemented:
         return _on_dense(op, inputs, attrs, out, kinds)
     if any(result is x for x in inputs):

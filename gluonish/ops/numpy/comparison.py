@@ -12,7 +12,7 @@ from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.numpy.binary_row import SCALAR, converted
 from gluonish.ops.numpy.promotion import common_dtype
-from gluonish.ops.precision import check_number, in_dtype, widen
+from gluonish.ops.precision import check_number, comparable, in_dtype, widen
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -34,14 +34,12 @@ def _comparison(name: str, symbol: str, ufunc: str) -> Operators:
         return (Spec(data.shape, BOOL),)
 
     def scalar_kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool) -> None:
-        # A number is rounded to the array's floats; integers meet it in float64.
-        if data.dtype == BOOL:
-            value: Any = bool(scalar)
-        elif is_floating(data.dtype):
-            value = widen(data.dtype.type(scalar))
-        else:
-            value = int(scalar) if scalar.is_integer() else scalar
-        getattr(xp, ufunc)(widen(data), value, out=out)
+        value: Any = bool(scalar)
+        if is_floating(data.dtype):
+            data, value = widen(data), widen(data.dtype.type(scalar))
+        elif data.dtype != BOOL:
+            data, value = comparable(xp, data, scalar)
+        getattr(xp, ufunc)(data, value, out=out)
 
     def operator(
         own: str, infer: Callable[..., Any], kernel: Callable[..., None], **options: Any

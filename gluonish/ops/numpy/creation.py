@@ -30,6 +30,7 @@ from gluonish.ops.creation import (
     ones_on_diagonal,
     progression,
     source_operator,
+    steps_between,
 )
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, register
@@ -73,7 +74,7 @@ def _arange_bounds(start: float, stop: float | None, step: float, repeat: int) -
             f"_npi_arange: expected numbers, a step other than 0 and repeat 1, got start {start}, "
             f"stop {stop}, step {step} and repeat {repeat}"
         )
-    steps = (stop - start) / step
+    steps = steps_between(start, stop, step)
     if steps > MOST_ELEMENTS:
         raise OperatorError(
             f"_npi_arange: expected at most {MOST_ELEMENTS} elements, got {steps:.0f}"

@@ -1,6 +1,7 @@
 """Variance, standard deviation and weighted average along axes."""
 
 import math
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +23,7 @@ from gluonish.ops.numpy.reduction import (
     spread,
     sum_,
 )
-from gluonish.ops.precision import widen
+from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.unary import SQRT, SQUARE
@@ -81,7 +82,7 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
         own = dtype_of(a)
         if not is_floating(own):
             return (None,)
-        return rule(tuple(h if h is None else cast(h, own) for h in g), a, **attrs)
+        return _in_wide(rule, g, a, **attrs)
 
     return register(
         Operator(
@@ -178,6 +179,17 @@ def _average_kernel(
     convert(out[1], xp.asarray(scale).reshape(out[1].shape))
 
 
+def _in_wide(
+    rule: Callable[..., Sequence[Any]], g: Any, a: V, *rest: V, **attrs: Any
+) -> tuple[Any, ...]:
+    """Return the gradients of inputs of one dtype; those of 16 bits are computed in float32."""
+    own = dtype_of(a)
+    wide = accumulator(own)
+    heads = tuple(h if h is None else cast(h, wide) for h in g)
+    found = rule(heads, *[cast(x, wide) for x in (a, *rest)], **attrs)
+    return tuple(None if x is None else cast(x, own) for x in found)
+
+
 def _average(
     a: Any,
     weights: Any = None,
@@ -188,7 +200,7 @@ def _average(
 ) -> Any:
     axes = all_axes("_npi_average", len(a.shape), axis)
     if weights is None:
-        return sum_(a, axes) / float(max(1, math.prod(a.shape[i] for i in axes)))
+        return (sum_(a, axes) / float(max(1, math.prod(a.shape[i] for i in axes))),)
     _, shape = _weight_axes(a.shape, weights.shape, axis)
     factors = reshape(weights, shape)
     scale = sum_(factors, axes)
@@ -203,9 +215,9 @@ _average_rule = composite_gradient(_average)
 def _average_gradient(g: Any, a: V, *weights: V, **attrs: Any) -> tuple[Any, ...]:
     if not is_floating(dtype_of(a)):
         return (None,) * (1 + len(weights))
-    if weights:
-        return _average_rule(g, a, *weights, **attrs)
-    return (None,) if g[0] is None else _average_rule(g[0], a, **attrs)
+    if not weights and g[0] is None:
+        return (None,)
+    return _in_wide(_average_rule, g if weights else g[:1], a, *weights, **attrs)
 
 
 def _average_inputs(attrs: Attrs) -> tuple[str, ...]:

@@ -14,9 +14,10 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import INT64
+from gluonish.core.dtype import INT64, is_floating
 from gluonish.core.schema import Attribute, Schema, integer, text
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.cast import cast
 from gluonish.ops.numpy.promotion import dtype_of
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
@@ -55,7 +56,8 @@ def moved_gradient(
         indices = inputs[count:]
 
         def entry(position: int) -> Any:
-            if dtype_of(inputs[position]) != dtype_of(g):
+            own, given_dtype = dtype_of(inputs[position]), dtype_of(g)
+            if own != given_dtype and not (is_floating(own) and is_floating(given_dtype)):
                 return None
             call = {
                 "name": name,
@@ -65,7 +67,7 @@ def moved_gradient(
                 "given": given,
                 "indexed": tuple(x.shape for x in indices),
             }
-            return lambda: apply(_MOVED_BACK, (g, *indices), call)
+            return lambda: cast(apply(_MOVED_BACK, (g, *indices), call), own)
 
         return (*(entry(i) for i in range(count)), *(None,) * len(indices))
 

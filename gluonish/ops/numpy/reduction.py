@@ -22,6 +22,7 @@ from gluonish.ops.cast import cast, convert
 from gluonish.ops.numpy.comparison import EQUAL
 from gluonish.ops.numpy.promotion import dtype_of, flows
 from gluonish.ops.precision import accumulator, widen
+from gluonish.ops.reduction import share
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.zero_gradient import zero_gradient
@@ -179,7 +180,7 @@ MEAN = _with_dtype(
     "Arithmetic mean",
     lambda dtype: dtype if is_floating(dtype) else FLOAT32,
     _mean,
-    lambda g, x, y, axes, count: spread(g / float(max(1, count)), x.shape, axes),
+    lambda g, x, y, axes, count: spread(share(g, count), x.shape, axes),
 )
 
 

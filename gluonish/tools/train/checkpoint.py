@@ -19,13 +19,13 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError, FileFormatError, MissingFileError
 from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.temporary_file import remove_abandoned
 
 __all__ = ["Checkpoints", "Record", "write_json"]
 
 _FORMAT = 1
 _MAX_RECORD_NBYTES = 64 << 20
 _CHUNK_NBYTES = 1 << 20
-_TEMPORARY = re.compile(r"\..{1,32}\.[0-9a-f]{16}\.tmp")
 
 
 @dataclass
@@ -91,17 +91,11 @@ class Checkpoints:
                 f"{str(self.prefix)!r}; wait for that process, or choose another prefix"
             ) from error
         try:
-            self._remove_leftovers()
+            # Nobody else writes files of this prefix: none of them is of another host.
+            remove_abandoned(self.prefix.parent, settled_s=0)
             yield
         finally:
             lock.release()
-
-    def _remove_leftovers(self) -> None:
-        # Their names are those of atomic_write: a point, 32 characters of the target's name, ...
-        beginning = f".{self.prefix.name}-"[:33]
-        for path in self.prefix.parent.glob(".*.tmp"):
-            if path.name.startswith(beginning) and _TEMPORARY.fullmatch(path.name):
-                path.unlink(missing_ok=True)
 
     # -- writing ---------------------------------------------------------------------------------
 

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from gluonish.core.files import atomic_write
-from gluonish.tools.demo_plots import new_figure
+from gluonish.tools.demo_plots import new_figure, save_figure
 
 __all__ = ["plot_history"]
 
@@ -41,8 +40,7 @@ def plot_history(history: list[dict[str, Any]], path: Path) -> Path:
         axes.xaxis.get_major_locator().set_params(integer=True)
     loss.legend()
     accuracy.legend(loc="lower right")
-    with atomic_write(path) as file:
-        figure.savefig(file, dpi=120, format="png")
+    save_figure(figure, path)
     return path
 
 

@@ -34,7 +34,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("NNVM_EXEC_MATCH_RANGE", 16),
         ("MXNET_ELIMINATE_COMMON_EXPR", True),
         ("MXNET_MKLDNN_ENABLED", True),
-        ("MXNET_MKLDNN_CACHE_NUM", -1),
+        ("MXNET_MKLDNN_CACHE_NUM", 4096),
         ("MXNET_LIBRARY_PATH", ""),
         ("MXNET_OPTIMIZER_AGGREGATION_SIZE", 4),
         ("MXNET_UPDATE_ON_KVSTORE", True),

@@ -37,6 +37,7 @@ CPU_TESTS: dict[str, str] = {
     "nn/test_concurrent.py::test_hybridized_equals_imperative": _THREADS,
     "nn/test_hybrid_threads.py": _THREADS,
     "optimizer/test_states.py": _COUNTS,
+    "trainer/test_state_transfer.py": _NAMES_CPU,
     "optimizer/test_updater.py::test_training_goes_on_from_mxnets_states": _COUNTS,
     "autograd/test_gradient_plan.py::test_plans_give_what_rules_give": _FAST,
     "rnn/test_rnn_layer.py::test_mxnets_": _FILES,

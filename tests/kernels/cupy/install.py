@@ -1,7 +1,6 @@
 """Put the double of CuPy behind GPU contexts, for a while."""
 
 import sys
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -45,7 +44,7 @@ def gpu_contexts(machine: Machine, engine: str) -> Iterator[Any]:
         patch.setattr(device_module, "_devices", kept)
         patch.setattr(device_module, "_gpu_support", [support_of(cupy)])
         patch.setattr(engine_module, "_streams", {})
-        patch.setattr(engine_module, "_engines", weakref.WeakSet())
+        patch.setattr(engine_module, "_engines", [])
         made = engine_module.make_engine(engine)
         patch.setattr(engine_module, "_engine", made)
         yield cupy

@@ -7,6 +7,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd
+from gluonish.core.spec import Spec
 from gluonish.ops import philox
 from gluonish.ops.dropout import DROPOUT
 from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
@@ -136,7 +137,7 @@ def test_gelu_keeps_its_digits_far_below_zero(device: OneDevice) -> None:
 def test_views_with_gaps_are_copied_first(device: OneDevice) -> None:
     x = device.normal(6, 4)
     out = device.upload(np.zeros((4, 6), np.float32))
-    specs = ()
+    specs = (Spec((4, 6), np.dtype(np.float32)),)
     attrs = LEAKY_RELU.schema.parse("LeakyReLU", {"act_type": "gelu"})
     kernel = LEAKY_RELU.select_kernel("cupy", specs, attrs)
     kernel(device.cupy, (out,), x.T, **attrs)

@@ -95,5 +95,5 @@ def _cupy_kernels(call: Call) -> list[FastKernel]:
     return [
         fast
         for fast in call.op.fast_kernels
-        if fast.name.startswith("cupy.") and fast.takes(*specs, **call.attrs)
+        if call.op.select_fast("cupy", specs, call.attrs, (fast,)) is fast
     ]

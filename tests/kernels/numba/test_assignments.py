@@ -42,14 +42,22 @@ def _values(*shape: int) -> Any:
         ("depth_to_space", [_IMAGES], {"block_size": 2}),
         ("space_to_depth", [_IMAGES], {"block_size": 2}),
         ("_full", [], {"shape": _IMAGES, "value": 1.5}),
+        (
+            "_slice_put",
+            [(4, 12, 8, 40)],
+            {"shape": _IMAGES, "begin": (0, 0, 2), "end": (4, 12, 10)},
+        ),
+        ("_npi_pad", [(64, 600)], {"mode": "edge", "pad_width": ((1, 2), (3, 0))}),
+        ("_npi_pad", [(64, 600)], {"mode": "maximum", "pad_width": ((1, 2), (3, 0))}),
     ],
 )
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64"])
 def test_result_is_that_of_the_reference(
-    name: str, shapes: list[Any], given: dict[str, Any]
+    name: str, shapes: list[Any], given: dict[str, Any], dtype: str
 ) -> None:
     op = find_operator(name)
     attrs = op.schema.parse(name, given)
-    inputs = [_values(*shape) for shape in shapes]
+    inputs = [(_values(*shape) * 100).astype(dtype) for shape in shapes]
     mover = Mover(op)
     assert mover.takes(*map(spec_of, inputs), **attrs)
     want = run_kernel(op, op.kernel, inputs, attrs, attrs)

@@ -168,10 +168,13 @@ def test_operators_take_many_float32_or_mixed_weights(multi: Any) -> None:
     narrow = BFLOAT16 if multi.mixed else np.dtype(np.float32)
     kinds = [narrow if role in ("weight", "grad") else np.float32 for role in multi.roles]
     specs = [Spec((200, 200), np.dtype(kind)) for kind in kinds] * 2
-    specs += [Spec((2,), np.dtype(np.float32))] * multi.shared
-    assert op.select_fast("numpy", specs, {}).name == f"numba.{multi.name}"
+    specs += [Spec((multi.shared,), np.dtype(np.float32))] * multi.shared
+    columns = ("lrs", "wds", "etas", "learning_rates", "step_count")
+    given = {name: (1, 1) for name in columns if op.schema.takes(name)}
+    attrs = op.schema.parse(op.name, {**given, multi.count: 2, "num_args": len(specs)})
+    assert op.select_fast("numpy", specs, attrs).name == f"numba.{multi.name}"
     small = [Spec((2,), spec.dtype) for spec in specs]
-    assert op.select_fast("numpy", small, {}) is None
+    assert op.select_fast("numpy", small, attrs) is None
 
 
 def test_kernel_of_an_operator_equals_its_reference() -> None:

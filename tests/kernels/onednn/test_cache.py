@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from gluonish.core.config import MXNET_MKLDNN_CACHE_NUM
 from gluonish.kernels.onednn import Backend, OneDNNError, RefusedError
 from gluonish.kernels.onednn.cache import PlanCache
 from gluonish.kernels.onednn.engine import Engine
@@ -87,3 +88,10 @@ def test_clear_drops_all(backend: Backend) -> None:
     cache.get(1, _plan)
     cache.clear()
     assert len(cache) == 0
+
+
+def test_plans_that_are_kept_are_bounded_unless_the_user_wants_all(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, MXNET_MKLDNN_CACHE_NUM.value)
+    for key in range(5000):
+        cache.get(key, lambda engine: key)  # noqa: B023  # called at once
+    assert len(cache) <= 4096

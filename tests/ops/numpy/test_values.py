@@ -113,3 +113,38 @@ def test_gradient_of_a_sum_of_maxima_goes_through_padding_twice() -> None:
     y.backward()
     assert x.grad is not None
     np.testing.assert_array_equal(x.grad.asnumpy(), [[1.0, 4.0, 1.0]])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_values_of_another_float_that_are_inserted_have_a_gradient(dtype: str) -> None:
+    into, values = mx.np.array([1, 2, 3]), mx.np.array([5, 6]).astype(dtype)
+    into.attach_grad()
+    values.attach_grad()
+    with mx.autograd.record():
+        made = mx.np.insert(into, 1, values)
+    made.backward(mx.np.array([1, 2, 3, 4, 5]))
+    assert into.grad.asnumpy().tolist() == [1, 4, 5]
+    assert (values.grad.asnumpy().tolist(), values.grad.dtype.name) == ([2, 3], dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["mean", "average", "var", "std"])
+def test_moments_of_more_elements_than_16_bits_count_have_a_gradient(name: str, dtype: str) -> None:
+    values = np.resize([1.0, 2.0, 3.0, 6.0], 100_000).astype("float32")
+    x = mx.np.array(values).astype(dtype)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = getattr(mx.np, name)(x)
+    y.backward(mx.np.array(1000.0).astype(dtype))
+    spread = (values - values.mean()) / 100
+    wanted = {"mean": 0.01, "average": 0.01, "var": 2 * spread, "std": spread / values.std()}
+    np.testing.assert_allclose(
+        x.grad.astype("float32").asnumpy(), wanted[name] + 0 * values, rtol=2e-2, atol=1e-6
+    )
+
+
+def test_symbol_of_an_unknown_dtype_is_cast() -> None:
+    x = mx.sym.var("x").as_np_ndarray()
+    cast = x.astype("float64", copy=False)
+    found = cast.bind(mx.cpu(), {"x": mx.np.array([1.5])}).forward()[0]
+    assert found.dtype == np.float64

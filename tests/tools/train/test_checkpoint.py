@@ -164,7 +164,7 @@ def test_files_of_others_stay(tmp_path: Path) -> None:
     others = [tmp_path / ".other-0001.params.0123456789abcdef.tmp", tmp_path / ".net-mine.tmp"]
     for path in others:
         path.write_bytes(b"")
-    ours = tmp_path / ".net-0001.params.0123456789abcdef.tmp"
+    ours = tmp_path / ".net-0001.params.0123456789abcdef.gluonish.tmp"
     ours.write_bytes(b"")
     with Checkpoints(str(tmp_path / "net")).held():
         assert all(path.exists() for path in others)

@@ -10,7 +10,7 @@ import numpy as np
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import DownloadError, NotSupportedError
 from gluonish.data.dataset import Dataset
-from gluonish.download import download, published_url
+from gluonish.download import download, make_folder, published_url
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import gluon_array
 
@@ -30,7 +30,7 @@ class DownloadedDataset(Dataset):
 
     Raises:
         DownloadError: A file cannot be fetched, is not what was published, or does not fit on the
-            disk.
+            disk; or the folder cannot be made.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class DownloadedDataset(Dataset):
         self._label: np.ndarray[Any, Any] | None = None
         folder = Path(MXNET_HOME.value) / "datasets" / name if root is None else Path(root)
         folder = folder.expanduser()
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         self._root = str(folder)
         self._get_data()
 

@@ -1,0 +1,83 @@
+"""How many bytes a transfer may write, and what to tell where a folder does not take them."""
+
+import errno
+import shutil
+from pathlib import Path
+
+from gluonish.core.errors import DownloadError
+
+__all__ = [
+    "UNTOLD_NBYTES",
+    "check_room",
+    "disk_full_error",
+    "folder_error",
+    "make_folder",
+    "most_nbytes",
+]
+
+UNTOLD_NBYTES = 64 << 30
+"""The most that is taken of a content of which nobody tells how large it is, in bytes."""
+
+# What a content of untold size leaves free for other programs: so much, or a tenth of a full disk.
+_RESERVE_NBYTES = 256 << 20
+_FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def disk_full_error(error: OSError, path: Path) -> DownloadError | None:
+    """The error to raise where ``error`` says that no more bytes fit on the disk, else None."""
+    return _no_room(path, error.strerror) if error.errno in _FULL_DISK else None
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those that it lies in, unless it is there.
+
+    Raises:
+        DownloadError: It cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise folder_error(error, folder) from error
+
+
+def folder_error(error: Exception, folder: Path) -> DownloadError:
+    """The error to raise where ``error`` says that nothing can be put into a folder."""
+    return DownloadError(
+        f"download: expected a folder that can be written, got {error} for {folder}; give another"
+        " folder or set MXNET_HOME to one"
+    )
+
+
+def check_room(path: Path, nbytes: int) -> None:
+    """Refuse what will not fit, before an hour is spent on the part that does.
+
+    Args:
+        path: The file to write, or to go on with.
+        nbytes: How many bytes will be added to it.
+
+    Raises:
+        DownloadError: The disk has less room.
+    """
+    free = shutil.disk_usage(path.parent).free
+    if nbytes > free:
+        raise _no_room(path, f"{free} bytes free for {nbytes}")
+
+
+def most_nbytes(path: Path, have: int, max_nbytes: int | None) -> int:
+    """Return how large a file of untold size may become, in bytes.
+
+    Args:
+        path: The file.
+        have: How many bytes it has.
+        max_nbytes: How large its content may be; None for `UNTOLD_NBYTES`.
+    """
+    free = shutil.disk_usage(path.parent).free
+    allowed = UNTOLD_NBYTES if max_nbytes is None else max_nbytes
+    return min(allowed, have + free - min(_RESERVE_NBYTES, free // 10))
+
+
+def _no_room(path: Path, got: str | None) -> DownloadError:
+    return DownloadError(
+        f"download: expected room for {path.name} in {path.parent}, got {got};"
+        " free some space or set MXNET_HOME to a folder on another disk"
+    )

@@ -1,0 +1,53 @@
+"""Signals, destructors and Ctrl-C while a network trains: no hang, no false error, no dead thread.
+
+Each run is a process of its own, so that a hang ends with the stacks of all its threads.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RUNS, SECONDS = 30, 15.0
+COUNTED = {"signals": "saved", "destructors": "destroyed", "ctrl_c": "interrupts"}
+
+
+def run(program: str, seconds: float, seed: int) -> dict[str, Any]:
+    """Run a program and return what it says."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.attack.interruptions", program, str(seconds), str(seed)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'engine'}"},
+        capture_output=True,
+        text=True,
+        timeout=seconds + 120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return said
+
+
+@pytest.mark.timeout(280)
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("program", list(COUNTED))
+def test_a_short_run_goes_on(program: str, seed: int) -> None:
+    said = run(program, 1.5, seed)
+    assert said[COUNTED[program]] > 20
+    assert said["steps"] > 5
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(RUNS * (SECONDS + 60))
+@pytest.mark.parametrize("program", list(COUNTED))
+def test_long_runs_go_on(program: str, record_property: Callable[[str, object], None]) -> None:
+    said = [run(program, SECONDS, seed) for seed in range(RUNS)]
+    record_property("runs", len(said))
+    record_property(COUNTED[program], sum(one[COUNTED[program]] for one in said))
+    assert min(one["steps"] for one in said) > 5
