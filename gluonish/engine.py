@@ -4,7 +4,6 @@ The engine is made at its first use, so that ``MXNET_ENGINE_TYPE`` and the threa
 after the import.
 """
 
-import threading
 import weakref
 from importlib import import_module
 from typing import Any
@@ -32,10 +31,9 @@ from gluonish_engine import Engine, PushHook, Stream, create_engine
 
 __all__ = ["bulk", "current_engine", "set_bulk_size", "use_engine"]
 
-# Both may be taken again by a handler or a destructor that works with arrays in the middle of what
-# they guard: the creation of the engine, of which the first one counts; and the three below.
-_lock = threading.RLock()
-_streams_lock = threading.RLock()
+# Of engines that are made at once the first one counts. Who makes one puts it into ``_engines``
+# before it looks at the streams and the hook, and who changes those does so before it looks at the
+# engines. So one may do again what the other did, but nothing is left out.
 _engine: Engine | None = None
 
 _streams: dict[Lane, Stream] = {}
@@ -51,11 +49,10 @@ def current_engine() -> Engine:
 def _create() -> Engine:
     global _engine
     report_without_effect()
-    with _lock:
-        if _engine is None:
-            made = make_engine(MXNET_ENGINE_TYPE.value)
-            if _engine is None:
-                _engine = made
+    if _engine is None:
+        made = make_engine(MXNET_ENGINE_TYPE.value)
+        if _engine is None:  # a step
+            _engine = made
     if MXNET_PROFILER_AUTOSTART.value:
         # By name: it lies far above, and nearly no program wants it.
         import_module("gluonish.profiler.autostart")
@@ -74,11 +71,10 @@ def make_engine(kind: str) -> Engine:
         error_type=OperatorError,
     )
     engine.memory_error_type = OutOfMemoryError
-    with _streams_lock:
-        _engines.append(weakref.ref(engine, _engines.remove))
-        engine.on_push = _push_hook
-        for lane, stream in tuple(_streams.items()):
-            _register(engine, lane, stream)
+    _engines.append(weakref.ref(engine, _engines.remove))
+    engine.on_push = _push_hook
+    for lane, stream in tuple(_streams.items()):
+        _register(engine, lane, stream)
     return engine
 
 
@@ -94,11 +90,10 @@ def _register(engine: Engine, lane: Lane, stream: Stream) -> None:
 
 def _add_streams(device: Device) -> None:
     """Give a device's stream lanes to every engine, those that another replaces for a while too."""
-    with _streams_lock:
-        _streams.update(device.streams)
-        for engine in _living():
-            for lane, stream in device.streams.items():
-                _register(engine, lane, stream)
+    _streams.update(device.streams)
+    for engine in _living():
+        for lane, stream in device.streams.items():
+            _register(engine, lane, stream)
 
 
 watch_devices(_add_streams)
@@ -107,10 +102,9 @@ watch_devices(_add_streams)
 def observe_pushes(hook: PushHook | None) -> None:
     """Hand the pushes of all engines, present and later ones, to a hook; None for none."""
     global _push_hook
-    with _streams_lock:
-        _push_hook = hook
-        for engine in _living():
-            engine.on_push = hook
+    _push_hook = hook
+    for engine in _living():
+        engine.on_push = _push_hook  # that of who came last
 
 
 class use_engine:

@@ -7,7 +7,6 @@ without numbers. `gluonish.hybrid_graph` does both.
 """
 
 import os
-import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -23,6 +22,7 @@ from gluonish.core.errors import (
     DeferredInitializationError,
     NotSupportedError,
 )
+from gluonish.core.turn import Turn
 from gluonish.graph.ir import Value
 from gluonish.graph.structure import flatten
 from gluonish.hybrid_graph import Graph, ImperativeCall, describe, export_graph, graph_of_call
@@ -77,19 +77,18 @@ class HybridBlock(Block):
         self._graphs: dict[Any, Graph] = {}
         self._is_symbolic: bool | None = None
         self._inferred: Traced | None = None  # what `infer_shape` or `infer_type` composed
-        # Guards tracing: two threads must not trace one block at once.
-        self._lock = threading.RLock()
+        self._turn = Turn()  # to trace
         self._op_hook: tuple[Callable[..., Any], bool] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         state.update(_graphs={}, _inferred=None)
-        del state["_lock"]
+        del state["_turn"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__dict__["_lock"] = threading.RLock()
+        self.__dict__["_turn"] = Turn()
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -266,7 +265,7 @@ class HybridBlock(Block):
         return self._is_symbolic
 
     def _trace(self, key: Any, structure: Any, arrays: list[NDArray]) -> Graph:
-        with self._lock:
+        with self._turn:
             graph = self._graphs.get(key)
             if graph is None:
                 graph = graph_of_call(self, structure, arrays, self._options)

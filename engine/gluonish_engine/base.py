@@ -254,7 +254,7 @@ class Engine(ABC):
             *beside: More streams, that take launches in turn with it; `NaiveEngine` needs none.
 
         Raises:
-            ValueError: The key is in use.
+            ValueError: The key is in use by another stream.
             TypeError: A stream lacks a method of `Stream`.
         """
         for one in (stream, *beside):
@@ -265,7 +265,10 @@ class Engine(ABC):
                     )
         lane = StreamLane(key, stream)
         lane.beside = [StreamLane(key, one) for one in beside]
-        if self._lanes.setdefault(key, lane) is not lane:
+        held = self._lanes.setdefault(key, lane)
+        if held is not lane:
+            if getattr(held, "stream", None) is stream:
+                return  # two who found it missing at once
             raise ValueError(f"register_stream_lane: expected a key not in use, got {key!r}")
         self._stream_lanes += [lane, *lane.beside]
 

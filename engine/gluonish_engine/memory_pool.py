@@ -5,15 +5,14 @@ whatever orders the work on a block (a GPU's stream): a block that comes back ma
 pending there, so that it serves the same queue only. A *strategy* says what size of block an
 allocation gets; blocks of one size serve one another.
 
-Invariants: ``_lock`` guards the free blocks and the counts; no source is called with it held. A
-block comes back by one append to ``_returned``, whatever the thread was doing at that moment (the
-garbage collector may run anywhere), and whoever takes next sorts it in. A block is given out once
-until it comes back. The thread that holds the lock may take it again, in a handler or a destructor
-that makes arrays: between reading and writing a count, or looking for a block and taking it out,
-nothing else is called.
+Invariants: a block comes back by one append to ``_returned``, whatever the thread was doing at that
+moment (the garbage collector may run anywhere), and whoever takes next sorts it in. A block is
+given out once until it comes back. There is no lock, as a handler or a destructor that makes arrays
+may come anywhere, and wait for another thread: between reading and writing a count, or looking for
+a block and taking it out, nothing else is called (`gluonish_engine.scheduler` says why that is
+enough). Lists in ``_free`` stay there when they are empty, as somebody may be about to fill them.
 """
 
-import threading
 from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -127,7 +126,6 @@ class MemoryPool(Generic[Raw]):
         self._source = source
         self._sizes = sizes
         self._reserve = reserve
-        self._lock = threading.RLock()
         self._returned: deque[Block[Raw]] = deque()
         self._free: dict[tuple[Hashable, int], list[Block[Raw]]] = {}
         self._used = self._held = self._peak_used = self._peak_reserved = self._allocations = 0
@@ -143,18 +141,19 @@ class MemoryPool(Generic[Raw]):
             MemoryError: if the source has no more, also after what is held went back to it.
         """
         size = nbytes if self._sizes is None else self._sizes(nbytes)
-        with self._lock:
-            self._sort_in()
-            blocks = self._free.get((queue, size))
-            if blocks:
-                block = blocks.pop()
-                self._held -= size
-                self._count_used(size)
-                return block
-        block = Block(self._new(size), size, queue)
-        with self._lock:
+        self._sort_in()
+        blocks = self._free.get((queue, size))
+        if blocks:  # a step, up to the call
+            self._held -= size
+            block = blocks.pop()
+        else:
+            block = Block(self._new(size), size, queue)
             self._allocations += 1
-            self._count_used(size)
+        self._used += size
+        if self._used > self._peak_used:
+            self._peak_used = self._used
+        if self._used + self._held > self._peak_reserved:
+            self._peak_reserved = self._used + self._held
         return block
 
     def give(self, block: Block[Raw]) -> None:
@@ -165,20 +164,24 @@ class MemoryPool(Generic[Raw]):
 
     def release(self) -> int:
         """Give what is held back to the source; return how many bytes that was."""
-        with self._lock:
-            self._sort_in()
-            free, self._free = self._free, {}
-            nbytes, self._held = self._held, 0
-        del free  # the blocks go, with no lock held
-        return nbytes
+        self._sort_in()
+        nbytes = 0
+        gone = []
+        for (_, size), blocks in tuple(self._free.items()):
+            while True:
+                if not blocks:  # a step, up to the call
+                    break
+                self._held -= size
+                nbytes += size
+                gone.append(blocks.pop())
+        return nbytes  # the blocks go
 
     def statistics(self) -> PoolStatistics:
         """Return the counts of now."""
-        with self._lock:
-            self._sort_in()
-            return PoolStatistics(
-                self._used, self._held, self._peak_used, self._peak_reserved, self._allocations
-            )
+        self._sort_in()
+        return PoolStatistics(
+            self._used, self._held, self._peak_used, self._peak_reserved, self._allocations
+        )
 
     def _new(self, size: int) -> Raw:
         """Return memory of the source, after what is held went back if that is short of it."""
@@ -204,10 +207,3 @@ class MemoryPool(Generic[Raw]):
             if self._sizes is not None:
                 self._held += block.nbytes
                 self._free.setdefault((block.queue, block.nbytes), []).append(block)
-
-    def _count_used(self, size: int) -> None:
-        self._used += size
-        if self._used > self._peak_used:
-            self._peak_used = self._used
-        if self._used + self._held > self._peak_reserved:
-            self._peak_reserved = self._used + self._held

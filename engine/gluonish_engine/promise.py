@@ -87,6 +87,11 @@ class Promise:
         if self.pending:
             self._let_go(self._failed(name, error))
 
+    def drop(self) -> None:
+        """Let go of the variable as it is: nobody has heard of the promise."""
+        if self.pending:
+            self._let_go(None)
+
     def stuck(self) -> bool:
         """Whether it is kept by a call that cannot start before it lets go: that will never be."""
         kept = self._kept

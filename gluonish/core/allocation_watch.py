@@ -11,9 +11,9 @@ else. So `Watcher.freed` must take no lock; appending to a deque is fine.
 """
 
 import sys
-import threading
 import weakref
 from collections import deque
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Protocol
 
@@ -68,37 +68,44 @@ class _Life(weakref.ref[Any]):
     __eq__ = object.__eq__
 
 
-_lock = threading.RLock()  # a handler of signals may start or stop a profiler, too
-_watchers: tuple[Watcher, ...] = ()
+_watchers: tuple[Watcher, ...] = ()  # replaced by a step
 _originals: dict[type, Any] = {}
+_reporting: dict[type, Any] = {}  # what takes their place while there are watchers
 _lives: set[_Life] = set()
 
 
 def watch_allocations(watcher: Watcher) -> None:
     """Tell ``watcher`` of all allocations from now on."""
-    global _watchers
-    with _lock:
-        _watchers = (*_watchers, watcher)
-        if not _originals:
-            for kind in DEVICE_CLASSES:
-                _originals[kind] = kind.__dict__["empty"]
-                kind.empty = _watched(kind)  # type: ignore[attr-defined]  # classes of devices
+    _change(lambda watchers: (*watchers, watcher))
 
 
 def unwatch_allocations(watcher: Watcher) -> None:
     """Tell it of nothing more; what it was told of and still lives, it does not hear of again."""
+    _change(lambda watchers: tuple(other for other in watchers if other is not watcher))
+
+
+def _change(change: Callable[[tuple[Watcher, ...]], tuple[Watcher, ...]]) -> None:
+    """Replace the watchers, and what devices allocate by; others may do so at the same time."""
     global _watchers
-    with _lock:
-        _watchers = tuple(other for other in _watchers if other is not watcher)
-        if not _watchers:
-            for kind, original in _originals.items():
-                kind.empty = original  # type: ignore[attr-defined]  # classes of devices
-            _originals.clear()
+    while True:
+        seen = _watchers
+        changed = change(seen)
+        if _watchers is seen:  # a step
+            _watchers = changed
+            break
+    for kind in tuple(DEVICE_CLASSES):
+        if kind not in _reporting:
+            original = _originals.setdefault(kind, kind.__dict__["empty"])
+            _reporting.setdefault(kind, _watched(kind, original))
+        while True:  # until it is as the watchers of now want it
+            wanted = _reporting[kind] if _watchers else _originals[kind]
+            if kind.__dict__["empty"] is wanted:
+                break
+            kind.empty = wanted  # type: ignore[attr-defined]  # classes of devices
 
 
-def _watched(kind: type) -> Any:
+def _watched(kind: type, original: Any) -> Any:
     """Return an ``empty`` that reports."""
-    original = kind.__dict__["empty"]
 
     def empty(self: Device, shape: Shape, dtype: np.dtype[Any]) -> Any:
         raw = original.__get__(self, kind)(shape, dtype)  # a method, or a static one
@@ -145,13 +152,12 @@ def _asking(frame: FrameType | None) -> str:
 class AllocationTally:
     """Watcher that keeps the sums: bytes that live, by device and name, and the most at once.
 
-    Invariant: frees only go on a queue; ``_lock`` guards the sums, and whoever holds it works the
-    queue off. The thread that holds it may take it again, as a destructor may make arrays anywhere:
-    numbers are added in place, with no call between reading and writing one.
+    Invariant: frees only go on a queue, which whoever comes next works off. There is no lock, as a
+    destructor may make arrays anywhere: numbers are added in place, with no call between reading
+    and writing one.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
         self._frees: deque[tuple[Context, str, int]] = deque()
         self._live: dict[tuple[Context, str], list[int]] = {}  # bytes, and how many arrays
         self._sums: dict[Context, list[int]] = {}  # now, at most, and in all
@@ -165,9 +171,8 @@ class AllocationTally:
 
     def allocated(self, context: Context, nbytes: int, name: str) -> None:
         """Add an allocation."""
-        with self._lock:
-            self._work_off()
-            self._add(context, name, nbytes, 1)
+        self._work_off()
+        self._add(context, name, nbytes, 1)
 
     def freed(self, context: Context, nbytes: int, name: str) -> None:
         """Subtract one."""
@@ -175,9 +180,8 @@ class AllocationTally:
 
     def nbytes(self, context: Context) -> int:
         """Return the bytes on a device that live now."""
-        with self._lock:
-            self._work_off()
-            return self._sums.get(context, _NONE)[0]
+        self._work_off()
+        return self._sums.get(context, _NONE)[0]
 
     def peak(self, context: Context) -> int:
         """Return the most bytes that lived at once on a device."""
@@ -189,9 +193,8 @@ class AllocationTally:
 
     def holdings(self) -> list[Holding]:
         """Return what lives now, the largest first."""
-        with self._lock:
-            self._work_off()
-            live = tuple(self._live.items())
+        self._work_off()
+        live = tuple(self._live.items())
         found = [Holding(*key, *sums) for key, sums in live if sums[1]]
         return sorted(found, key=lambda holding: -holding.nbytes)
 

@@ -7,7 +7,6 @@ CuPy's and its module is imported at the first use of a ``gpu`` context.
 without it.
 """
 
-import threading
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol, cast
@@ -186,7 +185,9 @@ class CPUDevice:
 # Classes whose ``empty`` allocates; who watches allocations puts another there for that time.
 DEVICE_CLASSES: list[type] = [CPUDevice]
 
-_lock = threading.RLock()
+# Invariant: of several threads that make the device of one context at once, the first puts its own
+# into ``_made``, and all tell the watchers of that one before they put it into ``_devices``.
+_made: dict[Context, Device] = {}
 _devices: dict[Context, Device] = {}
 _watchers: list[Callable[[Device], None]] = []
 
@@ -204,22 +205,22 @@ def device_of(context: Context) -> Device:
 
 def _add_device(context: Context) -> Device:
     """Make the device of a context; who watches hears of it before anybody uses it."""
-    with _lock:
-        found = _devices.get(context)
-        if found is None:
-            found = _make_device(context)
-            for watcher in _watchers:
-                watcher(found)
-            _devices[context] = found
-    return found
+    found = _made.get(context)
+    if found is None:
+        found = _made.setdefault(context, _make_device(context))
+    for watcher in tuple(_watchers):
+        watcher(found)
+    return _devices.setdefault(context, found)
 
 
 def watch_devices(watcher: Callable[[Device], None]) -> None:
-    """Call ``watcher`` with every device: now those there are, later new ones before their use."""
-    with _lock:
-        _watchers.append(watcher)
-        for device in _devices.values():
-            watcher(device)
+    """Call ``watcher`` with every device: now those there are, later new ones before their use.
+
+    It may hear of a device more than once.
+    """
+    _watchers.append(watcher)
+    for device in tuple(_made.values()):
+        watcher(device)
 
 
 class GPUSupport(Protocol):

@@ -4,7 +4,6 @@ One table for each base class; names are case-insensitive. `mx.registry` is this
 """
 
 import json
-import threading
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -15,15 +14,13 @@ __all__ = ["get_alias_func", "get_create_func", "get_register_func", "get_regist
 
 T = TypeVar("T")
 
-# Guards the tables; may be taken again halfway, as each change is one step of the interpreter.
-_lock = threading.RLock()
+# Each change is one step of the interpreter.
 _tables: dict[type, dict[str, type]] = {}
 
 
 def get_registry(base_class: type) -> dict[str, type]:
     """Return a copy of the table of a base class: lower-case name to class."""
-    with _lock:
-        return dict(_tables.get(base_class, {}))
+    return dict(_tables.get(base_class, {}))
 
 
 def get_register_func(base_class: type[T], nickname: str) -> Callable[..., Any]:
@@ -40,10 +37,9 @@ def get_register_func(base_class: type[T], nickname: str) -> Callable[..., Any]:
                 f"{nickname}.register: expected a subclass of {base_class.__name__}, got {klass!r}"
             )
         key = (klass.__name__ if name is None else name).lower()
-        with _lock:
-            table = _tables.setdefault(base_class, {})
-            replaced = table.get(key)
-            table[key] = klass
+        table = _tables.setdefault(base_class, {})
+        replaced = table.get(key)
+        table[key] = klass
         if replaced is not None and replaced is not klass:
             warnings.warn(
                 f"{nickname}.register: {key!r} now means {klass.__module__}.{klass.__qualname__}, "

@@ -4,7 +4,6 @@ import hashlib
 import os
 import pickle
 import socket
-import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ import numpy as np
 
 from gluonish.core.context import cpu_pinned
 from gluonish.core.errors import ArgumentError
+from gluonish.core.turn import Turn
 from gluonish.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from gluonish.data.shared_batch import is_sequence, rebuilt
@@ -104,7 +104,7 @@ class DataLoader:
     ) -> None:
         self._pool: _Pool | None = None
         self._ahead: _Epoch | None = None
-        self._making_pool = threading.RLock()  # a handler may begin a pass in the middle of it
+        self._making_pool = Turn()
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
         self._dataset = dataset
@@ -156,7 +156,7 @@ class DataLoader:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._making_pool = threading.RLock()
+        self._making_pool = Turn()
 
     def _load_here(self) -> Iterator[Any]:
         for indices in self._batch_sampler:
@@ -173,11 +173,17 @@ class DataLoader:
 
     def _new_epoch(self) -> "_Epoch":
         with self._making_pool:
-            if self._pool is None or self._pool.closed:
-                self._pool = self._make_pool()
-            pool = self._pool
+            pool = before = self._pool
+            if pool is None or pool.closed:
+                pool = self._make_pool()
+                if self._pool is before:  # a step
+                    self._pool = pool
+                else:  # another thread, or a handler, has made one meanwhile
+                    pool.close()
+                    pool = self._pool
             self._epochs += 1
             number = self._epochs
+        assert pool is not None  # nobody takes it away
         return _Epoch(pool, self._batch_sampler, self._prefetch, number)
 
     def _make_pool(self) -> _Pool:

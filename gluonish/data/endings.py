@@ -28,18 +28,21 @@ class Endings:
     def _renew(self) -> None:
         """Start with nothing, as in a fork, which has no thread, and no part in the workers."""
         self._queue: SimpleQueue[Stop | None] = SimpleQueue()
-        self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def prepare(self) -> None:
         """Have the thread run; not for finalizers, which may interrupt the start of a thread."""
-        with self._starting:
-            if self._thread is None:
-                thread = threading.Thread(
-                    target=_run, args=(self._queue,), name="gluonish-endings", daemon=True
-                )
-                thread.start()
+        if self._thread is None:
+            queue: SimpleQueue[Stop | None] = SimpleQueue()
+            thread = threading.Thread(
+                target=_run, args=(queue,), name="gluonish-endings", daemon=True
+            )
+            thread.start()
+            if self._thread is None:  # a step
+                self._queue = queue
                 self._thread = thread
+            else:  # somebody else has started one meanwhile
+                queue.put(None)
 
     def add(self, stop: Stop) -> None:
         """Have something done soon; at once where there is no thread, as at the end of a process.

@@ -8,7 +8,6 @@ node that owns it, in that step's thread.
 by chance are equal.
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
@@ -62,7 +61,6 @@ class Body:
         self.mutated = tuple(i for i, x in enumerate(self.inputs) if id(x) in overwritten)
         self.kept = kept_values(order)
         self.num_kept = len(self.kept)
-        self._lock = threading.RLock()
         self._made: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
@@ -75,11 +73,9 @@ class Body:
     def _cached(self, key: Any, make: Callable[[], Any]) -> Any:
         found = self._made.get(key)
         if found is None:
-            found = make()
-            with self._lock:
-                found = self._made.setdefault(key, found)
-                if len(self._made) > _MAX_PLANS:
-                    self._made.pop(next(iter(tuple(self._made))), None)
+            found = self._made.setdefault(key, make())
+            if len(self._made) > _MAX_PLANS:
+                self._made.pop(next(iter(tuple(self._made))), None)
         return found
 
     def reordered(self, order: tuple[int, ...]) -> "Body":

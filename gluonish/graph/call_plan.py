@@ -9,7 +9,6 @@ own, made when it is first asked for, and memory of its own for what it computes
 first that is there counts.
 """
 
-import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
@@ -122,7 +121,6 @@ class CallPlan:
         )
         self.backward: Executable | None = None
         self._retaining: Executable | None = None
-        self._lock = threading.RLock()
         if self.wanted_positions:
             self._make_backward = partial(
                 self._backward,
@@ -135,13 +133,12 @@ class CallPlan:
 
     def retaining(self) -> Executable:
         """Return the backward pass that leaves a state as it is."""
-        with self._lock:
-            if self._retaining is None:
-                arenas = Arenas(self.device, keep=self._static_alloc, name=self.forward.name)
-                made = self._make_backward(arenas, lasting=True)
-                if self._retaining is None:
-                    self._retaining = made
-            return self._retaining
+        if self._retaining is None:
+            arenas = Arenas(self.device, keep=self._static_alloc, name=self.forward.name)
+            made = self._make_backward(arenas, lasting=True)
+            if self._retaining is None:  # of several that are made at once the first one counts
+                self._retaining = made
+        return self._retaining
 
     def _backward(
         self,

@@ -11,13 +11,13 @@ destructor in the middle of that may call the network, too: it takes the lock ag
 of it, and what was interrupted then writes the same values once more.
 """
 
-import threading
 from collections.abc import Collection, Sequence
 from functools import partial
 
 from gluonish.core.device import Device
 from gluonish.core.errors import OperatorError, OutOfMemoryError
 from gluonish.core.random_state import next_key
+from gluonish.core.turn import Turn
 from gluonish.engine import current_engine
 from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.frame_layout import FrameLayout
@@ -90,7 +90,7 @@ class Executable:
         self._stable = sorted(stable) if has_prologue else []
         # The versions that the prologue's values are of; without a prologue, those of no variables.
         self._prepared: Versions | None = None if has_prologue else []
-        self._lock = threading.RLock()  # guards the prologue's values and `_prepared`
+        self._turn = Turn()  # to prepare
         self.inline = is_light(nodes)
         # Work that asks which thread has the team of threads; on other devices there is none.
         self._asks = not self.inline and device.xp_name == "numpy"
@@ -279,7 +279,7 @@ class Executable:
 
     def _prepare(self, frame: Frame, versions: Versions) -> None:
         """Compute what follows from stable inputs, if they changed since the last time."""
-        with self._lock:
+        with self._turn:
             if versions != self._prepared:
                 self._prepared = None
                 self._run(self.layout.prologue, frame, (0, 0))

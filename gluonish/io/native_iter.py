@@ -16,7 +16,6 @@ not matter, so that passes do not depend on timing. A reset in mid-pass starts a
 """
 
 import logging
-import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -123,7 +122,6 @@ class MXDataIter(DataIter):
         # Whether `_batch` was only looked at, and is still the next one.
         self._peeked = False
         self._skip_load = False
-        self._lock = threading.RLock()  # guards all of that where a batch is asked for
 
     @property
     def first_batch(self) -> DataBatch | None:
@@ -158,14 +156,15 @@ class MXDataIter(DataIter):
             StopIteration: There is none before the next `reset`.
             GluonishError: It could not be made; the pass is over.
         """
-        with self._lock:
-            if not self._skip_load or self._batch is None:
-                if self._peeked:
-                    self._peeked = False
-                else:
-                    self._batch = self._load()
-            assert self._batch is not None
-            return self._batch
+        batch = self._batch
+        if not self._skip_load or batch is None:
+            if self._peeked:  # a step
+                self._peeked = False
+                batch = self._batch
+            else:
+                batch = self._batch = self._load()
+        assert batch is not None
+        return batch
 
     def iter_next(self) -> bool:
         """Go on to the next batch; return whether there is one."""
@@ -176,12 +175,18 @@ class MXDataIter(DataIter):
         return True
 
     def _load(self) -> DataBatch:
-        if self._ahead is None:
+        ahead = self._ahead
+        if ahead is None:
             source, epoch, start = self.handle, self._epoch, self._start
-            self._ahead = ReadAhead(
+            ahead = ReadAhead(
                 lambda: source.batches(epoch, start), source.prefetch_buffer, source.name
             )
-        return next(self._ahead)
+            if self._ahead is None:  # a step
+                self._ahead = ahead
+            else:  # another thread, or a handler, has begun the pass meanwhile
+                ahead.close()
+                ahead = self._ahead
+        return next(ahead)
 
     def _current(self) -> DataBatch:
         batch = self.first_batch if self._batch is None else self._batch

@@ -1,16 +1,17 @@
 """Items of an iterator, made in a background thread before they are asked for.
 
 Invariants: the thread knows the iterator and the shelf, never the `ReadAhead` that owns them, so
-that dropping the owner ends the thread. One condition guards the shelf; nothing foreign runs under
-it. The iterator runs and is closed in the thread alone. A closed shelf takes no more items.
+that dropping the owner ends the thread. The shelf has no lock, so that a handler may take an item
+in the middle of taking one; a wake-up that an interrupt loses costs `_GLANCE_S`. The iterator runs
+and is closed in the thread alone. A closed shelf takes no more items.
 """
 
 import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from gluonish.core.errors import GluonishError
@@ -29,58 +30,64 @@ class _Shelf(Generic[Item]):
     """Where the thread puts items and the reader takes them."""
 
     def __init__(self, capacity: int) -> None:
-        self._condition = threading.Condition()
         self._capacity = capacity
-        self._items: deque[Item] = deque()
+        self._items: SimpleQueue[Item | None] = SimpleQueue()  # None: look what has changed
+        self._taken: SimpleQueue[None] = SimpleQueue()  # wakes the thread
         self._error: BaseException | None = None
         self._finished = False
         self._closed = False
 
     def put(self, item: Item) -> bool:
         """Wait for a free place and put the item there; return False if the shelf is closed."""
-        with self._condition:
-            # Unbounded, yet it ends: the reader makes room, or the owner's end closes the shelf.
-            while len(self._items) >= self._capacity and not self._closed:
-                self._condition.wait(_GLANCE_S)
-            if not self._closed:
-                self._items.append(item)
-                self._condition.notify_all()
-            return not self._closed
+        # Unbounded, yet it ends: the reader makes room, or the owner's end closes the shelf.
+        while self._items.qsize() >= self._capacity and not self._closed:
+            with suppress(Empty):
+                self._taken.get(timeout=_GLANCE_S)
+        if not self._closed:
+            self._items.put(item)
+        return not self._closed
 
     def finish(self, error: BaseException | None) -> None:
         """Say that no more items come, and why."""
-        with self._condition:
-            self._error = error
-            self._finished = True
-            self._condition.notify_all()
+        self._error = error
+        self._finished = True
+        self._items.put(None)
 
     def close(self) -> None:
         """Drop the items, and let the thread end."""
-        with self._condition:
-            self._closed = True
-            self._items.clear()
-            self._condition.notify_all()
+        self._closed = True
+        with suppress(Empty):
+            while True:
+                self._items.get_nowait()
+        self._items.put(None)
+        self._taken.put(None)
 
     def take(self, alive: Callable[[], bool], name: str) -> Item:
         """Wait for an item and return it; raise StopIteration or the thread's error at the end."""
         deadline = time.monotonic() + _PATIENCE_S
-        with self._condition:
-            while not self._items and not self._finished and not self._closed:
-                if not self._condition.wait(_GLANCE_S) and not (alive() or self._finished):
+        while True:
+            over = self._finished or self._closed  # and nothing comes behind what is there now
+            try:
+                item = self._items.get(timeout=0 if over else _GLANCE_S)
+            except Empty:
+                if over:
+                    break
+                if not (alive() or self._finished):
                     raise GluonishError(
                         f"{name}: expected its thread to run, got none: it does not survive a "
                         "fork; make the iterator in the process that uses it"
-                    )
+                    ) from None
                 if time.monotonic() > deadline:
                     raise GluonishError(
                         f"{name}: expected a batch within {_PATIENCE_S:g} s, got none"
-                    )
-            if self._items:
-                item = self._items.popleft()
-                self._condition.notify_all()
+                    ) from None
+                continue
+            if item is not None:
+                self._taken.put(None)
                 return item
-            # Raised once: kept, it would keep the frames of its traceback, and thus the reader.
-            error, self._error = self._error, None
+        self._items.put(None)  # for others that wait
+        # Raised once: kept, it would keep the frames of its traceback, and thus the reader.
+        error, self._error = self._error, None
         if error is not None:
             raise error
         raise StopIteration

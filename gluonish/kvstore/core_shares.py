@@ -33,11 +33,8 @@ class _Share:
         self.threads = threads
 
 
-# Guards the shares, so that teams get their sizes in the same order. Who takes it again halfway, in
-# a handler or a destructor, shares out in between: what it interrupted is the last.
-_lock = threading.RLock()
-
-# For each engine the share of each team whose size was set, the last owner's.
+# For each engine the share of each team whose size was set, the last owner's. There is no lock: a
+# worker sets its team to the share that it finds when it comes to it, so that the last one counts.
 _shares: weakref.WeakKeyDictionary[Engine, dict[Lane, _Share]] = weakref.WeakKeyDictionary()
 
 
@@ -58,15 +55,14 @@ def share_cores(contexts: Sequence[Context], owner: object) -> None:
     whole = openmp.team().threads()
     engine = current_engine()
     share = _Share(max(1, whole // len(lanes)))
-    with _lock:
-        shares = _shares.setdefault(engine, {})
-        if len(lanes) == 1:
-            lanes.intersection_update(shares)
-        for lane in lanes:
-            previous = shares.get(lane)
-            shares[lane] = share
-            if previous is None or previous.threads != share.threads:
-                _push_resize(engine, lane, share.threads)
+    shares = _shares.setdefault(engine, {})
+    if len(lanes) == 1:
+        lanes.intersection_update(shares)
+    for lane in lanes:
+        previous = shares.get(lane)
+        shares[lane] = share
+        if previous is None or previous.threads != share.threads:
+            _push_resize(engine, lane, shares, whole)
     if lanes and share.threads != whole:
         end = weakref.finalize(owner, _end_soon, weakref.ref(engine), share, whole)
         end.atexit = False
@@ -83,19 +79,21 @@ def _end(engine: weakref.ref[Engine], share: _Share, whole: int) -> None:
     found = engine()
     if found is None:
         return
-    with _lock, contextlib.suppress(OperatorError):  # it was shut down
-        shares = _shares.get(found, {})
-        for lane in [lane for lane, held in shares.items() if held is share]:
-            del shares[lane]
-            _push_resize(found, lane, whole)
+    shares = _shares.get(found, {})
+    with contextlib.suppress(OperatorError):  # it was shut down
+        for lane in [lane for lane, held in tuple(shares.items()) if held is share]:
+            if shares.get(lane) is share:  # a step, up to the call
+                shares.pop(lane)
+                _push_resize(found, lane, shares, whole)
 
 
-def _push_resize(engine: Engine, lane: Lane, threads: int) -> None:
-    resize = partial(_resize, threads, threading.get_ident())
+def _push_resize(engine: Engine, lane: Lane, shares: dict[Lane, _Share], whole: int) -> None:
+    resize = partial(_resize, shares, lane, whole, threading.get_ident())
     engine.push(resize, [], [], lane, 0, "share_cores")
 
 
-def _resize(threads: int, caller: int) -> None:
+def _resize(shares: dict[Lane, _Share], lane: Lane, whole: int, caller: int) -> None:
     """Set the team of a worker; an engine without workers runs this in the caller, which keeps."""
+    share = shares.get(lane)
     if threading.get_ident() != caller:
-        openmp.team().set_threads(threads)
+        openmp.team().set_threads(whole if share is None else share.threads)

@@ -4,7 +4,6 @@ One process drives all GPUs. Each has a stream for its part: that waits for the 
 ordered before the sum, and what comes after the sum waits for all of them.
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType
@@ -13,6 +12,7 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import DeviceError
+from gluonish.core.turn import Turn
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.health import Mark
@@ -85,7 +85,7 @@ class NCCLReduction:
     def __init__(self, nccl: Any) -> None:
         self._nccl = nccl
         self._teams: dict[tuple[int, ...], _Team] = {}
-        self._lock = threading.Lock()  # guards the making of teams, and one launch at a time
+        self._turn = Turn()  # to launch, as several threads of one process should not at once
 
     def takes(self, values: Sequence[NDArray], context: Context) -> bool:
         """Whether arrays are dense, of a dtype of NCCL's, and on one GPU each."""
@@ -135,10 +135,10 @@ class NCCLReduction:
         current = cupy.cuda.get_current_stream()
         ready = cupy.cuda.Event(disable_timing=True)
         ready.record(current)
-        with self._lock:
+        with self._turn:
             team = self._teams.get(devices)
             if team is None:
-                team = self._teams[devices] = _Team(nccl, cupy, devices)
+                team = self._teams.setdefault(devices, _Team(nccl, cupy, devices))
             for stream in team.streams:
                 stream.wait_event(Mark(ready, 0))
             nccl.groupStart()

@@ -8,8 +8,10 @@ like that: there the call blocks, and every device needs a thread of its own.
 A round that some device never joins fails, with an error in all that depends on it, after
 `PATIENCE_S` seconds. A thread sees to that, which lives while there are rounds.
 
-Invariants: ``Rendezvous._lock`` guards ``_rounds`` and the members of the rounds in it; a round
-that was taken out belongs to who took it. ``_watch`` guards the rounds under watch and who watches.
+Invariants: there is no lock, as a handler or destructor may come anywhere. ``Rendezvous._rounds``
+is a tuple that is replaced by another, equal or not, in the step in which a member joins or a round
+is taken out; so who finds the one that he has looked at may do what follows from it. A round that
+was taken out belongs to who took it. A thread that watches has its own rounds, from ``_to_watch``.
 """
 
 import heapq
@@ -17,6 +19,7 @@ import itertools
 import threading
 import time
 import weakref
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -32,6 +35,8 @@ __all__ = ["PATIENCE_S", "Member", "Rendezvous", "Round"]
 
 # How long a round waits for its last device.
 PATIENCE_S = 60.0
+# How long the thread that watches waits for another round.
+_LINGER_S = 0.1
 
 
 class Member:
@@ -122,6 +127,11 @@ class Round:
                 ),
             )
 
+    def drop(self) -> None:
+        """End a round that nobody has joined."""
+        if self.promise is not None:
+            self.promise.drop()
+
     def _missing(self) -> OperatorError:
         came = ", ".join(sorted(str(device.context) for device in self.members))
         advice = "" if self.promise else ", each in a thread of its own on the NaiveEngine"
@@ -148,8 +158,7 @@ class Rendezvous:
         self.name = name
         self.key = key
         self.count = count
-        self._lock = threading.RLock()  # making a round allocates, which may run any destructor
-        self._rounds: list[Round] = []
+        self._rounds: tuple[Round, ...] = ()
 
     def join(self, part: NDArray, weight: int, owner: Any = None) -> Round:
         """Bring a device's part; the round's ``total`` is, or will be, the weighted mean.
@@ -162,22 +171,33 @@ class Rendezvous:
         Raises:
             OperatorError: The shape differs, or (where the call blocks) a device did not come.
         """
-        with self._lock:
-            dropped = [r for r in self._rounds if all(m.is_gone() for m in r.members.values())]
-            self._rounds = [r for r in self._rounds if r not in dropped]
-            found = next((r for r in self._rounds if part._device not in r.members), None)
+        device, member, made = part._device, Member(part, weight, owner), None
+        while True:
+            seen = self._rounds
+            dropped = [r for r in seen if all(m.is_gone() for m in tuple(r.members.values()))]
+            kept = [r for r in seen if r not in dropped]
+            found = next((r for r in kept if device not in r.members), None)
             if found is not None and found.total._spec != part._spec:
                 raise OperatorError(
                     f"{self.name}: expected statistics {found.total._spec} as on the other devices "
                     f"({self.key}), got {part._spec}"
                 )
-            entered = found or Round(self, part)
-            entered.members[part._device] = Member(part, weight, owner)
-            full = len(entered.members) == self.count
-            if full:
-                self._rounds = [r for r in self._rounds if r is not entered]
-            elif found is None:
-                self._rounds.append(entered)
+            if found is None and made is None:
+                made = Round(self, part)
+            entered = found or made
+            assert entered is not None
+            members = entered.members
+            full = len(members) + 1 == self.count
+            later = [r for r in kept if r is not entered] if full else kept
+            if found is None and not full:
+                later.append(entered)
+            changed = tuple(later)
+            if self._rounds is seen:  # a step
+                self._rounds = changed
+                members[device] = member
+                break
+        if made is not None and made is not entered:
+            made.drop()  # another's came before it
         for one in dropped:
             if one.promise is not None:
                 one.promise.fail(self.name, one._missing())
@@ -190,15 +210,16 @@ class Rendezvous:
 
     def leave(self, one: Round) -> bool:
         """Take a round out that is not complete; whether it was there."""
-        with self._lock:
-            kept = [r for r in self._rounds if r is not one]
-            was_there = len(kept) < len(self._rounds)
-            self._rounds = kept
-        return was_there
+        while True:
+            seen = self._rounds
+            kept = tuple(r for r in seen if r is not one)
+            if self._rounds is seen:  # a step
+                self._rounds = kept
+                return len(kept) < len(seen)
 
 
-_watch = threading.Condition()
-_watched: list[tuple[float, int, Round]] = []  # a heap: deadline, number, round
+_Watched = tuple[float, int, Round]  # deadline, number, round
+_to_watch: "SimpleQueue[_Watched]" = SimpleQueue()
 _numbers = itertools.count()
 _watcher: threading.Thread | None = None
 
@@ -206,33 +227,32 @@ _watcher: threading.Thread | None = None
 def _watch_over(one: Round) -> None:
     """Have a round given up if it is not over in time."""
     global _watcher
-    with _watch:
-        while _watched and _watched[0][2].is_over():
-            heapq.heappop(_watched)
-        heapq.heappush(_watched, (time.monotonic() + PATIENCE_S, next(_numbers), one))
-        if _watcher is None or not _watcher.is_alive():
-            _watcher = threading.Thread(target=_keep_watch, name="gluonish rounds", daemon=True)
-            _watcher.start()
-        elif _watched[0][2] is one:
-            _watch.notify()
+    _to_watch.put((time.monotonic() + PATIENCE_S, next(_numbers), one))
+    if _watcher is None or not _watcher.is_alive():  # two that watch at once do no harm
+        thread = threading.Thread(target=_keep_watch, name="gluonish rounds", daemon=True)
+        thread.start()
+        _watcher = thread
 
 
 def _keep_watch() -> None:
     """Wait for the next deadline, again and again, until there is none."""
     global _watcher
+    watched: list[_Watched] = []  # a heap
     while True:
-        with _watch:
-            while _watched and _watched[0][2].is_over():
-                heapq.heappop(_watched)
-            if not _watched:
-                _watcher = None
+        while watched and watched[0][2].is_over():
+            heapq.heappop(watched)
+        left_s = watched[0][0] - time.monotonic() if watched else _LINGER_S
+        try:
+            heapq.heappush(watched, _to_watch.get(timeout=max(0.0, left_s)))
+            continue
+        except Empty:
+            pass
+        if not watched:
+            _watcher = None  # who comes from here on starts another
+            if _to_watch.empty():
                 return
-            left_s = _watched[0][0] - time.monotonic()
-            if left_s > 0:
-                _watch.wait(left_s)
-                continue
-            one = heapq.heappop(_watched)[2]
+            continue
+        one = heapq.heappop(watched)[2]
         one.give_up()
         if not one.is_over():  # its data are still being computed
-            with _watch:
-                heapq.heappush(_watched, (time.monotonic() + PATIENCE_S, next(_numbers), one))
+            heapq.heappush(watched, (time.monotonic() + PATIENCE_S, next(_numbers), one))

@@ -5,7 +5,6 @@ is ordinary operators, so that the tape differentiates it. The meeting's own gra
 one of its kind: the mean over all devices of the gradients that the devices bring.
 """
 
-import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -27,7 +26,6 @@ from gluonish.ops.unary import RSQRT
 
 __all__ = ["normalize_together"]
 
-_places_lock = threading.RLock()  # making a place may run any destructor
 _places: dict[tuple[str, str, int], Rendezvous] = {}
 
 
@@ -121,9 +119,8 @@ def _place(what: str, attrs: Attrs) -> Rendezvous:
     key = (what, attrs["key"], attrs["ndev"])
     found = _places.get(key)
     if found is None:
-        with _places_lock:
-            made = Rendezvous(SYNC_BATCH_NORM.name, f"key {attrs['key']!r}, {what}", attrs["ndev"])
-            found = _places.setdefault(key, made)
+        made = Rendezvous(SYNC_BATCH_NORM.name, f"key {attrs['key']!r}, {what}", attrs["ndev"])
+        found = _places.setdefault(key, made)
     return found
 
 

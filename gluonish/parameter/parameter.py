@@ -6,7 +6,6 @@ device). The NDArrays stay the same until `cast`, `reset_ctx`, a new ``grad_req`
 `initialize`: everything else writes into them, because executors bind them.
 """
 
-import threading
 import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -18,6 +17,7 @@ from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
+from gluonish.core.turn import Turn
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray, array, zeros
 from gluonish.numpy.array import gluon_array
@@ -42,9 +42,9 @@ tensor_types = (Symbol, NDArray)
 
 _UNIFORM = Uniform()
 
-# Threads that make the first call of one network together must get one and the same array.
-# An initializer may use parameters itself, so the thread that holds it may take it again.
-_FINISHING = threading.RLock()
+# Threads that make the first call of one network together get one and the same array, and draw its
+# random numbers once. An initializer may use parameters itself.
+_FINISHING = Turn()
 
 
 class Parameter(ParameterArrays):
@@ -191,18 +191,28 @@ class Parameter(ParameterArrays):
             try:
                 with pause():
                     data = deferred.values(self.name, shape, self._dtype)
-                    self._allocate(data, deferred.contexts)
+                    copies = self._copies(data, deferred.contexts)
+                    held, gradients = self._with_gradients(copies)
             except OutOfMemoryError as error:
                 raise OutOfMemoryError(f"{told(self)}: {error}") from error
-            self._deferred_init = None
+            if self._deferred_init is deferred:  # a step: nobody has finished it meanwhile
+                self._deferred_init = None
+                self._data = held
+                self._grad = gradients
+            Parameter.moves += 1  # afterwards, as in `_hold`
 
-    def _allocate(self, source: NDArray, contexts: Sequence[Context]) -> None:
-        """Become initialized on these devices, with copies of ``source`` in this dtype."""
+    def _copies(self, source: NDArray, contexts: Sequence[Context]) -> dict[Context, NDArray]:
+        """Return copies of ``source`` in this dtype, by device."""
         copies = {
             ctx: gluon_array(zeros(source.shape, ctx, self._dtype, self._stype)) for ctx in contexts
         }
         for copy in copies.values():
             source.copyto(copy)
+        return copies
+
+    def _allocate(self, source: NDArray, contexts: Sequence[Context]) -> None:
+        """Become initialized on these devices, with copies of ``source`` in this dtype."""
+        copies = self._copies(source, contexts)
         self._hold(copies)
         self._init_grad(copies)
 
@@ -214,11 +224,17 @@ class Parameter(ParameterArrays):
 
     def _init_grad(self, data: dict[Context, NDArray]) -> None:
         """Attach zero gradients to the arrays, or with ``grad_req`` null take them off."""
+        held, self._grad = self._with_gradients(data)
+        if held is not data:
+            self._hold(held)
+
+    def _with_gradients(
+        self, data: dict[Context, NDArray]
+    ) -> tuple[dict[Context, NDArray], dict[Context, NDArray] | None]:
+        """Return arrays with zero gradients attached, and those; without for ``grad_req`` null."""
         if self._grad_req == "null":
-            self._grad = None
-            self._hold({ctx: value.detach() for ctx, value in data.items()})
-            return
-        self._grad = attach_gradients(data, self._dtype, self._grad_stype, self._grad_req)
+            return {ctx: value.detach() for ctx, value in data.items()}, None
+        return data, attach_gradients(data, self._dtype, self._grad_stype, self._grad_req)
 
     def _load_init(
         self,

@@ -4,15 +4,14 @@ Terms: a span is what a thread did from one time to another; an interval is the 
 particular, so that intervals may overlap; a count is the value of a counter, a mark an instant. A
 job is what the engine ran (`gluonish.profiler.events`).
 
-Invariants: events are kept only while `Recorder.active`, which is read without the lock. The lock
-guards the events and the totals; nothing is called out to while it is held. The thread that holds
-it may take it again, in a handler or a destructor that works with arrays: numbers are added in
-place, with no call between reading and writing one. A time is in
-nanoseconds of `now`. At most `MOST_EVENTS` are kept, some 500 bytes each; what comes after is
-counted and forgotten, until events are dropped. Totals go on.
+Invariants: events are kept only while `Recorder.active`. There is no lock, as a handler or a
+destructor that works with arrays may come anywhere: numbers are added in place, with no call
+between reading and writing one. A time is in nanoseconds of `now`. About `MOST_EVENTS` are kept at
+most, some 500 bytes each; what comes after is counted and forgotten, until events are dropped.
+Totals go on.
 
-Changes of memory come at any moment, also where the garbage collector runs with the lock held. So
-they only go on a queue, and whoever looks at the events or adds one works it off.
+Changes of memory come at any moment. So they only go on a queue, and whoever looks at the events or
+adds one works it off.
 
 Whoever records further kinds of events calls these methods, and installs its hooks when the
 profiler starts (`gluonish.profiler.state`), so that nothing is spent while it does not run.
@@ -105,7 +104,6 @@ class Recorder:
         "_bytes",
         "_changes",
         "_events",
-        "_lock",
         "_told",
         "_totals",
         "active",
@@ -118,7 +116,6 @@ class Recorder:
         self.keeps_totals = False
         self.dropped = 0
         self._told = False  # whether the log says that it is full
-        self._lock = threading.RLock()
         self._events: list[TraceEvent | Job] = []
         self._totals: dict[Key, list[int]] = {}  # count, sum, least, most, whether of times
         self._changes: deque[_Change] = deque()
@@ -144,12 +141,11 @@ class Recorder:
         """Keep what the engine ran."""
         if not self.active:
             return
-        with self._lock:
-            self._add(job)
-            if self.keeps_totals:
-                self._total(job.category, job.name, job.stop_ns - job.start_ns, True)
-                for step in job.steps or ():
-                    self._total("operator", step.name, step.stop_ns - step.start_ns, True)
+        self._add(job)
+        if self.keeps_totals:
+            self._total(job.category, job.name, job.stop_ns - job.start_ns, True)
+            for step in job.steps or ():
+                self._total("operator", step.name, step.stop_ns - step.start_ns, True)
         self._tell_if_full()
 
     def memory(self, device: str, nbytes: int, owner: str = "") -> None:
@@ -164,14 +160,12 @@ class Recorder:
         """
         self._changes.append(_Change(now(), _thread.row, device, nbytes, self.active, owner))
         if nbytes > 0 and len(self._changes) > _MOST_CHANGES:
-            with self._lock:
-                self._work_off()
+            self._work_off()
 
     def forget_memory(self) -> None:
         """Count the bytes that live from none."""
-        with self._lock:
-            self._work_off()
-            self._bytes = {}
+        self._work_off()
+        self._bytes = {}
 
     def _keep(
         self,
@@ -186,15 +180,14 @@ class Recorder:
         if not self.active:
             return
         event = TraceEvent(kind, category, name, start_ns, duration_ns, _thread.row, value, scope)
-        with self._lock:
-            self._add(event)
-            if self.keeps_totals and kind != "mark":
-                is_time = kind != "count"
-                self._total(category, name, duration_ns if is_time else value, is_time)
+        self._add(event)
+        if self.keeps_totals and kind != "mark":
+            is_time = kind != "count"
+            self._total(category, name, duration_ns if is_time else value, is_time)
         self._tell_if_full()
 
     def _add(self, event: TraceEvent | Job) -> None:
-        """Keep an event if there is room; the lock is held."""
+        """Keep an event if there is room."""
         self._work_off()
         self._append(event)
 
@@ -205,7 +198,7 @@ class Recorder:
             self.dropped += 1
 
     def _tell_if_full(self) -> None:
-        """Say once that events are dropped; the lock is not held."""
+        """Say once that events are dropped."""
         if self.dropped and not self._told:
             self._told = True
             _LOG.warning(
@@ -215,7 +208,7 @@ class Recorder:
             )
 
     def _work_off(self) -> None:
-        """Make counts of the changes of memory; the lock is held."""
+        """Make counts of the changes of memory."""
         while True:
             try:  # a loop turns where others may come: no look before it is taken out
                 time_ns, row, device, nbytes, kept, owner = self._changes.popleft()
@@ -244,9 +237,8 @@ class Recorder:
 
     def events(self) -> list[TraceEvent | Job]:
         """Return what was kept so far, in the order in which it ended."""
-        with self._lock:
-            self._work_off()
-            return list(self._events)
+        self._work_off()
+        return list(self._events)
 
     def jobs(self) -> list[Job]:
         """Return what the engine ran so far, in the order of its pushes."""
@@ -261,18 +253,17 @@ class Recorder:
             first: The first of them; nothing is done if others come first by now, because who
                 wrote between forgot them. None for whatever is first.
         """
-        with self._lock:
-            if first is not None and not (self._events and self._events[0] is first):
-                return
-            del self._events[:count]
-            self.dropped = 0
-            self._told = False
+        whole = slice(0, count)
+        if first is not None and not (self._events and self._events[0] is first):
+            return
+        del self._events[whole]  # a step, with the line above
+        self.dropped = 0
+        self._told = False
 
     def event_count(self) -> int:
         """Return how many events are kept."""
-        with self._lock:
-            self._work_off()
-            return len(self._events)
+        self._work_off()
+        return len(self._events)
 
     def totals(self, *, clear: bool = False) -> Mapping[Key, Totals]:
         """Return the totals by category and name.
@@ -280,11 +271,10 @@ class Recorder:
         Args:
             clear: Whether to begin anew.
         """
-        with self._lock:
-            self._work_off()
-            kept = self._totals
-            if clear:
-                self._totals = {}
+        self._work_off()
+        kept = self._totals
+        if clear:
+            self._totals = {}
         return {
             key: Totals(count, total, least, most, bool(is_time))
             for key, (count, total, least, most, is_time) in tuple(kept.items())
@@ -292,16 +282,14 @@ class Recorder:
 
     def clear(self) -> None:
         """Forget events and totals."""
-        with self._lock:
-            self._work_off()
-            self._events = []
-            self._totals = {}
-            self.dropped = 0
-            self._told = False
+        self._work_off()
+        self._events = []
+        self._totals = {}
+        self.dropped = 0
+        self._told = False
 
     def forget(self) -> None:
-        """Begin anew, inactive; for a forked process, in which no other thread holds the lock."""
-        self._lock = threading.RLock()
+        """Begin anew, inactive; for a forked process."""
         self.active = False
         self._changes = deque()
         self._bytes = {}

@@ -1,7 +1,8 @@
 """Starting and stopping the profiler, and getting at what it recorded.
 
-Invariants: `_lock` guards the options and whether the profiler runs; hooks are installed while it
-runs, and only then. Files are written under `_file_lock`, one at a time, and never under `_lock`.
+Invariants: hooks are installed while the profiler runs, and only then, once ``_made`` has come to
+``_changes``: a handler of signals may start, stop or dump, too, in the middle of that. So what is
+wanted is noted in one step, and whoever is about to make it so goes on until nothing is left.
 """
 
 import ctypes
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.turn import Turn
 from gluonish.profiler.api_calls import observe_calls
 from gluonish.profiler.blocks import observe_blocks
 from gluonish.profiler.graphs import observe_steps, observe_updates
@@ -82,12 +84,14 @@ class _Writer(threading.Thread):
         self.join(_STOP_WAIT_S)
 
 
-# A handler of signals may dump or stop, too, in the middle of what these guard: the state, and the
-# file, which is written as a whole under another name first.
-_lock = threading.RLock()
-_file_lock = threading.RLock()
+_turn = Turn()
+_file_turn = Turn()  # the file is written as a whole under another name first
 _options = Options()
 _running = False
+_changes = 0  # how often something else was wanted
+_made = 0  # how many of these changes are made
+_tries = 0  # how often somebody began to make them
+_making: list[int] = []  # the threads that are inside of `_make_so`
 _unhook: list[Callable[[], None]] = []
 _writer: _Writer | None = None
 _finished = False  # whether a trace was ever ended by `dump`
@@ -123,18 +127,11 @@ def set_config(**kwargs: Any) -> None:
         ArgumentError: An argument is unknown, or has a wrong value.
         NotSupportedError: ``profile_process`` is ``"server"``.
     """
-    global _options
+    global _options, _changes
     options = read_options(kwargs)
-    writer = None
-    with _lock:
-        _options = options
-        if _running:  # with the new ones from here on, and paused if it is
-            active = recorder.active
-            writer = _end()
-            _begin()
-            recorder.active = active
-    if writer is not None:
-        writer.stop()
+    _options = options  # a step
+    _changes += _running
+    _make_so(_running and not recorder.active)
 
 
 def set_state(state: str = "stop", profile_process: str = "worker") -> None:
@@ -150,25 +147,61 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
         ArgumentError: There is no such state or process.
         NotSupportedError: ``profile_process`` is ``"server"``.
     """
-    global _running
+    global _running, _changes
     if state not in _STATES:
         raise ArgumentError(f"set_state: expected 'run' or 'stop', got {state!r}")
     check_process("set_state", profile_process)
     wanted = _STATES[state]
-    with _lock:
-        if wanted == _running:
-            return
-        _running = wanted
-        writer = None if wanted else _end()
-        if wanted:
-            _begin()
-    if writer is not None:
-        writer.stop()
+    if wanted == _running:  # a step
+        return
+    _running = wanted
+    _changes += 1
+    if _make_so():
         _write(finished=False)
 
 
+def _make_so(paused: bool = False) -> bool:
+    """Start and stop as is wanted, until that is so.
+
+    Args:
+        paused: Whether to record nothing at first.
+
+    Returns:
+        Whether a thread that wrote the trace was stopped, and all is stopped.
+    """
+    global _made, _tries
+    writers: list[_Writer] = []
+    with _turn:
+        me = threading.get_ident()
+        if me in _making:  # what this thread is in the middle of goes on with it
+            return False
+        _making.append(me)
+        try:
+            while True:
+                if _made == _changes:  # a step, up to the call
+                    _making.remove(me)
+                    break
+                target = _changes
+                _tries += 1
+                mine = _tries
+                writer = _end()
+                if writer is not None:
+                    writers.append(writer)
+                if _running:
+                    _begin()
+                    recorder.active = not paused
+                if _tries == mine:  # a step: nobody else was at it meanwhile
+                    _made = target
+        finally:
+            if me in _making:
+                _making.remove(me)
+    for writer in writers:
+        writer.stop()
+    return bool(writers) and not _running
+
+
 def _begin() -> None:
-    """Install hooks, and record from here on; the lock is held."""
+    """Install hooks, and record from here on."""
     global _writer
     _take_off()
     options = _options
@@ -192,7 +225,7 @@ def _begin() -> None:
 
 
 def _end() -> _Writer | None:
-    """Take hooks off, and return what is to be stopped without the lock, which is held."""
+    """Take hooks off, and return what is to be stopped."""
     global _writer
     recorder.active = False
     _take_off()
@@ -201,7 +234,9 @@ def _end() -> _Writer | None:
 
 
 def _take_off() -> None:
-    while _unhook:
+    while True:
+        if not _unhook:  # a step, up to the call
+            return
         _unhook.pop()()
 
 
@@ -249,8 +284,7 @@ def resume(profile_process: str = "worker") -> None:
         profile_process: As of `set_state`.
     """
     check_process("resume", profile_process)
-    with _lock:
-        recorder.active = _running
+    recorder.active = _running
 
 
 def was_finished() -> bool:
@@ -275,7 +309,7 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
 
 def _write(*, finished: bool) -> None:
     global _finished
-    with _file_lock:
+    with _file_turn:
         events = recorder.events()
         write_trace(_options.filename, events, recorder.dropped)
         if finished:
@@ -289,9 +323,11 @@ def _start_clean() -> None:
     Hooks stay until the next start, and record nothing: taking them off needs locks that a thread
     of the parent may have held.
     """
-    global _lock, _file_lock, _running, _writer, _finished
-    _lock, _file_lock = threading.RLock(), threading.RLock()
+    global _turn, _file_turn, _running, _made, _writer, _finished
+    _turn, _file_turn = Turn(), Turn()
     _running, _writer, _finished = False, None, False
+    _made = _changes
+    _making.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,12 +1,13 @@
 """MXIndexedRecordIO: a file of records with keys, read in any order."""
 
 import os
-import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError, OutOfBoundsError
+from gluonish.recordio.framing import read_record
 from gluonish.recordio.index_file import check_key, index_line, make_key, read_index
+from gluonish.recordio.positioned import Cursor
 from gluonish.recordio.record_file import MXRecordIO, close_own, open_to_write
 
 __all__ = ["MXIndexedRecordIO"]
@@ -48,7 +49,6 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys: list[Any] = []
         self.key_type = key_type
         self.fidx: BinaryIO | None = None
-        self._lock = threading.Lock()
         super().__init__(uri, flag)
 
     def open(self) -> None:
@@ -124,12 +124,13 @@ class MXIndexedRecordIO(MXRecordIO):
             FileFormatError: The index names a byte where no record begins, or the file is damaged.
             GluonishError: The files are open for writing, or closed.
         """
-        with self._lock:
-            self.seek(idx)
-            try:
-                record = self.read()
-            except FileFormatError as error:
-                raise FileFormatError(f"{error}; key {idx!r:.80} of {self.idx_path}") from error
+        file = self._open_for("seek")
+        cursor = Cursor(file, self._offset(idx))
+        try:
+            record = read_record(cursor, self.uri)
+        except FileFormatError as error:
+            raise FileFormatError(f"{error}; key {idx!r:.80} of {self.idx_path}") from error
+        file.seek(cursor.tell())  # where `read` goes on
         if record is None:
             raise FileFormatError(
                 f"{type(self).__name__}: expected a record at byte {self.idx[idx]} of {self.uri}, "
@@ -157,15 +158,6 @@ class MXIndexedRecordIO(MXRecordIO):
         assert self.fidx is not None  # open whenever the records are
         self.fidx.write(index_line(key, offset))
         self._add(key, offset)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        del state["_lock"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._lock = threading.Lock()
-        super().__setstate__(state)
 
 
 class _UnknownKeyError(OutOfBoundsError, KeyError):

@@ -1,9 +1,8 @@
 """Records by their place in the file: found without an index, and read from any thread."""
 
 import os
-import threading
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from gluonish.recordio.framing import (
     part_of,
     read_record,
 )
+from gluonish.recordio.positioned import Cursor, read_at
 from gluonish.recordio.record_buffer import RecordBuffer
 
 __all__ = ["Damage", "RecordFile", "RecordTable", "scan", "survey"]
@@ -28,7 +28,6 @@ _CHUNK_NBYTES = 1 << 20
 _WINDOW_NBYTES = 1 << 16
 _SMALL_NBYTES = 1 << 12
 # Windows has none.
-_PREAD: Callable[[int, int, int], bytes] | None = getattr(os, "pread", None)
 
 Int64Array = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -81,7 +80,6 @@ class RecordFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = local_path(path, "RecordFile")
-        self._lock = threading.Lock()  # where the system cannot read at a position
         self._file = open_to_read(self.path, "RecordFile")
 
     def __enter__(self) -> "RecordFile":
@@ -109,7 +107,7 @@ class RecordFile:
             FileFormatError: No record begins there, or it is cut off.
             GluonishError: The file is closed.
         """
-        record = read_record(_Cursor(self, offset), self.path)
+        record = read_record(self._cursor(offset), self.path)
         if record is None:
             raise FileFormatError(
                 f"RecordFile: expected a record at byte {offset} of {self.path}, got the end of "
@@ -150,7 +148,7 @@ class RecordFile:
         """
         offsets, lengths = array("q"), array("q")
         file_nbytes = self.nbytes
-        read_at = self._read_at
+        read = self._read_at
         window, window_start, length = b"", 0, 0
         start = 0
         while start < file_nbytes:
@@ -159,7 +157,7 @@ class RecordFile:
             if len(head) < HEAD_NBYTES:
                 # Many small records come at once; of large ones only the head.
                 nbytes = _WINDOW_NBYTES if length < _SMALL_NBYTES else HEAD_NBYTES
-                window, window_start = read_at(nbytes, start), start
+                window, window_start = read(nbytes, start), start
                 head = window[:HEAD_NBYTES]
             offsets.append(start)
             # Most records are one part, the 29 bits of whose length are all that is set.
@@ -185,8 +183,8 @@ class RecordFile:
         Raises:
             FileFormatError: No record begins there, or it is cut off.
         """
-        read_at, path = self._read_at, self.path
-        kind, length = part_of(read_at(HEAD_NBYTES, start), path, start, start)
+        read, path = self._read_at, self.path
+        kind, length = part_of(read(HEAD_NBYTES, start), path, start, start)
         end = check_part_fits(path, start, length, file_nbytes)
         if kind == WHOLE:
             return length, end
@@ -195,7 +193,7 @@ class RecordFile:
                 if end in dead_ends:
                     raise FileFormatError(f"RecordFile: expected an end of {start} in {path}")
                 dead_ends.add(end)
-            kind, piece = part_of(read_at(HEAD_NBYTES, end), path, end, start)
+            kind, piece = part_of(read(HEAD_NBYTES, end), path, end, start)
             end = check_part_fits(path, end, piece, file_nbytes)
             length += len(MARK_BYTES) + piece
         return length, end
@@ -205,34 +203,13 @@ class RecordFile:
             raise GluonishError(f"RecordFile: expected an open file, got {self.path}, closed")
         return self._file.fileno()
 
+    def _cursor(self, position: int) -> Cursor:
+        self._descriptor()
+        return Cursor(self._file, position)
+
     def _read_at(self, size: int, offset: int) -> bytes:
-        descriptor = self._descriptor()
-        if _PREAD is not None:
-            return _PREAD(descriptor, size, offset)
-        with self._lock:
-            self._file.seek(offset)
-            return self._file.read(size)
-
-
-class _Cursor:
-    """A position in a `RecordFile`, of one reader."""
-
-    __slots__ = ("_file", "_position")
-
-    def __init__(self, file: RecordFile, position: int) -> None:
-        self._file = file
-        self._position = position
-
-    def read(self, size: int, /) -> bytes:
-        found = self._file._read_at(size, self._position)
-        self._position += len(found)
-        return found
-
-    def tell(self) -> int:
-        return self._position
-
-    def fileno(self) -> int:
-        return self._file._descriptor()
+        self._descriptor()
+        return read_at(self._file, size, offset)
 
 
 def scan(path: str | os.PathLike[str]) -> RecordTable:

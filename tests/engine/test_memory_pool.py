@@ -191,11 +191,3 @@ def test_threads_never_get_a_block_that_another_has() -> None:
     assert doubled == []
     assert pool.statistics().used == 0
     assert pool.statistics().allocations <= 12
-
-
-def test_block_may_come_back_while_the_same_thread_holds_the_pools_lock() -> None:
-    pool = MemoryPool(Driver(1 << 20), linear_sizes(PAGE, 1 << 10))
-    block = pool.take(10)
-    with pool._lock:  # as when the garbage collector runs inside `take`
-        pool.give(block)
-    assert pool.statistics().used == 0

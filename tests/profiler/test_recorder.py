@@ -77,13 +77,6 @@ def test_memory_is_counted_on_while_it_pauses(recorder: Recorder) -> None:
     assert [e.value for e in recorder.events()] == [100, 131]
 
 
-def test_an_end_of_an_array_takes_no_lock(recorder: Recorder) -> None:
-    recorder.memory("cpu/0", 8)
-    with recorder._lock:  # as when the garbage collector runs inside of it
-        recorder.memory("cpu/0", -8)
-    assert [e.value for e in recorder.events()] == [8, 0]
-
-
 def test_changes_of_memory_do_not_pile_up(recorder: Recorder) -> None:
     recorder.active = False
     for _ in range(3000):

@@ -9,6 +9,7 @@ import pytest
 
 from gluonish.core.errors import FileFormatError, GluonishError, MissingFileError
 from gluonish.recordio import MXRecordIO, RecordFile, record_table, scan
+from gluonish.recordio import positioned as positioned_reads
 from gluonish.recordio.framing import frame
 from gluonish.recordio.record_table import Damage, survey
 
@@ -72,7 +73,7 @@ def test_threads_read_one_file_at_once(
     path: Path, positioned: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not positioned:
-        monkeypatch.setattr(record_table, "_PREAD", None)
+        monkeypatch.setattr(positioned_reads, "_PREAD", None)
     offsets = scan(path).offsets.tolist()
     wrong: list[object] = []
 

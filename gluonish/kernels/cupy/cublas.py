@@ -12,7 +12,6 @@ child, in which CUDA cannot work, never meets its parent's handles.
 
 import ctypes
 import os
-import threading
 import weakref
 from collections.abc import Callable
 from functools import lru_cache
@@ -99,6 +98,8 @@ def _scalar(value: float, double: bool) -> Any:
 class Handle:
     """cuBLAS on one stream of one device; made while both are current.
 
+    Several threads may use it at once, as cuBLAS allows while nobody changes what is set here.
+
     Args:
         call: Calls a function of the library by its name.
         xp: CuPy.
@@ -106,11 +107,10 @@ class Handle:
         stream: Address of the stream.
     """
 
-    __slots__ = ("_call", "_lock", "_raw", "_workspace")
+    __slots__ = ("_call", "_raw", "_workspace")
 
     def __init__(self, call: Callable[..., None], xp: Any, device: int, stream: int) -> None:
         self._call = call
-        self._lock = threading.RLock()  # guards single calls
         self._raw = ctypes.c_void_p()
         hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
         nbytes = _WORKSPACE_NBYTES[hopper]
@@ -158,15 +158,14 @@ class Handle:
                 f"{a.lead}, {b.lead} and {c.lead} elements wide, {count} times; split the arrays"
             )
         alpha, beta = factors
-        with self._lock:
-            self._call(
-                "cublasGemmStridedBatchedEx",
-                *(self._raw, a.operation, b.operation, *size, _scalar(alpha, double)),
-                *(a.address, a.kind, a.lead, a.stride),
-                *(b.address, b.kind, b.lead, b.stride, _scalar(beta, double)),
-                *(c.address, c.kind, c.lead, c.stride),
-                *(count, compute, _DEFAULT_ALGORITHM),
-            )
+        self._call(
+            "cublasGemmStridedBatchedEx",
+            *(self._raw, a.operation, b.operation, *size, _scalar(alpha, double)),
+            *(a.address, a.kind, a.lead, a.stride),
+            *(b.address, b.kind, b.lead, b.stride, _scalar(beta, double)),
+            *(c.address, c.kind, c.lead, c.stride),
+            *(count, compute, _DEFAULT_ALGORITHM),
+        )
 
 
 class CuBLAS:

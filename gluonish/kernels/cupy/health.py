@@ -9,7 +9,6 @@ The message is made once, where the failure is first seen; whoever uses the devi
 it again, without another call of CUDA.
 """
 
-import threading
 from collections import deque
 from collections.abc import Iterator
 from types import ModuleType
@@ -78,13 +77,12 @@ class Health:
         trails: One for each of the device's streams.
     """
 
-    __slots__ = ("_context", "_errors", "_lock", "lost", "trails")
+    __slots__ = ("_context", "_errors", "lost", "trails")
 
     def __init__(self, context: Context, cupy: ModuleType) -> None:
         cuda = cupy.cuda
         self._context = context
         self._errors: Any = (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError)
-        self._lock = threading.RLock()
         self.lost = ""
         self.trails: list[Trail] = []
 
@@ -107,9 +105,9 @@ class Health:
         while cause is not None:
             status = getattr(cause, "status", 0) if isinstance(cause, self._errors) else 0
             if status in _FATAL:
-                with self._lock:
-                    if not self.lost:
-                        self.lost = self._message(cause)
+                if not self.lost:
+                    message = self._message(cause)
+                    self.lost = self.lost or message
                 return DeviceError(self.lost)
             cause = cause.__cause__
         return error

@@ -6,13 +6,12 @@ set aside, an event is recorded on ``compute`` at the next upload, and once that
 block is free for uploads. A program that runs far ahead of its GPU would collect batches without
 end, on both sides: where more than four groups of blocks are set aside, it waits for the oldest.
 
-Invariants: a destructor only appends to ``_returned``, whatever its thread was doing. The rest is
-done under ``_lock``, which a thread may take again (letting a block go runs destructors, and those
-of a program may make arrays); who finds it taken need not wait, as the next upload will do it.
+Invariants: a destructor only appends to ``_returned``, whatever its thread was doing. The rest may
+be done by several at once, as letting a block go runs destructors, and those of a program may make
+arrays: each block, and each group, is taken out by one of them.
 """
 
 import contextlib
-import threading
 from collections import deque
 from typing import Any
 
@@ -32,12 +31,11 @@ class Recycler:
         ahead: The stream that will fill them again.
     """
 
-    __slots__ = ("_ahead", "_compute", "_lock", "_returned", "_waiting")
+    __slots__ = ("_ahead", "_compute", "_returned", "_waiting")
 
     def __init__(self, compute: DeviceStream, ahead: DeviceStream) -> None:
         self._compute = compute
         self._ahead = ahead
-        self._lock = threading.RLock()
         self._returned: deque[Any] = deque()
         self._waiting: deque[tuple[Mark, list[Any]]] = deque()
 
@@ -51,12 +49,8 @@ class Recycler:
         Raises:
             DeviceError: The device is lost.
         """
-        if self._lock.acquire(blocking=False):
-            try:
-                self._let_go(_MOST_WAITING)
-                self._ahead.release()
-            finally:
-                self._lock.release()
+        self._let_go(_MOST_WAITING)
+        self._ahead.release()
 
     def clear(self) -> None:
         """Let everything go that was given back by now, waiting for the kernels that use it.
@@ -64,12 +58,14 @@ class Recycler:
         Raises:
             DeviceError: The device is lost.
         """
-        with self._lock:
-            self._let_go(0)
+        self._let_go(0)
 
     def _let_go(self, most: int) -> None:
         """Let go what is done, and wait for the oldest groups until no more than ``most`` wait."""
-        returned = [self._returned.popleft() for _ in range(len(self._returned))]
+        returned: list[Any] = []
+        with contextlib.suppress(IndexError):
+            while True:
+                returned.append(self._returned.popleft())
         if returned:
             self._waiting.append((self._compute.record(), returned))
         for group in tuple(self._waiting):

@@ -4,15 +4,13 @@ CuPy gives a freed block to the next array at once, whatever streams still use i
 array on another stream than that of its allocation, or host memory on any stream, therefore hands
 it to `DeviceStream.keep`.
 
-Invariant: ``_lock`` guards ``_kept``, whose marks are in the order of the stream. Asking whether
-an event is done does not block and is the only call made with the lock held. The thread that holds
-it may take it again, in a handler or a destructor: an entry goes if it is still the one asked for.
+Invariant: the marks of ``_kept`` are in the order of the stream, but for those of threads that
+launch on it at once. There is no lock: an entry goes if it is still the one asked for.
 
 What the engine is given as an event is a `Mark`. On a device that is lost every method raises at
 once, and what was kept is let go.
 """
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from types import ModuleType
@@ -48,7 +46,6 @@ class DeviceStream:
         "_health",
         "_keeps",
         "_kept",
-        "_lock",
         "_trail",
         "beside",
         "raw",
@@ -71,7 +68,6 @@ class DeviceStream:
         self._after = after
         self._trail = Trail()
         health.trails.append(self._trail)
-        self._lock = threading.RLock()
         self._kept: deque[tuple[Mark, tuple[Any, ...]]] = deque()
         with device:
             self.raw = cupy.cuda.Stream(non_blocking=True)
@@ -165,9 +161,8 @@ class DeviceStream:
     def keep(self, *used: Any) -> None:
         """Hold references until everything launched so far is done."""
         mark = self.record()
-        with self._lock:
-            self._drop_done()
-            self._kept.append((mark, used))
+        self.release()
+        self._kept.append((mark, used))
 
     def note(self, name: str) -> None:
         """Name an operator of those that a launch consists of, before its kernels."""
@@ -175,10 +170,6 @@ class DeviceStream:
 
     def release(self) -> None:
         """Drop the references whose work is done."""
-        with self._lock:
-            self._drop_done()
-
-    def _drop_done(self) -> None:
         kept = self._kept
         while True:
             try:  # a loop turns where others may come: no look before it is read
@@ -187,7 +178,7 @@ class DeviceStream:
                 return
             if not self.event_done(first[0]):
                 return
-            if kept and kept[0] is first:
+            if kept and kept[0] is first:  # a step, up to the call
                 kept.popleft()
 
     def _raise(self, error: Exception) -> NoReturn:

@@ -44,15 +44,15 @@ In a kernel called with a row an extent step, say in ``grain`` how many rows are
 """
 
 import hashlib
-import os
-import threading
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from gluonish.core.aside import aside
 from gluonish.core.config import changes
+from gluonish.core.turn import Turn
 from gluonish.kernels.numba import disk_cache, machine_code, openmp
 from gluonish.kernels.numba.frontend import KernelError, Lowered, lower
 from gluonish.kernels.numba.tuning import FACTOR, Timing, fixed_border, is_tuned
@@ -174,19 +174,7 @@ _Key = tuple[str, ...]  # source or name, and what LLVM may assume
 _kernels: dict[_Key, CompiledKernel | KernelError] = {}
 
 
-class _State:
-    # Guards compilation, so that nothing is compiled twice, but by a handler or a destructor that
-    # runs in the middle of it and needs the same kernel.
-    lock = threading.RLock()
-
-
-def _renew_lock() -> None:
-    """In a forked child, where the thread that held it may be gone."""
-    _State.lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+_turn = Turn()  # so that nothing is compiled twice without need
 
 
 @cache
@@ -232,13 +220,17 @@ def compile_assembly(name: str, text: Callable[[], str]) -> CompiledKernel:
 def _find(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel:
     kernel = _kernels.get(key)
     if kernel is None:
-        with _State.lock:
-            kernel = _kernels.get(key)
-            if kernel is None:
-                kernel = _kernels[key] = _new_kernel(key, write)
+        kernel = aside(lambda: _make(key, write))
     if isinstance(kernel, KernelError):
         raise kernel
     return kernel
+
+
+def _make(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel | KernelError:
+    """Return the kernel of a key; of several that are made at once the first one counts."""
+    with _turn:
+        kernel = _kernels.get(key)
+        return _kernels.setdefault(key, _new_kernel(key, write)) if kernel is None else kernel
 
 
 def _new_kernel(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel | KernelError:

@@ -5,7 +5,6 @@ C library has; so it can be kept on disk, and loading it takes llvmlite only, no
 """
 
 import ctypes
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count
@@ -195,8 +194,6 @@ class _Loader:
     def __init__(self) -> None:
         from llvmlite import binding
 
-        # Guards the linker; a handler halfway may link another library, under its own number.
-        self._lock = threading.RLock()
         self._numbers = count()
         host()  # initializes LLVM
         self._jit = binding.create_lljit_compiler(_target_machine())
@@ -204,12 +201,11 @@ class _Loader:
     def link(self, data: bytes) -> Code:
         from llvmlite import binding
 
-        with self._lock:
-            number = next(self._numbers)
-            builder = binding.JITLibraryBuilder()
-            builder.add_object_img(data).export_symbol(_ENTRY).add_current_process()
-            library = builder.link(self._jit, f"kernel{number}")
-            return Code(library[_ENTRY], library)
+        number = next(self._numbers)  # libraries are told apart by it, whoever links them at once
+        builder = binding.JITLibraryBuilder()
+        builder.add_object_img(data).export_symbol(_ENTRY).add_current_process()
+        library = builder.link(self._jit, f"kernel{number}")
+        return Code(library[_ENTRY], library)
 
 
 @cache

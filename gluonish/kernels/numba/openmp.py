@@ -7,7 +7,6 @@ runs everything in the calling thread.
 import ctypes
 import math
 import os
-import threading
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -73,19 +72,16 @@ def _ignore(_count: int) -> None:
 
 class _State:
     team: Team | None = None
-    lock = threading.RLock()  # guards the first load; who comes halfway loads the same library
 
 
 def team() -> Team:
     """The process's team; loads libgomp at the first call, unless oneDNN has."""
     found = _State.team
     if found is None:
-        with _State.lock:
-            found = _State.team
-            if found is None:
-                found = _State.team = Team(_libgomp())
-                if hasattr(os, "register_at_fork"):
-                    os.register_at_fork(after_in_child=_forget_threads)
+        made = Team(_libgomp())  # who comes in between loads the same library
+        found = _State.team
+        if found is None:
+            found = _State.team = made
     return found
 
 
@@ -99,5 +95,9 @@ def _libgomp() -> ctypes.PyDLL | None:
 
 
 def _forget_threads() -> None:
-    _State.lock = threading.RLock()
-    _State.team = Team(None)
+    if _State.team is not None:
+        _State.team = Team(None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)

@@ -6,7 +6,6 @@ see specs only; what the library refuses in spite of them, or arrays laid out in
 know, go to the reference kernel, and `refusals` counts them.
 """
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -22,6 +21,7 @@ from gluonish.core.config import (
     LoadEnvironment,
 )
 from gluonish.core.dtype import FLOAT32, UINT8
+from gluonish.core.turn import Turn
 from gluonish.kernels import onednn
 from gluonish.kernels.onednn import (
     register_arithmetic,
@@ -46,9 +46,9 @@ __all__ = ["enabled", "hang", "refusals", "serve"]
 _SPIN_COUNT = "30000"
 
 
-# Guards loading. A handler in the middle of it may ask, too, and loads as well: what is in use is
-# replaced as a whole, and plans keep the library that they were made with.
-_lock = threading.RLock()
+# Who asks in the middle of loading, as a handler may, loads as well: what is in use is replaced as
+# a whole, and plans keep the library that they were made with.
+_turn = Turn()
 _loaded: list[bool] = []
 
 
@@ -57,14 +57,13 @@ def enabled() -> bool:
     if not MXNET_MKLDNN_ENABLED.value:
         return False
     if not _loaded:
-        with _lock:
+        with _turn, LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=_SPIN_COUNT):
             if not _loaded:
-                with LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=_SPIN_COUNT):
-                    found = onednn.load(
-                        MXNET_LIBRARY_PATH.value or None,
-                        cache_capacity=MXNET_MKLDNN_CACHE_NUM.value,
-                        workspaces=MXNET_CPU_TEMP_COPY.value,
-                    )
+                found = onednn.load(
+                    MXNET_LIBRARY_PATH.value or None,
+                    cache_capacity=MXNET_MKLDNN_CACHE_NUM.value,
+                    workspaces=MXNET_CPU_TEMP_COPY.value,
+                )
                 _loaded.append(found.backend is not None)
     return _loaded[0]
 

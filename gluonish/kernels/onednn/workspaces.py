@@ -21,7 +21,7 @@ _devices: list[Device] = []  # those whose operators run here
 
 
 def _count(device: Device) -> None:
-    if device.context.device_type == "cpu":
+    if device.context.device_type == "cpu" and device not in _devices:
         _devices.append(device)
 
 

@@ -267,7 +267,6 @@ def test_a_later_process_loads_the_code_and_not_numba(tmp_path: Path) -> None:
 
 def test_a_forked_child_works_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openmp._State, "team", openmp.team())
-    monkeypatch.setattr(openmp._State, "lock", openmp._State.lock)
     openmp._forget_threads()
     assert openmp.team().parallel == 0
     assert openmp.team().threads() == 1

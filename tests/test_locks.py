@@ -1,0 +1,81 @@
+"""Every lock of the package, with the reason why it hangs nobody.
+
+A signal's handler, or a destructor that the garbage collector runs, comes in the middle of
+anything. If the code around it holds a plain lock, work that needs the lock waits for ever; if it
+holds one that its thread may take again, so does work of another thread that the handler waits for.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import gluonish
+import gluonish_engine
+
+PACKAGES = [Path(one.__file__).parent for one in (gluonish, gluonish_engine)]
+NAMES = {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier"}
+NAMES |= {"allocate_lock", "Turn"}
+
+GATE = "a gate: one thread waits there once, another opens it, and nothing is done in between"
+TURN = "a Turn: nobody waits long for it, and what it spares is right when it is done twice"
+
+# Module and name of what makes it: why nobody hangs there.
+REASONS = {
+    ("gluonish/core/turn.py", "RLock"): "the lock of every Turn, which nobody waits for in vain",
+    ("gluonish/data/dataloader.py", "Turn"): TURN,
+    ("gluonish/data/endings.py", "Event"): GATE,
+    ("gluonish/data/thread_pool.py", "Lock"): GATE,
+    (
+        "gluonish/data/worker_pool.py",
+        "Condition",
+    ): "a handler must not use the very loader it stops",
+    ("gluonish/data/worker_pool.py", "Lock"): "the condition's",
+    ("gluonish/graph/executable.py", "Turn"): TURN,
+    ("gluonish/hybrid_block.py", "Turn"): TURN,
+    ("gluonish/kernels/numba/compiler.py", "Turn"): TURN,
+    ("gluonish/kernels/onednn/register.py", "Turn"): TURN,
+    ("gluonish/kvstore/nccl_reduce.py", "Turn"): TURN,
+    ("gluonish/ndarray/rendezvous.py", "Event"): GATE,
+    ("gluonish/parameter/parameter.py", "Turn"): TURN,
+    ("gluonish/profiler/state.py", "Event"): GATE,
+    ("gluonish/profiler/state.py", "Turn"): TURN,
+    ("gluonish/recordio/positioned.py", "RLock"): "only where the system has no pread: Windows",
+    ("gluonish/testing/variables/threads.py", "Barrier"): "a check, of which each wait is bounded",
+    ("gluonish_engine/idle.py", "Lock"): GATE,
+    ("gluonish_engine/naive.py", "RLock"): "one operator at a time is what NaiveEngine is for",
+    ("gluonish_engine/threaded.py", "Lock"): GATE,
+    ("gluonish_engine/var.py", "Lock"): GATE,
+}
+
+
+def made_in(path: Path) -> set[str]:
+    """Return the names of the locks that a module makes."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            function = node.func
+            name = getattr(function, "attr", None) or getattr(function, "id", None)
+            owner = getattr(getattr(function, "value", None), "attr", "")
+            if name in NAMES and owner != "cuda":  # an event of a GPU is none
+                found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_every_lock_has_a_reason(package: Path) -> None:
+    found = {
+        (path.relative_to(package.parent).as_posix(), name)
+        for path in sorted(package.rglob("*.py"))
+        for name in made_in(path)
+    }
+    listed = {key for key in REASONS if key[0].split("/")[0] == package.name}
+    assert found == listed
+
+
+def test_locks_that_are_made_otherwise_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(
+        "import threading\nfrom threading import Lock\na = Lock()\nb = threading.RLock()"
+    )
+    assert made_in(path) == {"Lock", "RLock"}
