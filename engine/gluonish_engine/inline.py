@@ -53,8 +53,9 @@ class InlineOperators:
                 if not sequence:
                     return False
             else:  # a step
+                sequence = pushes + 1
                 core.quiet = frame
-                core.pushes = sequence = pushes + 1
+                core.pushes = sequence
                 local.running = frame
             for var in writes:
                 var.version += 1
@@ -68,8 +69,13 @@ class InlineOperators:
         except BaseException as error:
             if local.running is not frame:  # it has not begun, or has ended
                 raise
-            orphan = (frame, name, sequence, None if ended else error)
-            core.orphans += ((self._end_orphan, orphan),)
+            try:
+                orphan = (frame, name, sequence, None if ended else error)
+                core.orphans += ((self._end_orphan, orphan),)
+            except MemoryError:
+                core.reserve = None
+                orphan = (frame, name, sequence, None if ended else error)
+                core.orphans += ((self._end_orphan, orphan),)
             local.running = outer
             core.bury()
             if ended or not isinstance(error, Exception):
@@ -91,20 +97,22 @@ class InlineOperators:
             held = Held(frame[0], frame[1]) if core.pending else None
             # A step; nobody has entered since `pushes` was read, so all of it is still free.
             if core.pushes == pushes and core.quiet is None is core.entering:
+                number = pushes + 1
+                pending = core.pending + 1
                 if held is not None:
-                    core.entering = held
-                    core.pushes = held.sequence = pushes + 1
-                    core.pending += 1
                     core.inline[key] = held
+                    core.entering = held
+                    core.pushes = held.sequence = number
+                    core.pending = pending
                     local.running = frame
                     break
                 if not core.pending:
                     core.quiet = frame
-                    core.pushes = pushes + 1
+                    core.pushes = number
                     local.running = frame
-                    return pushes + 1
+                    return number
         core.help(held)
-        return pushes + 1
+        return number
 
     def _end(self, frame: Any, local: Any) -> None:
         """End an operator that ran and is marked."""

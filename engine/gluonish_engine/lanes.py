@@ -101,15 +101,27 @@ class WorkerLane:
             task = self.first
             entry = (-task.priority, task.sequence, task)
             if self.first is task:  # a step, up to the call
-                self.first = task.next
-                if self.first is None:
+                behind = task.next
+                last = self.last
+                ranked = self.ranked
+                self.ranked -= task.priority != 0
+                self.first = behind
+                if behind is None:
                     self.last = None
                 task.next = None
-                self.ranked -= task.priority != 0
-                heapq.heappush(self.heap, entry)
+                try:
+                    heapq.heappush(self.heap, entry)
+                except MemoryError:  # as it was
+                    task.next, self.first, self.last = behind, task, last
+                    self.ranked = ranked
+                    raise
         if self.heap:  # a step, up to the call
             state.task = state.running = self.heap[0][2]
-            heapq.heappop(self.heap)
+            try:
+                heapq.heappop(self.heap)
+            except MemoryError:  # it is still there
+                state.task = state.running = None
+                raise
         elif not self.stopped:
             self.idle += 1
         return state.task  # type: ignore[no-any-return]

@@ -9,6 +9,10 @@ other piece of code, not yet. (So no loop tests its condition in the line of its
 done behind the jump.) `tests/engine/test_interleavings.py` lets something else happen at each of
 these places, and `tests/engine/test_steps.py` reads the compiled code of each step.
 
+Whatever in a step may find no memory comes before anything is changed: a number (above 256 it is
+an object), a place in a list or dict, even one less in a list. Where that is not enough, because
+something has been taken from an iterator, ``reserve`` is let go, and it is tried again.
+
 So a handler or a destructor that works with arrays in the middle of the engine's code meets a
 scheduler that is consistent, with work begun that it can finish by itself; so does another thread.
 Nothing is ever undone: what was begun is brought to its end by whoever comes next (`catch_up`), and
@@ -52,6 +56,7 @@ from gluonish_engine.var import Call, Frame, Held, HostWait, Task, Var
 __all__ = ["Scheduler"]
 
 _FRONT = slice(0, 0)
+_RESERVE_NBYTES = 1 << 16
 
 
 class Scheduler:
@@ -76,6 +81,7 @@ class Scheduler:
         "promises",
         "pushes",
         "quiet",
+        "reserve",
         "revive",
         "stuck",
         "waiters",
@@ -92,6 +98,7 @@ class Scheduler:
     def reset(self, pending: int) -> None:
         """Forget all tasks but the ``pending`` ones of the calling thread; for a fork's child."""
         self.pending = pending
+        self.reserve: bytearray | None = bytearray(_RESERVE_NBYTES)
         self.blocked = self.flushes = self.stuck = 0
         self.entering: Task | None = None
         self.leaving: dict[Task, None] = {}
@@ -126,12 +133,16 @@ class Scheduler:
                 passed = self.pass_bar("push")
             else:
                 # The step began where `entering` was read.
+                lane = call.lane
+                number = self.pushes + 1
+                pending = self.pending + 1
+                flushes = self.flushes + call.flushes
+                if lane is not None:
+                    lane.backlog += 1
                 self.entering = call
-                self.pushes = call.sequence = self.pushes + 1
-                self.pending += 1
-                self.flushes += call.flushes
-                if call.lane is not None:
-                    call.lane.backlog += 1
+                self.pushes = call.sequence = number
+                self.pending = pending
+                self.flushes = flushes
                 break
         self.help(call)
 
@@ -139,21 +150,31 @@ class Scheduler:
         """Take the variables of a task that enters, or queue for them, as far as is left."""
         me, queue_of_me = (task,), [task]
         for var, write in task.rest:  # each turn is a step
-            queue = var.queue
-            if queue is not None:
-                queue += me
-                task.wait += 1
-            elif var.active if write else var.active < 0:
-                var.queue = queue_of_me
-                task.wait += 1
+            try:
+                queue = var.queue
+                wait = task.wait + 1
+                if queue is not None:
+                    queue += me
+                    task.wait = wait
+                elif var.active if write else var.active < 0:
+                    var.queue = queue_of_me
+                    task.wait = wait
+                    queue_of_me = None
+                    queue_of_me = [task]
+                else:
+                    var.active = -1 if write else var.active + 1
+            except MemoryError:
+                self.reserve = None
+                if queue_of_me is not None:  # then nothing was done
+                    self._take(task, var, write)
                 queue_of_me = [task]
-            else:
-                var.active = -1 if write else var.active + 1
         if self.entering is task:  # a step
+            wait = task.wait - 1
+            blocked = self.blocked + 1
             self.entering = None
-            task.wait -= 1
-            if task.wait:
-                self.blocked += 1
+            task.wait = wait
+            if wait:
+                self.blocked = blocked
             else:
                 if self.last is None:
                     self.first = task
@@ -165,25 +186,40 @@ class Scheduler:
         if self.first is not None:
             self.settle()
 
+    def _take(self, task: Task, var: Var, write: bool) -> None:
+        """Take a variable, or queue for it, after no memory was found for that."""
+        wait = task.wait + 1
+        if var.queue is not None:
+            var.queue.append(task)
+        elif var.active if write else var.active < 0:
+            var.queue = [task]
+        else:
+            var.active = -1 if write else var.active + 1
+            return
+        task.wait = wait
+
     def settle(self) -> None:
         """Bring the tasks that were granted to their lanes and gates."""
         while True:  # each turn is a step, up to a call at its end
             task = self.first
             if task is None:
                 return
+            lane = task.lane
+            if lane is not None:
+                load = lane.load + 1
+                ranked = lane.ranked + (task.priority != 0)
             self.first = task.next
             if self.first is None:
                 self.last = None
             task.next = None
-            lane = task.lane
             if lane is not None:
-                lane.load += 1
+                lane.load = load
+                lane.ranked = ranked
                 if lane.last is None:
                     lane.first = task
                 else:
                     lane.last.next = task
                 lane.last = task
-                lane.ranked += task.priority != 0
                 if lane.idle:
                     lane.idle -= 1
                     lane.tokens.put(None)
@@ -205,23 +241,37 @@ class Scheduler:
                 task.back = back
         freed = self.freed
         for var, write in task.back:  # each turn is a step
-            if var.queue is not None:
-                freed[var] = None
-            var.active = 0 if write else var.active - 1
+            try:
+                if var.queue is not None:
+                    freed[var] = None
+                var.active = 0 if write else var.active - 1
+            except MemoryError:
+                self.reserve = None
+                self._give(var, write)
         if freed:
             self.grant_freed()
         if task in self.leaving:  # a step
-            del self.leaving[task]
-            self.pending -= 1
-            self.flushes -= task.flushes
             lane = task.lane
+            pending = self.pending - 1
+            flushes = self.flushes - task.flushes
             if lane is not None:
-                lane.load -= 1
-                lane.backlog -= 1
+                load = lane.load - 1
+                backlog = lane.backlog - 1
+                lane.load = load
+                lane.backlog = backlog
+            del self.leaving[task]
+            self.pending = pending
+            self.flushes = flushes
         if self.waiters:
             self._tell_waiters(task)
         if self.first is not None:
             self.settle()
+
+    def _give(self, var: Var, write: bool) -> None:
+        """Let go of a variable after no memory was found for that."""
+        if var.queue is not None:
+            self.freed[var] = None
+        var.active = 0 if write else var.active - 1
 
     def grant_freed(self) -> None:
         """Hand variables that were let go of to those who queue for them."""
@@ -242,15 +292,18 @@ class Scheduler:
             if var.active if write else var.active < 0:
                 del self.freed[var]
                 return
-            if task.sequence:  # a host wait holds nothing
-                var.active = -1 if write else var.active + 1
+            active = -1 if write else var.active + 1
+            wait = task.wait - 1
+            blocked = self.blocked - 1
             del queue[0]
+            if task.sequence:  # a host wait holds nothing
+                var.active = active
             if not queue:
                 var.queue = None
-            task.wait -= 1
-            if not task.wait:
+            task.wait = wait
+            if not wait:
                 if task.sequence:
-                    self.blocked -= 1
+                    self.blocked = blocked
                 if self.last is None:
                     self.first = task
                 else:
@@ -293,9 +346,11 @@ class Scheduler:
                     and other not in queue
                     and task in queue
                 ):
-                    var.active = 0 if write else var.active - 1
-                    other.wait += 1
+                    active = 0 if write else var.active - 1
+                    wait = other.wait + 1
                     queue[_FRONT] = me
+                    var.active = active
+                    other.wait = wait
             me = (task,)
             # Another thread may have taken it out meanwhile.
             with contextlib.suppress(ValueError, IndexError):
@@ -325,11 +380,14 @@ class Scheduler:
             if (  # a step
                 self.entering is None and self.quiet is None and (passed or not self.barred)
             ):
-                self.entering = held
-                self.pushes = held.sequence = self.pushes + 1
-                self.pending += 1
+                number = self.pushes + 1
+                pending = self.pending + 1
+                version = var.version + 1
                 self.promises[held] = None
-                var.version += 1
+                self.entering = held
+                self.pushes = held.sequence = number
+                self.pending = pending
+                var.version = version
                 break
         self.help(held)
         self.tell_all()
@@ -343,9 +401,9 @@ class Scheduler:
         """
         (var,) = held.held
         if held in self.promises:  # a step
+            self.leaving[held] = None
             del self.promises[held]
             var.error = failure
-            self.leaving[held] = None
         self.catch_up()
 
     def reveal(self) -> None:
@@ -355,11 +413,13 @@ class Scheduler:
             return
         held, key = Held(frame[0], frame[1]), id(frame)  # type: ignore[index]  # inline ones are tuples
         if self.quiet is frame and self.entering is None:  # a step
+            number = self.pushes + 1
+            pending = self.pending + 1
+            self.inline[key] = held
             self.quiet = None
             self.entering = held
-            self.pushes = held.sequence = self.pushes + 1
-            self.pending += 1
-            self.inline[key] = held
+            self.pushes = held.sequence = number
+            self.pending = pending
         if self.entering is held:
             self.help(held)
 
@@ -379,6 +439,9 @@ class Scheduler:
 
     def catch_up(self) -> None:
         """Bring to its end what any thread has begun here, as far as it can be."""
+        if self.reserve is None:
+            with contextlib.suppress(MemoryError):
+                self.reserve = bytearray(_RESERVE_NBYTES)
         if self.orphans:
             self.bury()
         while self.quiet is not None:
@@ -409,10 +472,12 @@ class Scheduler:
             if not calls:
                 break
             call = calls[0]
+            wait = call.wait - 1
+            blocked = self.blocked - 1
             del calls[0]
-            call.wait -= 1
-            if not call.wait:
-                self.blocked -= 1
+            call.wait = wait
+            if not wait:
+                self.blocked = blocked
                 if self.last is None:
                     self.first = call
                 else:

@@ -331,14 +331,22 @@ class ThreadedEngine(Engine):
             interrupt = self._run(call, target if isinstance(target, StreamLane) else None, local)
             ran = True
         except BaseException as error:
-            orphan = (call, None if ran else error)
-            core.orphans += ((self._leave_here, orphan),)
+            try:
+                orphan = (call, None if ran else error)
+                core.orphans += ((self._leave_here, orphan),)
+            except MemoryError:
+                core.reserve = None
+                orphan = (call, None if ran else error)
+                core.orphans += ((self._leave_here, orphan),)
             local.running = outer
             core.bury()
             raise
-        # A step.
+        try:
+            core.leaving[call] = None  # a step, with the line behind it
+        except MemoryError:
+            core.reserve = None
+            core.leaving[call] = None
         local.running = outer
-        core.leaving[call] = None
         core.let_go(call)
         if interrupt is not None:
             raise interrupt
@@ -356,8 +364,8 @@ class ThreadedEngine(Engine):
         lane = self._lanes.get("interrupted") or self._add_lane("interrupted")
         can_start = lane.started or self._workers.start(lane)
         if call.wait and can_start:  # a step: who grants it brings it there
-            call.lane = lane
             lane.backlog += 1
+            call.lane = lane
         if not call.wait and call.lane is None:
             core.leave(call)
 

@@ -186,8 +186,8 @@ class Workers:
             while task is not None:
                 run(task, stream, local)
                 # A step. From here on it is the scheduler's, whatever becomes of this thread.
-                local.running = local.task = None
                 leaving[task] = None
+                local.running = local.task = None
                 core.let_go(task)
                 # It keeps arrays alive, and the next one may be long in coming.
                 del task

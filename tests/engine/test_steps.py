@@ -45,6 +45,9 @@ def faults(body: list[ast.stmt], ends: bool, calls: bool) -> Iterator[int]:
                 yield statement.lineno
             yield from faults(statement.body, last, calls)
             yield from faults(statement.orelse, last, calls)
+        elif isinstance(statement, ast.Try):
+            # What is done where there is no memory is another matter.
+            yield from faults(statement.body, last, calls)
         elif isinstance(statement, ast.Raise):
             continue  # the way ends here
         elif not is_plain(statement) and not (last and (calls or is_made(statement))):
