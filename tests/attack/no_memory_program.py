@@ -130,8 +130,14 @@ def settle() -> str:
     return "waitall fails again and again"
 
 
-def attack(run: Callable[[], None], start: int) -> tuple[bool, str]:
-    """Let one allocation fail; return whether the program ended so, and what is wrong."""
+def attack(run: Callable[[], None], again: Callable[[], None], start: int) -> tuple[bool, str]:
+    """Let one allocation fail; return whether the program ended so, and what is wrong.
+
+    Args:
+        run: The program.
+        again: It with arrays of its own: weights whose update failed carry that error.
+        start: How many allocations come before.
+    """
     failed, wrong = False, ""
     _testcapi.set_nomemory(start, start + 1)
     try:
@@ -149,7 +155,7 @@ def attack(run: Callable[[], None], start: int) -> tuple[bool, str]:
         autograd.set_recording(False)
         autograd.set_training(False)
     try:
-        run()
+        again()
     except BaseException as error:
         wrong = wrong or "afterwards: " + "".join(traceback.format_exception(error))[-1500:]
     return failed, wrong
@@ -165,10 +171,14 @@ def main(name: str, first: int, step: int, count: int) -> dict[str, Any]:
     nd.waitall()
     gc.collect()
     ended, problems = 0, []
+    again = PROGRAMS[name]()
     for start in range(first, first + step * count, step):
         faulthandler.dump_traceback_later(HANG_S, exit=True)
         sys.stderr.write(f"{start}\n")
-        failed, wrong = attack(run, start)
+        failed, wrong = attack(run, again, start)
+        if failed:
+            run = PROGRAMS[name]()
+            run()
         ended += failed
         if wrong:
             problems.append(f"{start}: {wrong}")
