@@ -24,6 +24,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into, on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, WATCHED, OperatorNode
+from gluonish.ops.at_once import fill_at_once
 from gluonish.ops.memory_layout import (
     array_of,
     follows_layout,
@@ -104,7 +105,7 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
             ]
     except (MemoryError, ValueError) as error:
         results = _outputs_again(op, inputs, attrs, out, out_specs, device, error)
-    run(op, inputs, attrs, results, device)
+    run(op, inputs, attrs, results, device, given=out is not None)
     if flags & RECORDING and op.gradient is not None:
         record_call(op, inputs, attrs, results)
     if flags & WATCHED:
@@ -189,8 +190,20 @@ def run(
     attrs: Attrs,
     results: Sequence[NDArray],
     device: Device,
+    *,
+    given: bool = False,
 ) -> None:
-    """Push the kernel of an operator that fills ``results``, which are allocated."""
+    """Push the kernel of an operator that fills ``results``, which are allocated.
+
+    Args:
+        op: The operator.
+        inputs: Its inputs.
+        attrs: Its attributes.
+        results: Its outputs.
+        device: Where all of them are.
+        given: Whether results may be arrays that the program has already, and may look at from a
+            handler in the middle of the kernel.
+    """
     kernel = op.kernel
     first = results[0]
     limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
@@ -199,6 +212,8 @@ def run(
         kernel, on_team = op.chosen_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
         if on_team:
             inline = teams.claim(small=inline or not inputs)
+    if given and inline and kernel is op.kernel and not op.at_once and device.xp_name == "numpy":
+        kernel = partial(fill_at_once, kernel)
     if op.single:
         out, writes = first._data, [first._var]
     else:

@@ -94,8 +94,9 @@ def move(moving: Any, new: Any, momentum: float) -> None:
         new: (C,), of any floating dtype.
         momentum: What stays of the moving one.
     """
-    moving *= moving.dtype.type(momentum)
-    moving += new * moving.dtype.type(1 - momentum)
+    kept = moving * moving.dtype.type(momentum)
+    # By one call, so that nobody sees it half done.
+    np.add(kept, new * moving.dtype.type(1 - momentum), out=moving, casting="same_kind")
 
 
 def chosen_statistics(

@@ -153,6 +153,7 @@ def _pair_operator(
             aliases=tuple(names[1:]),
             complete=complete_same if name.startswith(("elemwise", "_")) else None,
             elementwise=True,
+            at_once=True,
         )
     )
 
@@ -207,6 +208,7 @@ def _scalar_operator(
             aliases=tuple(names[1:]),
             complete=_scalar_complete,
             elementwise=True,
+            at_once=True,
         )
     )
 

@@ -99,6 +99,7 @@ class Operator:
             gets ``key``, a pair of ints, among its attributes.
         elementwise: Output i,j,.. depends on input elements i,j,.. only, and out may be the memory
             of an input of its size.
+        at_once: The kernel writes to out by one call only, as its last.
         overwrites: ``overwrites(attrs)`` gives the position of an input whose memory out may be,
             though that of other inputs may not; None for no such. No other input is the same array.
         identity: The output holds the same elements in the same order as input 0, so that a plan
@@ -128,6 +129,7 @@ class Operator:
         "across_devices",
         "active_inputs",
         "aliases",
+        "at_once",
         "complete",
         "diverted",
         "doc",
@@ -179,6 +181,7 @@ class Operator:
         train_dependent: bool = False,
         random: bool | Callable[[Attrs], bool] = False,
         elementwise: bool = False,
+        at_once: bool = False,
         overwrites: Callable[[Attrs], int | None] | None = None,
         identity: bool = False,
         heavy: bool = False,
@@ -205,6 +208,7 @@ class Operator:
         self.train_dependent = train_dependent
         self.random = random
         self.elementwise = elementwise
+        self.at_once = at_once
         self.overwrites = overwrites
         self.identity = identity
         self.heavy = heavy
