@@ -153,7 +153,10 @@ def ctrl_c(seconds: float, seed: int) -> dict[str, Any]:
     sender = threading.Thread(target=send, daemon=True)
     end = time.monotonic() + seconds
     on = 0
-    sender.start()
+    try:
+        sender.start()  # it may interrupt its own start
+    except KeyboardInterrupt:
+        interrupts += 1
     while time.monotonic() < end:
         try:
             while time.monotonic() < end:
