@@ -148,7 +148,8 @@ class Scheduler:
 
     def help(self, task: Task) -> None:
         """Take the variables of a task that enters, or queue for them, as far as is left."""
-        me, queue_of_me = (task,), [task]
+        me = (task,)
+        queue_of_me: list[Task] | None = [task]
         for var, write in task.rest:  # each turn is a step
             try:
                 queue = var.queue

@@ -94,9 +94,12 @@ def move(moving: Any, new: Any, momentum: float) -> None:
         new: (C,), of any floating dtype.
         momentum: What stays of the moving one.
     """
-    kept = moving * moving.dtype.type(momentum)
-    # By one call, so that nobody sees it half done.
-    np.add(kept, new * moving.dtype.type(1 - momentum), out=moving, casting="same_kind")
+    share = new * moving.dtype.type(1 - momentum)
+    if type(moving) is np.ndarray:  # by one call, so that no handler sees it half done
+        np.add(moving * moving.dtype.type(momentum), share, out=moving, casting="same_kind")
+    else:
+        moving *= moving.dtype.type(momentum)
+        moving += share
 
 
 def chosen_statistics(
