@@ -41,8 +41,9 @@ LONG_S = 10.0
 
 
 @pytest.fixture(autouse=True)
-def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def little_patience(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(turn, "PATIENCE_S", 0.02)
+    monkeypatch.chdir(tmp_path)  # where the profiler writes
 
 
 def in_a_thread(work: Callable[[], Any]) -> Callable[[], None]:
