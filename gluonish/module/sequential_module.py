@@ -148,20 +148,12 @@ class SequentialModule(BaseModule):
     ) -> None:
         """Set weights and auxiliary states of all modules; see `Module.set_params`.
 
-        Raises:
-            ArgumentError: A name is that of no module's, and ``allow_extra`` is not set.
+        Names that no module has are ignored, whatever ``allow_extra`` says, as in MXNet.
         """
         self._expect_bound("set_params")
         for module in self._modules:
             module.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra=True)
         self.params_initialized = True
-        own = {name for named in self.get_params() for name in named}
-        unknown = sorted({*(arg_params or ()), *(aux_params or ())} - own)
-        if unknown and not allow_extra:
-            raise ArgumentError(
-                f"set_params: expected names among {sorted(own)}, got {unknown[0]!r}; pass "
-                "allow_extra=True to ignore it"
-            )
 
     # -- binding ---------------------------------------------------------------------------------
 

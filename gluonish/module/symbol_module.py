@@ -197,7 +197,8 @@ class SymbolModule(ComputedModule):
             aux_params: Auxiliary states by name.
             allow_missing: Whether those that are missing stay as they are.
             force_init: Whether weights that there are already are replaced.
-            allow_extra: Whether there may be names that the network lacks.
+            allow_extra: Whether names that the network lacks are ignored though ``allow_missing`` is
+                set; without that they always are, as in MXNet.
 
         Raises:
             ModuleStateError: The module is not bound.
@@ -214,7 +215,7 @@ class SymbolModule(ComputedModule):
             for name in given
             if name not in own
         ]
-        if unknown and not allow_extra:
+        if unknown and allow_missing and not allow_extra:
             raise ArgumentError(
                 f"set_params: expected names among {self._param_names + self._aux_names}, got "
                 f"{unknown[0]!r}; pass allow_extra=True to ignore it"
