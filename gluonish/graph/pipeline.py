@@ -92,10 +92,7 @@ def split_layers(graph: Graph, device: Device) -> Graph:
     """Return a graph, which may hold gradients, with layers by parts that can be fused better."""
     if not _has_generated_kernels(device):
         return graph
-    split = _run(graph, split_batch_norm, drop_bias_gradient)
-    if split is graph:
-        return graph
-    graph = split
+    graph = _run(graph, split_batch_norm, drop_bias_gradient)
     if MXNET_ELIMINATE_COMMON_EXPR.value:
         graph = _run(graph, eliminate_common_subexpressions)
     return _run(graph, eliminate_dead_code)

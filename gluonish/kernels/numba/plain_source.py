@@ -22,7 +22,7 @@ from gluonish.kernels.numba.scope import MARKER
 
 __all__ = ["lower_plain"]
 
-_COMPARISONS = dict(
+_COMPARISONS: dict[type[ast.cmpop], str] = dict(
     zip((ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE), COMPARISONS, strict=True)
 )
 _OPERATORS = {
