@@ -17,6 +17,7 @@ from gluonish.block.arguments import by_position, listed
 from gluonish.block.hooks import warn_of_hooks
 from gluonish.block.options import HybridOptions, checked_options
 from gluonish.block.tracing import Traced, infer_parameters, is_symbolic, settle, settled_forward
+from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.errors import (
     ArgumentTypeError,
     DeferredInitializationError,
@@ -256,7 +257,9 @@ class HybridBlock(Block):
                 f"{listed(args, kwargs)!r}"
             ) from None
         if graph is None:
-            graph = self._trace(key, structure, arrays)
+            with CollectionPause():
+                graph = self._trace(key, structure, arrays)
+                return graph.run(arrays, self._op_hook)  # which plans the graph
         return graph.run(arrays, self._op_hook)
 
     def _find_symbolic(self) -> bool:

@@ -1,6 +1,6 @@
 """The order in which things that lead to others can be worked through."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 __all__ = ["post_order"]
@@ -20,13 +20,23 @@ def post_order(starts: Iterable[T], before: Callable[[T], Iterable[T]]) -> list[
     """
     order: list[T] = []
     seen: set[int] = set()
-    stack = [(start, False) for start in reversed(list(starts))]
-    while stack:
-        item, ready = stack.pop()
-        if ready:
-            order.append(item)
-        elif id(item) not in seen:
-            seen.add(id(item))
-            stack.append((item, True))
-            stack += [(earlier, False) for earlier in reversed(list(before(item)))]
+    # Of each list that is being worked through, what is left of it, and whom it comes before.
+    for start in starts:
+        if id(start) in seen:
+            continue
+        seen.add(id(start))
+        item, left = start, iter(before(start))
+        behind: list[tuple[T, Iterator[T]]] = []
+        while True:
+            for earlier in left:
+                if id(earlier) not in seen:
+                    seen.add(id(earlier))
+                    behind.append((item, left))
+                    item, left = earlier, iter(before(earlier))
+                    break
+            else:
+                order.append(item)
+                if not behind:
+                    break
+                item, left = behind.pop()
     return order

@@ -7,6 +7,7 @@ depends on: specs and device of the inputs, training mode, and which inputs want
 from collections.abc import Sequence
 from typing import Any
 
+from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.config import (
     MXNET_EXEC_BULK_EXEC_INFERENCE,
     MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD,
@@ -168,19 +169,20 @@ class CachedGraph:
             return plan
         if len(specs) != len(self.inputs):
             raise GraphError(f"{self.name}: expected {len(self.inputs)} inputs, got {len(specs)}")
-        plan = CallPlan(
-            self.inputs,
-            self.outputs,
-            specs,
-            device,
-            training=training,
-            wanted=wanted,
-            static_alloc=self.static_alloc,
-            segment_sizes=self.segment_sizes(train=bool(training or any(wanted))),
-            data_count=self.data_count,
-            name=self.name,
-            lines=self._lines,
-        )
+        with CollectionPause():
+            plan = CallPlan(
+                self.inputs,
+                self.outputs,
+                specs,
+                device,
+                training=training,
+                wanted=wanted,
+                static_alloc=self.static_alloc,
+                segment_sizes=self.segment_sizes(train=bool(training or any(wanted))),
+                data_count=self.data_count,
+                name=self.name,
+                lines=self._lines,
+            )
         self._plans[signature] = plan
         if len(self._plans) > _MAX_PLANS:
             self._plans.pop(next(iter(tuple(self._plans))), None)

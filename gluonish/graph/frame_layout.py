@@ -25,6 +25,7 @@ from gluonish.graph.memory_plan import plan_memory
 from gluonish.graph.state import StateUse
 from gluonish.graph.steps import Frame, PlanStep, RunStep, Step, ViewStep
 from gluonish.ops.memory_layout import array_of
+from gluonish.ops.registry import Attrs, FastKernel, Operator
 
 __all__ = ["FrameLayout"]
 
@@ -79,7 +80,9 @@ class FrameLayout:
         read = [value for node in nodes for value in node.inputs]
         self._bind_constants([*read, *outputs, *(() if state is None else state.values)])
         self.random_count = 0
+        self._chosen: dict[tuple[Any, ...], FastKernel | None] = {}
         steps = [self._bound(node) for node in nodes]
+        self._chosen.clear()
         overwritten = {step.reads[i] for step in steps for i in _mutated_inputs(step)}
         self.mutated = [i for i in range(len(externals)) if i in overwritten]
         delivered = {*range(len(externals), self._given), *kept}
@@ -113,6 +116,7 @@ class FrameLayout:
             step
             for step in self.steps
             if isinstance(step, PlanStep)
+            and step.fast is not None
             and step.fast.packs
             and self._stable.intersection(step.reads)
         ]
@@ -179,20 +183,30 @@ class FrameLayout:
         random = self.random_count if draws else None
         self.random_count += draws
         attrs = {k: v for k, v in node.attrs.items() if k != "key"}
-        kernel = op.select_kernel(self._device.xp_name, [v.spec for v in node.inputs], attrs)
+        fast = self._fast(op, tuple([v.spec for v in node.inputs]), attrs)
         reads = [self._place(value) for value in node.inputs]
         writes = [self._place(Value(node, i)) for i in range(node.num_outputs)]
-        return RunStep(node, op, kernel, attrs, reads, writes, random)
+        return RunStep(node, op, fast, attrs, reads, writes, random)
+
+    def _fast(self, op: Operator, specs: Sequence[Spec], attrs: Attrs) -> FastKernel | None:
+        """Return the fast kernel of a step; equal steps ask once."""
+        found = self._chosen
+        try:
+            key = (op, specs, *attrs.items())
+            if key not in found:
+                found[key] = op.select_fast(self._device.xp_name, specs, attrs)
+        except TypeError:  # control flow holds what cannot be hashed
+            return op.select_fast(self._device.xp_name, specs, attrs)
+        return found[key]
 
     def _planned(self, step: RunStep, moving: Collection[int]) -> RunStep:
         """Return the step with its kernel's plan, if it has one."""
-        specs = [value.spec for value in step.node.inputs]
-        fast = step.op.select_fast(self._device.xp_name, specs, step.attrs)
+        fast = step.fast
         if fast is None or fast.plan is None or step.random is not None:
             return step
         self._planned_count += 1
         index = self._planned_count - 1
-        return PlanStep(step, fast, index, self._calls_place, moving, self._stable)
+        return PlanStep(step, index, self._calls_place, moving, self._stable)
 
     def _views(
         self, steps: Sequence[RunStep], overwritten: set[int], delivered: Collection[int]

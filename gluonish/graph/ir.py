@@ -114,9 +114,12 @@ class Value(Fluent):
     Args:
         node: The node.
         index: Which of its outputs.
+
+    Attributes:
+        key: What identifies the value while its node lives.
     """
 
-    __slots__ = ("index", "node")
+    __slots__ = ("index", "key", "node")
 
     # What `gluonish.ndarray.control_flow` calls on values; see `gluonish.graph.value_control_flow`.
     __control_flow__: ClassVar[Any] = None
@@ -124,6 +127,7 @@ class Value(Fluent):
     def __init__(self, node: Node, index: int = 0) -> None:
         self.node = node
         self.index = index
+        self.key = (id(node), index)
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
@@ -192,11 +196,6 @@ class Value(Fluent):
     def T(self) -> Any:  # as arrays have it
         """The value with its axes in reverse order."""
         return self.transpose()
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """What identifies the value while its node lives."""
-        return (id(self.node), self.index)
 
     def __getitem__(self, key: Any) -> Any:
         if not is_basic(key):
@@ -306,9 +305,11 @@ def topological_order(outputs: Iterable[Value]) -> list[Node]:
 
     Depth first, in the order of inputs.
     """
-    return post_order(
-        [value.node for value in outputs], lambda node: [value.node for value in node.inputs]
-    )
+    return post_order([value.node for value in outputs], _read_nodes)
+
+
+def _read_nodes(node: Node) -> list[Node]:
+    return [value.node for value in node.inputs]
 
 
 class Graph:

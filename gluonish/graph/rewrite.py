@@ -1,14 +1,20 @@
 """Building a new graph from an old one, node by node; what most passes are made of."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 from gluonish.core.order import post_order
 from gluonish.graph.ir import Graph, Node, Value, append, topological_order, variable
 
-__all__ = ["Rule", "constants", "detached", "rebuild", "replay"]
+__all__ = ["Rule", "constants", "detached", "has_operator", "rebuild", "replay"]
 
 Rule = Callable[[Node, Sequence[Value]], Sequence[Value] | None]
+
+
+def has_operator(graph: Graph, names: Collection[str]) -> bool:
+    """Whether a graph has one of some operators: without, a pass for them may leave it as it is."""
+    return any(node.op is not None and node.op.name in names for node in graph.nodes)
 
 
 def rebuild(graph: Graph, rule: Rule) -> Graph:
@@ -26,29 +32,26 @@ def rebuild(graph: Graph, rule: Rule) -> Graph:
     replaced: dict[tuple[int, int], Value] = {}
     nodes: list[Node] = []
     present: set[int] = set()
-
-    def add(node: Node) -> None:
+    for node in graph.nodes:
+        if node.op is not None:
+            inputs: Sequence[Value] = node.inputs
+            if replaced:
+                inputs = [replaced.get(value.key, value) for value in inputs]
+            values = rule(node, inputs)
+            if values is None and not all(map(is_, inputs, node.inputs)):
+                kept = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
+                values = [Value(kept, i) for i in range(kept.num_outputs)]
+            if values is not None:
+                for i, value in enumerate(values):
+                    if id(value.node) not in present:
+                        made = _new_nodes(value, present)
+                        present.update(map(id, made))
+                        nodes += made
+                    replaced[id(node), i] = value
+                continue
         if id(node) not in present:
             present.add(id(node))
             nodes.append(node)
-
-    for node in graph.nodes:
-        if node.op is None:
-            add(node)
-            continue
-        inputs = [replaced.get(value.key, value) for value in node.inputs]
-        values = rule(node, inputs)
-        if values is None:
-            if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
-                add(node)
-                continue
-            kept = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
-            values = [Value(kept, i) for i in range(kept.num_outputs)]
-        for i, value in enumerate(values):
-            if id(value.node) not in present:
-                for made in _new_nodes(value, present):
-                    add(made)
-            replaced[id(node), i] = value
     outputs = [replaced.get(value.key, value) for value in graph.outputs]
     return Graph(graph.inputs, outputs, nodes)
 

@@ -4,7 +4,7 @@ A *frame* is one list with the raw array of every value of a call; a value's *pl
 there. A step reads and writes places.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.spec import Shape
@@ -23,16 +23,17 @@ class RunStep:
 
     Attributes:
         node: What it computes, for messages.
+        fast: The fast kernel; None for the reference kernel.
         random: Which of the call's random keys it uses; None if it draws nothing.
     """
 
-    __slots__ = ("attrs", "kernel", "node", "op", "random", "reads", "single", "writes")
+    __slots__ = ("attrs", "fast", "kernel", "node", "op", "random", "reads", "single", "writes")
 
     def __init__(
         self,
         node: Node,
         op: Operator,
-        kernel: Callable[..., None],
+        fast: FastKernel | None,
         attrs: Mapping[str, Any],
         reads: Sequence[int],
         writes: Sequence[int],
@@ -40,7 +41,8 @@ class RunStep:
     ) -> None:
         self.node = node
         self.op = op
-        self.kernel = kernel
+        self.fast = fast
+        self.kernel = op.kernel if fast is None else fast.kernel
         self.attrs = attrs
         self.reads = reads
         self.writes = writes
@@ -79,8 +81,7 @@ class PlanStep(RunStep):
     """A step whose kernel plans ahead: the first call on some memory looks everything up.
 
     Args:
-        step: The step without a plan.
-        fast: Its kernel, with a plan.
+        step: The step without a plan; its fast kernel has one.
         index: The step's entry in the list at the place ``calls`` of the frame. That list belongs
             to one memory of the executable, and holds what runs the step there.
         calls: See ``index``.
@@ -88,21 +89,19 @@ class PlanStep(RunStep):
         stable: Places whose values rarely change; what depends on them only is computed by `pack`.
     """
 
-    __slots__ = ("_packing", "calls", "fast", "index", "moving", "stable")
+    __slots__ = ("_packing", "calls", "index", "moving", "stable")
 
     def __init__(
         self,
         step: RunStep,
-        fast: FastKernel,
         index: int,
         calls: int,
         moving: Collection[int],
         stable: Collection[int],
     ) -> None:
         super().__init__(
-            *(step.node, step.op, fast.kernel, step.attrs, step.reads, step.writes, step.random)
+            *(step.node, step.op, step.fast, step.attrs, step.reads, step.writes, step.random)
         )
-        self.fast = fast
         self.index = index
         self.calls = calls
         self.moving = moving
@@ -127,6 +126,7 @@ class PlanStep(RunStep):
         places = [*self.writes, *self.reads]
         outputs = [frame[i] for i in self.writes]
         try:
+            assert self.fast is not None
             assert self.fast.plan is not None
             bound = self.fast.plan(outputs, [frame[i] for i in self.reads], self.attrs)
         except RefusedError:

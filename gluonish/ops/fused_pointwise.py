@@ -37,8 +37,10 @@ class Instruction(NamedTuple):
 
     def infer(self, specs: Sequence[Spec]) -> tuple[Spec, ...]:
         """Return the specs of its outputs, given those of all values before it."""
-        known = self.op.schema.attributes
-        attrs = {name: value for name, value in self.attrs.items() if name in known}
+        attrs = self.attrs
+        if not self.op.plain:
+            known = self.op.schema.attributes
+            attrs = {name: value for name, value in attrs.items() if name in known}
         return self.op.infer(*[specs[i] for i in self.inputs], **attrs)
 
 
@@ -53,7 +55,7 @@ class Program:
         outputs: Numbers of the values that it delivers.
     """
 
-    __slots__ = ("_text", "instructions", "num_inputs", "outputs")
+    __slots__ = ("_known", "_text", "instructions", "num_inputs", "outputs")
 
     def __init__(
         self, num_inputs: int, instructions: Sequence[Instruction], outputs: Sequence[int]
@@ -62,6 +64,8 @@ class Program:
         self.instructions = tuple(instructions)
         self.outputs = tuple(outputs)
         self._text = self._shown()
+        # What `specs` was asked last, and its answer: whoever plans a program asks several times.
+        self._known: tuple[list[Spec] | None, Sequence[Spec]] = (None, ())
 
     def _shown(self) -> str:
         lines = []
@@ -74,15 +78,20 @@ class Program:
             lines.append(f"{names} = {op.name}({', '.join([*(f'%{i}' for i in inputs), *shown])})")
         return "; ".join([*lines, "return " + ", ".join(f"%{i}" for i in self.outputs)])
 
-    def specs(self, inputs: Sequence[Spec]) -> list[Spec]:
+    def specs(self, inputs: Sequence[Spec]) -> Sequence[Spec]:
         """Return the specs of all values, given those of the inputs.
 
         Raises:
             OperatorError: An instruction refuses what reaches it.
         """
-        specs = list(inputs)
+        asked = list(inputs)
+        known, answer = self._known
+        if asked == known:
+            return answer
+        specs = list(asked)
         for instruction in self.instructions:
             specs += instruction.infer(specs)
+        self._known = asked, specs
         return specs
 
     # By their text: attributes 0.0 and -0.0 are equal, and so are 1 and True.

@@ -1,6 +1,7 @@
 """Common-subexpression elimination."""
 
 from collections.abc import Sequence
+from operator import is_
 from typing import Any
 
 from gluonish.graph.ir import Graph, Node, Value
@@ -23,16 +24,20 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
         if op is None or op.draws(node.attrs) or op.mutates:
             return None
         # By their text: 0.0 equals -0.0, and 1 equals True.
-        attrs = tuple(sorted((name, repr(value)) for name, value in node.attrs.items()))
-        key = (op.name, tuple(x.key for x in inputs), attrs)
+        attrs = tuple([(name, repr(value)) for name, value in sorted(node.attrs.items())])
+        key = (op.name, tuple([x.key for x in inputs]), attrs)
         values = first.get(key)
         if values is not None:
             return values
-        same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
-        kept = node
-        if not same:
-            kept = Node(op, node.name, inputs, node.attrs, node.specs, node.extra)
-        first[key] = [Value(kept, i) for i in range(kept.num_outputs)]
-        return None if same else first[key]
+        if all(map(is_, inputs, node.inputs)):
+            first[key] = _outputs(node)
+            return None
+        kept = Node(op, node.name, inputs, node.attrs, node.specs, node.extra)
+        first[key] = _outputs(kept)
+        return first[key]
 
     return rebuild(graph, rule)
+
+
+def _outputs(node: Node) -> Sequence[Value]:
+    return [Value(node, i) for i in range(node.num_outputs)]

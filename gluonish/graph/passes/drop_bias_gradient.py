@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.rewrite import rebuild
+from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.registry import apply, find_operator
 
 __all__ = ["drop_bias_gradient"]
@@ -23,6 +23,8 @@ def drop_bias_gradient(graph: Graph) -> Graph:
     Ensures: outputs as before within round-off. Where only such a gradient reaches a convolution,
     its weight's is computed alone.
     """
+    if not has_operator(graph, ("_convolution_backward_weight_bias",)):
+        return graph
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
         if node.op is None or node.op.name != "_convolution_backward_weight_bias":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import Reads, count_reads
-from gluonish.graph.rewrite import rebuild
+from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.activation import ACTIVATION
 from gluonish.ops.fold_batch_norm import FOLD_BATCH_NORM
 
@@ -24,6 +24,8 @@ def fold_batch_norm(graph: Graph) -> Graph:
     with fixed statistics is gone where it alone read such a layer along its channels, and nothing
     read its statistics. What takes its place depends on parameters only.
     """
+    if not has_operator(graph, _NORMALIZATIONS):
+        return graph
     reads = count_reads(graph)
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:

@@ -6,7 +6,7 @@ from gluonish.core.spec import Spec
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import count_reads
-from gluonish.graph.rewrite import rebuild
+from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.batch_norm_relu import BATCH_NORM_RELU
 
 __all__ = ["fuse_batch_norm_relu"]
@@ -23,6 +23,8 @@ def fuse_batch_norm_relu(graph: Graph, leave: Callable[[Node], bool] = lambda no
     Ensures: the outputs have the specs, values and gradients that they had. No rectifier is the
     only reader of a BatchNorm in training whose statistics nothing reads, but for those left.
     """
+    if not has_operator(graph, ("BatchNorm",)):
+        return graph
     reads = count_reads(graph)
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:

@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import count_reads
-from gluonish.graph.rewrite import rebuild
+from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.log_softmax_pick import LOG_SOFTMAX_PICK
 
 __all__ = ["fuse_log_softmax_pick"]
@@ -24,6 +24,8 @@ def fuse_log_softmax_pick(graph: Graph) -> Graph:
     Ensures: the outputs have the specs, values and gradients that they had, but for round-off. No
     pick is the only reader of a plain log_softmax along the same axis.
     """
+    if not has_operator(graph, ("pick", LOG_SOFTMAX_PICK.name)):
+        return graph
     reads = count_reads(graph)
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:

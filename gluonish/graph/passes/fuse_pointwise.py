@@ -8,7 +8,7 @@ would have to run before and after what lies on it.
 import heapq
 from collections.abc import Iterator, Sequence
 
-from gluonish.core.spec import Shape
+from gluonish.core.spec import Shape, Spec
 from gluonish.graph.contraction import Contraction
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.kernels.numba.compiler import available
@@ -265,6 +265,7 @@ def _fused(group: Sequence[Node], read: dict[Key, set[int]], replaced: dict[Key,
     numbers = {key: i for i, key in enumerate(inputs)}
     made: dict[Key, int] = {}
     delivered: list[tuple[Key, int]] = []
+    specs: list[Spec] = []
     instructions = []
     for node in group:
         assert node.op is not None
@@ -277,20 +278,21 @@ def _fused(group: Sequence[Node], read: dict[Key, set[int]], replaced: dict[Key,
         for i in range(node.num_outputs):
             key = (id(node), i)
             made[key] = len(inputs) + len(made)
-            if read.get(key, set()) - inside:
+            if not read.get(key, inside) <= inside:
                 delivered.append((key, made[key]))
+                specs.append(node.specs[i])
     if not delivered:  # nobody needs it; dead code is another pass's
         delivered.append(((id(group[-1]), 0), made[id(group[-1]), 0]))
+        specs.append(group[-1].specs[0])
     program = Program(len(inputs), instructions, [number for _, number in delivered])
     values = [replaced.get(value.key, value) for value in inputs.values()]
-    specs = program.specs([value.spec for value in values])
     last = group[-1]
     fused = Node(
-        _operator(group, program, values),
+        _operator(group, specs, values),
         last.name,
         values,
         {"num_args": len(values), "program": program},
-        [specs[number] for number in program.outputs],
+        specs,
         last.extra,
     )
     replaced.update({key: Value(fused, i) for i, (key, _) in enumerate(delivered)})
@@ -305,11 +307,11 @@ def _seen(node: Node) -> Iterator[tuple[Value, Shape]]:
         yield value, aligned_shape(node.op, node.attrs, specs, i)
 
 
-def _operator(group: Sequence[Node], program: Program, inputs: Sequence[Value]) -> Operator:
+def _operator(group: Sequence[Node], results: Sequence[Spec], inputs: Sequence[Value]) -> Operator:
     if any(_draws(node) for node in group):
         return FUSED_POINTWISE_RANDOM
-    if len(program.outputs) > 1:
+    if len(results) > 1:
         return FUSED_POINTWISE_MANY
-    (result,) = (program.specs([value.spec for value in inputs])[i] for i in program.outputs)
+    (result,) = results
     fits = all(v.spec.nbytes != result.nbytes or v.shape == result.shape for v in inputs)
     return FUSED_POINTWISE if fits else FUSED_POINTWISE_MANY

@@ -7,7 +7,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import Reads, count_reads
-from gluonish.graph.rewrite import rebuild
+from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.fused_activation import REVERSIBLE
 from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
 from gluonish.ops.fused_dense import FUSED_DENSE
@@ -72,6 +72,8 @@ def fuse_primitives(graph: Graph, *, train: bool = False, stable: Collection[Nod
     sum of equal shapes is the only reader of a Convolution or FullyConnected, which compute in
     float32 or bfloat16.
     """
+    if not has_operator(graph, _FUSED):
+        return graph
     fusion = _Fusion(graph, train, stable)
     return eliminate_dead_code(rebuild(graph, fusion.rule))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
-from gluonish.graph.rewrite import rebuild
+from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.fused_rnn import FUSED_RNN, part_shapes
 from gluonish.ops.rnn_layout import dims_of
 
@@ -20,6 +20,8 @@ def fuse_rnn(graph: Graph) -> Graph:
     Ensures: the outputs have the specs, values and gradients that they had. No RNN reads a
     _rnn_param_concat of all its weights and biases.
     """
+    if not has_operator(graph, ("RNN",)):
+        return graph
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
         if node.op is None or node.op.name != "RNN":

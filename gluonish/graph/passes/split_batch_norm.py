@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.rewrite import rebuild
+from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.reshape import reshape
 
@@ -25,6 +25,8 @@ def split_batch_norm(graph: Graph) -> Graph:
     gradient reads is part of it, and takes the sign from what BatchNorm was given: the output of
     the relu is not read for it.
     """
+    if not has_operator(graph, ("BatchNorm",)):
+        return graph
     readers = Counter(value.key for node in graph.nodes for value in node.inputs)
     readers.update(value.key for value in graph.outputs)
 

@@ -62,7 +62,7 @@ class _SumsPlan(KernelPlan):
     def __init__(self, rows: int, columns: int) -> None:
         words = [0] * (_HEAD + columns)
         words[2:4] = rows, columns
-        super().__init__(compile_kernel(_SOURCE), words, columns, _grain(rows))
+        super().__init__(compile_kernel(_SOURCE, ()), words, columns, _grain(rows))
 
     def new_words(self) -> tuple[Any, int]:
         """Return words of one's own, and their address."""
@@ -81,7 +81,7 @@ def add_rows(out: Array, matrix: Array) -> None:
     target = out if out.flags.c_contiguous else np.empty(columns, np.float32)
     sums = np.empty(columns, np.float64)
     words = np.array([address(target), address(matrix), rows, columns, address(sums)], np.int64)
-    compile_kernel(_SOURCE)(columns, words, _grain(rows))
+    compile_kernel(_SOURCE, ())(columns, words, _grain(rows))
     if target is not out:
         out[...] = target
 

@@ -75,8 +75,11 @@ _FASTMATH = ("contract", "reassoc")
 # Whose content decides the machine code that a source becomes.
 _OWN_MODULES = (
     "frontend.py",
+    "half_floats.py",
     "machine_code.py",
     "philox.py",
+    "plain_source.py",
+    "plain_values.py",
     "scope.py",
     "vector_code.py",
     "vector_math.py",

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gluonish.core.errors import GluonishError
+from gluonish.kernels.numba.plain_source import lower_plain
 from gluonish.kernels.numba.scope import MARKER, kernel_scope
 
 __all__ = ["KernelError", "Lowered", "lower"]
@@ -57,6 +58,10 @@ def lower(source: str, fastmath: Iterable[str]) -> Lowered:
     Raises:
         KernelError: Numba cannot be imported, or cannot compile the source.
     """
+    _require_marks_in_body(source)
+    plain = None if fastmath else lower_plain(source)
+    if plain is not None:
+        return Lowered(_with_marks(plain), [])
     try:
         import numba
         from numba.core.errors import NumbaError
@@ -64,7 +69,6 @@ def lower(source: str, fastmath: Iterable[str]) -> Lowered:
         raise KernelError(
             f"compile_kernel: expected Numba, got {error}; pip install numba"
         ) from None
-    _require_marks_in_body(source)
     scope = kernel_scope()
     known = set(scope)
     exec(compile(source, "<generated kernel>", "exec"), scope)

@@ -6,7 +6,7 @@ References:
 
 from typing import Any
 
-__all__ = ["philox4x32"]
+__all__ = ["philox4x32", "philox_fill", "philox_word"]
 
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _WEYL = (0x9E3779B9, 0xBB67AE85)
@@ -46,3 +46,26 @@ def philox4x32(builder: Any, block: Any, seed: Any, offset: Any) -> list[Any]:
         c2 = builder.xor(builder.xor(builder.lshr(p0, half), c3), k1)
         c1, c3 = builder.and_(p1, low), builder.and_(p0, low)
     return [c0, c1, c2, c3]
+
+
+def philox_fill(builder: Any, view: Any, place: Any, block: Any, seed: Any, offset: Any) -> None:
+    """Append what writes the four words of a block to ``view[place]`` and behind, in 32 bits."""
+    for i, made in enumerate(philox4x32(builder, block, seed, offset)):
+        at = builder.gep(view, [builder.add(place, place.type(i))])
+        builder.store(builder.trunc(made, _word()), at)
+
+
+def philox_word(builder: Any, index: Any, seed: Any, offset: Any) -> Any:
+    """Append what makes one word of the draw, of 32 bits, and return it."""
+    words = philox4x32(builder, builder.lshr(index, index.type(2)), seed, offset)
+    which = builder.and_(index, index.type(3))
+    chosen = words[0]
+    for i, made in enumerate(words[1:], 1):
+        chosen = builder.select(builder.icmp_unsigned("==", which, which.type(i)), made, chosen)
+    return builder.trunc(chosen, _word())
+
+
+def _word() -> Any:
+    from llvmlite import ir
+
+    return ir.IntType(32)

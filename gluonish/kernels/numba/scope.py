@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.kernels.numba.philox import philox4x32
+from gluonish.kernels.numba.half_floats import LOADS, STORES
+from gluonish.kernels.numba.philox import philox_fill, philox_word
 from gluonish.kernels.numba.vector_math import FUNCTIONS, Number
 
 __all__ = ["MARKER", "SCRATCH_WORDS", "kernel_scope"]
@@ -63,38 +64,14 @@ def _bits() -> dict[str, Any]:
 
 
 def _half_floats() -> dict[str, Any]:
-    from llvmlite import ir
     from numba import types
 
-    half, single, short = ir.HalfType(), ir.FloatType(), ir.IntType(16)
-    word = ir.IntType(32)
-
-    def load_bf16(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
-        wide = builder.zext(args[0], word)
-        return builder.bitcast(builder.shl(wide, word(16)), single)
-
-    def store_bf16(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
-        # To the nearest, ties to even; NaN stays NaN, though rounding may carry into its sign.
-        bits = builder.bitcast(args[0], word)
-        odd = builder.and_(builder.lshr(bits, word(16)), word(1))
-        rounded = builder.add(bits, builder.add(odd, word(0x7FFF)))
-        is_nan = builder.fcmp_unordered("uno", args[0], args[0])
-        quiet = builder.or_(bits, word(0x400000))
-        return builder.trunc(builder.lshr(builder.select(is_nan, quiet, rounded), word(16)), short)
-
-    def load_f16(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
-        return builder.fpext(builder.bitcast(args[0], half), single)
-
-    def store_f16(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
-        return builder.bitcast(builder.fptrunc(args[0], half), short)
+    def generator(append: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+        return lambda context, builder, signature, args: append(builder, args[0])
 
     load, store = types.float32(types.uint16), types.uint16(types.float32)
-    return {
-        "load_bf16": _fixed(load, load_bf16),
-        "store_bf16": _fixed(store, store_bf16),
-        "load_f16": _fixed(load, load_f16),
-        "store_f16": _fixed(store, store_f16),
-    }
+    names = {name: _fixed(load, generator(append)) for name, append in LOADS.items()}
+    return names | {name: _fixed(store, generator(append)) for name, append in STORES.items()}
 
 
 def _marker() -> dict[str, Any]:
@@ -142,20 +119,11 @@ def _random() -> dict[str, Any]:
         return cgutils.alloca_once(builder, word, size=SCRATCH_WORDS)
 
     def fill(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
-        view, place, block, seed, offset = args
-        for i, made in enumerate(philox4x32(builder, block, seed, offset)):
-            at = builder.add(place, place.type(i))
-            builder.store(builder.trunc(made, word), builder.gep(view, [at]))
+        philox_fill(builder, *args)
         return context.get_dummy_value()
 
     def one(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
-        index, seed, offset = args
-        words = philox4x32(builder, builder.lshr(index, index.type(2)), seed, offset)
-        which = builder.and_(index, index.type(3))
-        chosen = words[0]
-        for i, made in enumerate(words[1:], 1):
-            chosen = builder.select(builder.icmp_unsigned("==", which, which.type(i)), made, chosen)
-        return builder.trunc(chosen, word)
+        return philox_word(builder, *args)
 
     filled = types.void(types.CPointer(types.uint32), *[types.int64] * 4)
     drawn = types.uint32(*[types.int64] * 3)

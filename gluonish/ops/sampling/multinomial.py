@@ -47,15 +47,27 @@ def _kernel(
 ) -> None:
     rows = widen(data).reshape(-1, data.shape[-1]).astype(xp.float64)
     count = math.prod(shape)
-    samples = xp.empty((len(rows), count), dtype=xp.int64)
     draws = uniform(xp, key, (len(rows), count), FLOAT64)
-    for row, draw, found in zip(xp.cumsum(rows, axis=1), draws, samples, strict=True):
-        found[...] = xp.searchsorted(row, draw * row[-1], side="right")
+    samples = _places(xp, xp.cumsum(rows, axis=1), draws, sorted_rows=bool(xp.all(rows >= 0)))
     xp.minimum(samples, rows.shape[1] - 1, out=samples)
     out[0][...] = samples.reshape(out[0].shape).astype(dtype)
     if get_prob:
         chosen = xp.take_along_axis(rows, samples, axis=1)
         out[1][...] = xp.log(chosen).reshape(out[1].shape).astype(data.dtype)
+
+
+def _places(xp: ModuleType, ends: Any, draws: Any, *, sorted_rows: bool) -> Any:
+    """Return how many ends of each row no draw lies before: row by row, or class by class."""
+    lengths = ends[:, -1:]
+    places = xp.zeros(draws.shape, dtype=xp.int64)
+    if sorted_rows and ends.shape[1] < len(ends) and bool(xp.all(xp.isfinite(lengths))):
+        values = draws * lengths
+        for j in range(ends.shape[1]):
+            places += ends[:, j : j + 1] <= values
+        return places
+    for row, draw, found in zip(ends, draws, places, strict=True):
+        found[...] = xp.searchsorted(row, draw * row[-1], side="right")
+    return places
 
 
 def _gradient(
