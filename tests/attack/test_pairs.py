@@ -77,7 +77,8 @@ def test_reader_gets_one_writers_model_or_is_told(
     first.mkdir()
     assert write(kind, first / "net", "relu", 1.0) == 0
     assert read(first / "net") == pytest.approx(old)
-    seen = []
+    seen: list[str] = []
+    code: int | None = None
     for at in range(1, 40):
         folder = tmp_path / f"{at}"
         shutil.copytree(first, folder)
