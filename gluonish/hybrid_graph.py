@@ -331,7 +331,7 @@ def write_model(
             f"{what}: expected a path and a whole number, got {path!r} and {epoch!r}"
         ) from error
     symbol_file, params_file = f"{stem}-symbol.json", f"{stem}-{number:04d}.params"
-    with written_together():
+    with written_together(symbol_file, params_file):
         symbol.save(symbol_file, remove_amp_cast)
         save(params_file, parameters)
     return symbol_file, params_file

@@ -25,10 +25,11 @@ def save_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
     """Write a Block's structure and parameters; see `Block.save`."""
     content: dict[str, Any] = {}
     _describe(block, content, count())
-    with written_together():
-        with atomic_write(f"{os.fspath(prefix)}-model.json") as file:
+    structure, parameters = (f"{os.fspath(prefix)}-model.{kind}" for kind in ("json", "params"))
+    with written_together(structure, parameters):
+        with atomic_write(structure) as file:
             file.write(json.dumps(content).encode())
-        block.save_parameters(f"{os.fspath(prefix)}-model.params")
+        block.save_parameters(parameters)
 
 
 def _key(block: "Block", numbers: Iterator[int]) -> str:

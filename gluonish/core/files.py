@@ -32,10 +32,25 @@ __all__ = ["DEFLATE_RATIO", "atomic_write", "local_path", "open_to_read", "writt
 # The most bytes that deflate packs into one, 258 into two bits: a content that claims more is none.
 DEFLATE_RATIO = 1032
 
-# What is complete of the files that are written together here: temporary file and target of each.
-_together: ContextVar[list[tuple[Path, Path, ExitStack]] | None] = ContextVar(
-    "gluonish_written_together", default=None
-)
+
+class _Group:
+    """Files that are written together.
+
+    Attributes:
+        targets: Their paths, that of the file that describes the others first.
+        complete: Temporary file and target of each that is on the disk.
+        held: Removes the temporary files at last.
+    """
+
+    __slots__ = ("complete", "held", "targets")
+
+    def __init__(self, targets: tuple[Path, ...]) -> None:
+        self.targets = targets
+        self.complete: list[tuple[Path, Path]] = []
+        self.held = ExitStack()
+
+
+_together: ContextVar[_Group | None] = ContextVar("gluonish_written_together", default=None)
 
 _PROTOCOL = re.compile(r"(\w+)://")
 
@@ -123,9 +138,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            complete = _together.get()
-            if complete is not None:
-                complete.append((temporary, target, held.pop_all()))
+            group = _together.get()
+            if group is not None and target in group.targets:
+                group.held.push(held.pop_all())
+                group.complete.append((temporary, target))
                 return
             temporary.replace(target)
     except BaseException as error:
@@ -135,44 +151,52 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def written_together() -> Iterator[None]:
-    """Have all files of `atomic_write` in the ``with`` block take their names when it succeeds.
+def written_together(*paths: str | os.PathLike[str]) -> Iterator[None]:
+    """Have files of `atomic_write` in the ``with`` block take their names when it succeeds.
 
-    After an error in the block all are as they were. The one that is complete first describes all
-    others: where its content changes, it is removed before they take their names, and takes its own
-    last, so that a process that ends in between leaves none rather than that of other files.
+    After an error in the block all are as they were. Where the content of the first changes, it is
+    removed before the others take their names, and takes its own last, so that a process that ends
+    in between leaves none rather than that of other files. Other files are written as ever: those
+    of a signal's handler, for example.
+
+    Args:
+        paths: The files; the first describes the others. A block in one that has them all belongs
+            to that.
 
     Raises:
         OSError: A folder was closed to us meanwhile; names the file.
     """
-    if _together.get() is not None:
+    group = _Group(tuple(Path(os.path.realpath(path)) for path in paths))
+    outer = _together.get()
+    if outer is not None and set(group.targets) <= set(outer.targets):
         yield
         return
-    complete: list[tuple[Path, Path, ExitStack]] = []
-    try:
-        _together.set(complete)  # not before: an interrupt may come as soon as it is set
-        yield
-        if complete:
-            _take_names([(temporary, target) for temporary, target, _ in complete])
-    finally:
-        _together.set(None)
-        with ExitStack() as stack:
-            for _, _, held in complete:
-                stack.push(held)
+    with group.held:
+        try:
+            _together.set(group)  # not before: an interrupt may come as soon as it is set
+            yield
+            _take_names(group)
+        finally:
+            _together.set(outer)
 
 
-def _take_names(files: list[tuple[Path, Path]]) -> None:
-    first, others = files[0], files[1:]
-    target = first[1]
+def _take_names(group: _Group) -> None:
+    describing = [pair for pair in group.complete if pair[1] == group.targets[0]]
+    others = [pair for pair in group.complete if pair[1] != group.targets[0]]
+    target = group.targets[0]
     try:
-        if others and target.exists() and not filecmp.cmp(*first, shallow=False):
+        if (
+            (describing and others)
+            and target.exists()
+            and not filecmp.cmp(describing[-1][0], target, shallow=False)
+        ):
             target.unlink()
-        for temporary, target in (*others, first):
+        for temporary, target in (*others, *describing):
             temporary.replace(target)
     except OSError as error:
         _name_file(error, target)
         raise
-    for folder in {target.parent for _, target in files}:
+    for folder in {target.parent for _, target in group.complete}:
         _sync_folder(folder)
 
 

@@ -41,9 +41,10 @@ def save_checkpoint(
         for name, values in params.items()
     }
     filename = _params_file(prefix, epoch)
-    with written_together():
+    symbol_file = f"{prefix}-symbol.json"
+    with written_together(symbol_file, filename):
         if symbol is not None:
-            symbol.save(f"{prefix}-symbol.json", remove_amp_cast)
+            symbol.save(symbol_file, remove_amp_cast)
         save_arrays(filename, arrays)
     logging.info('Saved checkpoint to "%s"', filename)
 

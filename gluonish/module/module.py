@@ -102,7 +102,8 @@ class Module(SymbolModule):
             remove_amp_cast: Whether casts that mixed precision put in are left out.
         """
         filename = _states_file(prefix, epoch)
-        with written_together():
+        parts = (f"{prefix}-symbol.json", f"{prefix}-{epoch:04d}.params", filename)
+        with written_together(*parts):
             save_checkpoint(prefix, epoch, self._symbol, *self.get_params(), remove_amp_cast)
             if save_optimizer_states:
                 self.save_optimizer_states(filename)

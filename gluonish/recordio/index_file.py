@@ -138,8 +138,8 @@ def new_record_pair(
         OSError: A folder is closed to us, or the disk is full.
     """
     with (
-        written_together(),
+        written_together(index, records),
         atomic_write(records) as record_file,
-        atomic_write(index) as index_file,  # complete first: it belongs to the records
+        atomic_write(index) as index_file,
     ):
         yield RecordPair(record_file, index_file)

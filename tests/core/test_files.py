@@ -161,7 +161,7 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 def test_files_that_are_written_together_appear_together(tmp_path: Path) -> None:
-    with written_together():
+    with written_together(tmp_path / "graph", tmp_path / "arrays"):
         for name in ("graph", "arrays"):
             write(tmp_path / name, "new")
             assert not (tmp_path / name).exists()
@@ -171,11 +171,24 @@ def test_files_that_are_written_together_appear_together(tmp_path: Path) -> None
 
 
 def test_a_scope_in_another_belongs_to_that(tmp_path: Path) -> None:
-    with written_together():
-        with written_together():
+    with written_together(tmp_path / "a", tmp_path / "b"):
+        with written_together(tmp_path / "a"):
             write(tmp_path / "a", "new")
         assert not (tmp_path / "a").exists()
     assert texts(tmp_path) == {"a": "new"}
+
+
+def test_other_files_are_written_at_once_meanwhile(tmp_path: Path) -> None:
+    """A signal's handler may save its own, and read it again, while a model is saved."""
+    with written_together(tmp_path / "a", tmp_path / "b"):
+        write(tmp_path / "a", "new")
+        write(tmp_path / "c", "other")
+        with written_together(tmp_path / "d", tmp_path / "e"):
+            write(tmp_path / "d", "other")
+        assert texts(tmp_path) | {"c": "other", "d": "other"} == texts(tmp_path)
+        assert not (tmp_path / "a").exists()
+        write(tmp_path / "b", "new")
+    assert texts(tmp_path) == {"a": "new", "b": "new", "c": "other", "d": "other"}
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "no space"), KeyboardInterrupt()])
@@ -186,7 +199,7 @@ def test_an_error_leaves_all_that_are_written_together(
         write(tmp_path / name, "old")
 
     def fail() -> None:
-        with written_together():
+        with written_together(tmp_path / "graph", tmp_path / "arrays"):
             write(tmp_path / "graph", "new")
             with atomic_write(tmp_path / "arrays") as file:
                 file.write(b"n")
@@ -215,7 +228,7 @@ def watch(event, arguments):
             os._exit(9)
 
 sys.addaudithook(watch)
-with written_together():
+with written_together(folder / "graph", folder / "arrays"):
     for name, text in (("graph", graph), ("arrays", "new")):
         with atomic_write(folder / name) as file:
             file.write(text.encode())

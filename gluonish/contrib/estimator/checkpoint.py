@@ -147,9 +147,10 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _save(self, estimator: Run, name: str) -> None:
         """Write both files: those that `_resume` looks for are there when the others are."""
-        with written_together():
-            estimator.net.save_parameters(self._path(name, ".params"))
-            estimator.trainer.save_states(self._path(name, ".states"))
+        params, states = self._path(name, ".params"), self._path(name, ".states")
+        with written_together(params, states):
+            estimator.net.save_parameters(params)
+            estimator.trainer.save_states(states)
 
     def _remove(self, name: str) -> None:
         for ending in (".params", ".states"):
