@@ -52,7 +52,7 @@ def check_gives_up(url: str, folder: Path) -> None:
     began = time.monotonic()
     with pytest.raises(DownloadError) as caught:
         obtain(url, folder / "x", retries=1, verify_ssl=False, advice="do this")
-    assert 2 * STALL_S < time.monotonic() - began < 2 * STALL_S + 1.5
+    assert 2 * STALL_S < time.monotonic() - began < 5.0  # of 6 seconds that it takes
     assert str(caught.value) == (
         f"download: expected to fetch {url}, got {url} sent less than {CHUNK} bytes in "
         f"{STALL_S} seconds; do this"
