@@ -12,6 +12,7 @@ from gluonish.block.tracing import Traced, settle, trace_block
 from gluonish.block.watching import Watched
 from gluonish.core.device import Device
 from gluonish.core.errors import ArgumentTypeError, GraphError, OperatorError, UntraceableError
+from gluonish.core.files import written_together
 from gluonish.graph import interpreter
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
@@ -330,8 +331,9 @@ def write_model(
             f"{what}: expected a path and a whole number, got {path!r} and {epoch!r}"
         ) from error
     symbol_file, params_file = f"{stem}-symbol.json", f"{stem}-{number:04d}.params"
-    symbol.save(symbol_file, remove_amp_cast)
-    save(params_file, parameters)
+    with written_together(symbol_file, params_file):
+        symbol.save(symbol_file, remove_amp_cast)
+        save(params_file, parameters)
     return symbol_file, params_file
 
 

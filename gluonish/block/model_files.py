@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from gluonish.core.errors import FileFormatError
-from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.files import atomic_write, open_to_read, written_together
 from gluonish.core.json_text import parse_json
 
 if TYPE_CHECKING:
@@ -23,11 +23,13 @@ __all__ = ["load_model", "save_model"]
 
 def save_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
     """Write a Block's structure and parameters; see `Block.save`."""
-    block.save_parameters(f"{os.fspath(prefix)}-model.params")
     content: dict[str, Any] = {}
     _describe(block, content, count())
-    with atomic_write(f"{os.fspath(prefix)}-model.json") as file:
-        file.write(json.dumps(content).encode())
+    structure, parameters = (f"{os.fspath(prefix)}-model.{kind}" for kind in ("json", "params"))
+    with written_together(structure, parameters):
+        with atomic_write(structure) as file:
+            file.write(json.dumps(content).encode())
+        block.save_parameters(parameters)
 
 
 def _key(block: "Block", numbers: Iterator[int]) -> str:

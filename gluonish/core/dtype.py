@@ -23,6 +23,7 @@ __all__ = [
     "INT32",
     "INT64",
     "dtype_from_flag",
+    "exact_up_to",
     "is_floating",
     "normalize_dtype",
     "promote",
@@ -73,7 +74,8 @@ _BY_WORD = {
     "int": INT64,
     "single": FLOAT32,
 }
-_FLOATING = frozenset({FLOAT16, BFLOAT16, FLOAT32, FLOAT64})
+# With the bits of their significands.
+_FLOATING = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
 
 # Widening order inside a kind; float16 and bfloat16 hold different numbers and meet in float32.
 _INTEGER_ORDER = (INT8, INT32, INT64)
@@ -118,6 +120,22 @@ def dtype_from_flag(flag: int) -> np.dtype[Any]:
 def is_floating(dtype: np.dtype[Any]) -> bool:
     """Whether values of this type are real numbers, bfloat16 included: gradients make sense."""
     return dtype in _FLOATING
+
+
+def _exact_up_to(dtype: np.dtype[Any]) -> int:
+    if dtype == BOOL:
+        return 1
+    if is_floating(dtype):
+        return 1 << _FLOATING[dtype]
+    return int(np.iinfo(dtype).max)
+
+
+_EXACT_UP_TO = {dtype: _exact_up_to(dtype) for dtype in DTYPE_FLAGS}
+
+
+def exact_up_to(dtype: np.dtype[Any]) -> int:
+    """Return the number up to which this type holds every whole number from 0 on."""
+    return _EXACT_UP_TO[dtype]
 
 
 def _promote_pair(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:

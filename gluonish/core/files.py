@@ -3,13 +3,19 @@
 A reader sees the old content or the new one, never a part: the new content goes to a temporary file
 in the target's folder, reaches the disk, and only then takes the target's name. What a process that
 was killed has left there is removed by the next that writes into the folder.
+
+Files that mean nothing without one another, such as a graph and its parameters, are written
+together: all are on the disk before the first takes its name, and whenever the process ends, there
+is never the new one of some beside the old one of others.
 """
 
+import filecmp
 import os
 import re
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,10 +27,30 @@ from gluonish.core.errors import (
 )
 from gluonish.core.temporary_file import temporary_file
 
-__all__ = ["DEFLATE_RATIO", "atomic_write", "local_path", "open_to_read"]
+__all__ = ["DEFLATE_RATIO", "atomic_write", "local_path", "open_to_read", "written_together"]
 
 # The most bytes that deflate packs into one, 258 into two bits: a content that claims more is none.
 DEFLATE_RATIO = 1032
+
+
+class _Group:
+    """Files that are written together.
+
+    Attributes:
+        targets: Their paths, that of the file that describes the others first.
+        complete: Temporary file and target of each that is on the disk.
+        held: Removes the temporary files at last.
+    """
+
+    __slots__ = ("complete", "held", "targets")
+
+    def __init__(self, targets: tuple[Path, ...]) -> None:
+        self.targets = targets
+        self.complete: list[tuple[Path, Path]] = []
+        self.held = ExitStack()
+
+
+_together: ContextVar[_Group | None] = ContextVar("gluonish_written_together", default=None)
 
 _PROTOCOL = re.compile(r"(\w+)://")
 
@@ -80,7 +106,8 @@ def _with_errno(error: OSError, cause: OSError) -> OSError:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Give a binary file whose content replaces ``path`` when the ``with`` block succeeds.
+    """Give a binary file whose content replaces ``path`` when the ``with`` block succeeds, or when
+    that of `written_together` does in which it stands.
 
     On any error, `KeyboardInterrupt` included, the temporary file is removed and ``path`` is as it
     was. An existing target keeps its permissions, a symbolic link keeps pointing where it did, and
@@ -99,22 +126,78 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     if mode is not None and stat.S_ISDIR(mode):
         raise FolderPathError(f"write: expected the path of a file, got the folder {str(target)!r}")
     if mode is not None and not stat.S_ISREG(mode):
-        with target.open("wb") as file:
-            yield file
+        with target.open("wb") as direct:
+            yield direct
         return
     try:
-        with _temporary_file(target) as (temporary, file):
+        with ExitStack() as held:
+            temporary, file = held.enter_context(_temporary_file(target))
             with file:
                 if mode is not None:
                     temporary.chmod(stat.S_IMODE(mode))
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
+            group = _together.get()
+            if group is not None and target in group.targets:
+                group.held.push(held.pop_all())
+                group.complete.append((temporary, target))
+                return
             temporary.replace(target)
     except BaseException as error:
         _name_file(error, target)
         raise
     _sync_folder(target.parent)
+
+
+@contextmanager
+def written_together(*paths: str | os.PathLike[str]) -> Iterator[None]:
+    """Have files of `atomic_write` in the ``with`` block take their names when it succeeds.
+
+    After an error in the block all are as they were. Where the content of the first changes, it is
+    removed before the others take their names, and takes its own last, so that a process that ends
+    in between leaves none rather than that of other files. Other files are written as ever: those
+    of a signal's handler, for example.
+
+    Args:
+        paths: The files; the first describes the others. A block in one that has them all belongs
+            to that.
+
+    Raises:
+        OSError: A folder was closed to us meanwhile; names the file.
+    """
+    group = _Group(tuple(Path(os.path.realpath(path)) for path in paths))
+    outer = _together.get()
+    if outer is not None and set(group.targets) <= set(outer.targets):
+        yield
+        return
+    with group.held:
+        try:
+            _together.set(group)  # not before: an interrupt may come as soon as it is set
+            yield
+            _take_names(group)
+        finally:
+            _together.set(outer)
+
+
+def _take_names(group: _Group) -> None:
+    describing = [pair for pair in group.complete if pair[1] == group.targets[0]]
+    others = [pair for pair in group.complete if pair[1] != group.targets[0]]
+    target = group.targets[0]
+    try:
+        if (
+            (describing and others)
+            and target.exists()
+            and not filecmp.cmp(describing[-1][0], target, shallow=False)
+        ):
+            target.unlink()
+        for temporary, target in (*others, *describing):
+            temporary.replace(target)
+    except OSError as error:
+        _name_file(error, target)
+        raise
+    for folder in {target.parent for _, target in group.complete}:
+        _sync_folder(folder)
 
 
 def _name_file(error: BaseException, target: Path) -> None:

@@ -20,12 +20,15 @@ from typing import BinaryIO, Protocol
 
 from gluonish.core.errors import DownloadError
 from gluonish.download.room import check_room, disk_full_error, most_nbytes
+from gluonish.download.stalling import StallWatch
 
 __all__ = ["fetch"]
 
 _LOG = logging.getLogger("gluonish")
 _CONNECT_TIMEOUT_S = 20.0
 _READ_TIMEOUT_S = 60.0
+# In which the head of an answer, and each chunk, must come: 700 bytes a second are few enough.
+_STALL_S = 90.0
 # What a cut connection loses at most: the piece that was being read.
 _CHUNK_NBYTES = 1 << 16
 _FIRST_PAUSE_S = 0.1
@@ -107,26 +110,44 @@ def fetch(
 
     Raises:
         DownloadError: The server refuses, cannot be reached, says what is no HTTP, sends more than
-            it may, or every attempt was cut off; or the disk is full.
+            it may, or every attempt was cut off, or sent next to nothing for 90 seconds; or the
+            disk is full.
     """
     import requests
 
     part = target.with_name(f"{target.name}.part")
-    with requests.Session() as session:
-        # Of the session's own ``verify`` REQUESTS_CA_BUNDLE would make True again.
-        get = session.get if verify_ssl else partial(session.get, verify=False)
-        for attempt in range(retries + 1):
-            try:
-                _attempt(get, url, part, max_nbytes)
-                break
-            except (_CutOffError, _RefusedError) as error:
-                if attempt == retries or isinstance(error, _RefusedError):
-                    message = f"download: expected to fetch {url}, got {error}"
-                    raise DownloadError(f"{message}; {advice}" if advice else message) from error
-                _LOG.warning("download: %s; attempt %d of %d", error, attempt + 2, retries + 1)
-                time.sleep(min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
+    for attempt in range(retries + 1):
+        try:
+            with requests.Session() as session, StallWatch(session, _STALL_S) as watch:
+                # Of the session's own ``verify`` REQUESTS_CA_BUNDLE would make True again.
+                get = session.get if verify_ssl else partial(session.get, verify=False)
+                with _stalls(watch, url):
+                    _attempt(get, watch, url, part, max_nbytes)
+            break
+        except (_CutOffError, _RefusedError) as error:
+            if attempt == retries or isinstance(error, _RefusedError):
+                message = f"download: expected to fetch {url}, got {error}"
+                raise DownloadError(f"{message}; {advice}" if advice else message) from error
+            _LOG.warning("download: %s; attempt %d of %d", error, attempt + 2, retries + 1)
+            time.sleep(min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
     _description(part).unlink(missing_ok=True)
     return part
+
+
+@contextmanager
+def _stalls(watch: StallWatch, url: str) -> Iterator[None]:
+    """Turn what comes of a connection that was shut down into `_CutOffError`."""
+    stalled = None
+    try:
+        yield
+    except (_CutOffError, _RefusedError) as error:
+        if not watch.expired:
+            raise
+        stalled = error
+    if watch.expired:  # also without an error: a body of untold length seems to be at its end
+        raise _CutOffError(
+            f"{url} sent less than {_CHUNK_NBYTES} bytes in {_STALL_S:g} seconds"
+        ) from stalled
 
 
 @contextmanager
@@ -156,7 +177,7 @@ def _told(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def _attempt(get: _Get, url: str, part: Path, max_nbytes: int | None) -> None:
+def _attempt(get: _Get, watch: StallWatch, url: str, part: Path, max_nbytes: int | None) -> None:
     known = _read_description(part, url)
     have = part.stat().st_size if known is not None else 0
     headers = {"Accept-Encoding": "identity"}
@@ -175,6 +196,7 @@ def _attempt(get: _Get, url: str, part: Path, max_nbytes: int | None) -> None:
             response = get(
                 url, headers=headers, stream=True, timeout=timeout, hooks={"response": hold}
             )
+        watch.step()
         start = _start(response, url, part, known, have)
         version = _version(response, url, start)
         if max_nbytes is not None and (version.length or 0) > max_nbytes:
@@ -184,7 +206,7 @@ def _attempt(get: _Get, url: str, part: Path, max_nbytes: int | None) -> None:
             return
         check_room(part, (version.length or 0) - start)
         _description(part).write_text(json.dumps(asdict(version)), encoding="utf-8")
-        _receive(response, part, start, version.length, max_nbytes)
+        _receive(response, watch, part, start, version.length, max_nbytes)
 
 
 def _start(response: _Response, url: str, part: Path, known: _Version | None, have: int) -> int:
@@ -246,7 +268,12 @@ def _version(response: _Response, url: str, start: int) -> _Version:
 
 
 def _receive(
-    response: _Response, part: Path, start: int, length: int | None, max_nbytes: int | None
+    response: _Response,
+    watch: StallWatch,
+    part: Path,
+    start: int,
+    length: int | None,
+    max_nbytes: int | None,
 ) -> None:
     limit = length if length is not None else most_nbytes(part, start, max_nbytes)
     try:
@@ -254,7 +281,7 @@ def _receive(
             file.seek(start)
             file.truncate()
             name = part.name.removesuffix(".part")
-            end = _write(_chunks(response), file, name, start, length, limit)
+            end = _write(_chunks(response, watch), file, name, start, length, limit)
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -272,13 +299,14 @@ def _receive(
         raise _CutOffError(f"{response.url} ended after {end} of {length} bytes")
 
 
-def _chunks(response: _Response) -> Iterator[bytes]:
+def _chunks(response: _Response, watch: StallWatch) -> Iterator[bytes]:
     chunks = iter(response.iter_content(_CHUNK_NBYTES))
     while True:
         with _transfer_errors():
             chunk = next(chunks, None)
         if chunk is None:
             return
+        watch.step()
         yield chunk
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, FileFormatError
+from gluonish.core.files import written_together
 from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataBatch
 from gluonish.module.checkpoint import load_params, save_checkpoint
@@ -312,10 +313,13 @@ class BucketingModule(ComputedModule):
                 f"BucketingModule.save_checkpoint: expected int keys, got {wrong[0]!r}; save each "
                 "bucket's symbol, and the weights by save_params"
             )
-        for key, module in self._buckets.items():
-            module._symbol.save(f"{prefix}-{key}-symbol.json", remove_amp_cast)
-        save_checkpoint(prefix, epoch, None, arguments, auxiliary)
-        save_arrays(f"{prefix}.buckets", [array(keys, dtype="int32")])
+        symbols = {key: f"{prefix}-{key}-symbol.json" for key in keys}
+        names = (f"{prefix}.buckets", f"{prefix}-symbol.json", f"{prefix}-{epoch:04d}.params")
+        with written_together(*names, *symbols.values()):
+            save_arrays(f"{prefix}.buckets", [array(keys, dtype="int32")])
+            for key, module in self._buckets.items():
+                module._symbol.save(symbols[key], remove_amp_cast)
+            save_checkpoint(prefix, epoch, None, arguments, auxiliary)
 
     @staticmethod
     def load(

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from gluonish.core.errors import FileFormatError
+from gluonish.core.files import written_together
 from gluonish.ndarray import NDArray
 from gluonish.ndarray import load as load_arrays
 from gluonish.ndarray import save as save_arrays
@@ -34,15 +35,17 @@ def save_checkpoint(
         aux_params: Auxiliary states by name, in the file ``aux:name``.
         remove_amp_cast: Whether casts that mixed precision put in are left out.
     """
-    if symbol is not None:
-        symbol.save(f"{prefix}-symbol.json", remove_amp_cast)
     arrays = {
         f"{kind}:{name}": values
         for kind, params in zip(_KINDS, (arg_params, aux_params), strict=True)
         for name, values in params.items()
     }
     filename = _params_file(prefix, epoch)
-    save_arrays(filename, arrays)
+    symbol_file = f"{prefix}-symbol.json"
+    with written_together(symbol_file, filename):
+        if symbol is not None:
+            symbol.save(symbol_file, remove_amp_cast)
+        save_arrays(filename, arrays)
     logging.info('Saved checkpoint to "%s"', filename)
 
 

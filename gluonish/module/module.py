@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.files import written_together
 from gluonish.kvstore import KVStoreBase
 from gluonish.kvstore.core_shares import share_cores
 from gluonish.module.checkpoint import load_checkpoint, save_checkpoint
@@ -100,10 +101,13 @@ class Module(SymbolModule):
             save_optimizer_states: Whether to write the last.
             remove_amp_cast: Whether casts that mixed precision put in are left out.
         """
-        save_checkpoint(prefix, epoch, self._symbol, *self.get_params(), remove_amp_cast)
+        filename = _states_file(prefix, epoch)
+        parts = (f"{prefix}-symbol.json", f"{prefix}-{epoch:04d}.params", filename)
+        with written_together(*parts):
+            save_checkpoint(prefix, epoch, self._symbol, *self.get_params(), remove_amp_cast)
+            if save_optimizer_states:
+                self.save_optimizer_states(filename)
         if save_optimizer_states:
-            filename = _states_file(prefix, epoch)
-            self.save_optimizer_states(filename)
             logging.info('Saved optimizer state to "%s"', filename)
 
     def save_optimizer_states(self, fname: str | os.PathLike[str]) -> None:

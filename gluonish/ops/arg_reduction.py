@@ -9,12 +9,13 @@ from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcasting import refuse_truth_values
-from gluonish.ops.precision import widen
+from gluonish.ops.precision import check_positions, widen
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["ARGMAX", "ARGMAX_CHANNEL", "ARGMIN", "position_operator"]
 
+_ADVICE = "cast the data with astype, or use topk or np.argmax, whose positions have other dtypes"
 _SCHEMA = Schema(axis=optional(integer()), keepdims=boolean(False))
 
 
@@ -45,9 +46,12 @@ def position_operator(
         else:
             axis = normalize_axis(name, axis, len(shape))
             result = (*shape[:axis], *(1,) * keepdims, *shape[axis + 1 :])
-        if (data.size if axis is None else shape[axis]) == 0 and 0 not in result:
+        count = data.size if axis is None else shape[axis]
+        if count == 0 and 0 not in result:
             raise OperatorError(f"{name}: expected elements to choose from, got data {shape}")
-        return (result_spec(result, data),)
+        found = result_spec(result, data)
+        check_positions(name, count, found.dtype, _ADVICE)
+        return (found,)
 
     def kernel(xp: ModuleType, out: Any, data: Any, *, axis: int | None, keepdims: bool) -> None:
         if out.size:
@@ -76,7 +80,7 @@ def _in_dtype_of_data(method: str) -> Operator:
         method,
         refuse_truth_values,
         lambda shape, data: Spec(shape or (1,), data.dtype),
-        "The dtype is that of data, in which large positions may not be exact.\n\n",
+        "The dtype is that of data; one that cannot hold the row's last position is refused.\n\n",
         ";\n(1,) where no axis is left",
     )
 
@@ -89,6 +93,7 @@ def _channel_infer(data: Spec) -> tuple[Spec]:
     refuse_truth_values("argmax_channel", data)
     if len(data.shape) < 2 or data.shape[1] == 0:
         raise OperatorError(f"argmax_channel: expected data (N, C, ...), got {data.shape}")
+    check_positions("argmax_channel", data.shape[1], data.dtype, _ADVICE)
     return (Spec((data.shape[0], *data.shape[2:]), data.dtype),)
 
 

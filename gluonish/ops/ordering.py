@@ -13,12 +13,15 @@ from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule, named_dtype
 from gluonish.ops.pick import add_along, along_grid
-from gluonish.ops.precision import widen
+from gluonish.ops.precision import check_positions, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["ARGSORT", "SORT", "TOPK"]
+
+
+_ADVICE = "name a wider one, such as dtype='int32'"
 
 
 def _row_shape(name: str, shape: Shape, axis: int | None) -> tuple[Shape, int]:
@@ -53,7 +56,10 @@ def _top_shape(data: Spec, axis: int | None, k: int) -> tuple[Shape, int]:
 def _topk_infer(
     data: Spec, *, axis: int | None, k: int, ret_typ: str, is_ascend: bool, dtype: np.dtype[Any]
 ) -> tuple[Spec, ...]:
-    shape, _ = _top_shape(data, axis, k)
+    shape, along = _top_shape(data, axis, k)
+    if ret_typ in ("both", "indices"):
+        count = data.size if axis is None else data.shape[along]
+        check_positions("topk", count, dtype, _ADVICE)
     values, indices = Spec(shape, data.dtype), Spec(shape, dtype)
     if ret_typ == "both":
         return values, indices
@@ -138,9 +144,9 @@ TOPK = register(
         doc=(
             "The k largest elements along axis in descending order, or smallest in ascending\n"
             "order.\n\n"
-            "ret_typ selects their values, their indices (of type dtype), both, or a mask of\n"
-            "data's shape with 1 where they are. k below 1 stands for all; axis None for all\n"
-            "elements.\n\n"
+            "ret_typ selects their values, their indices (of type dtype, which must hold the\n"
+            "row's last), both, or a mask of data's shape with 1 where they are. k below 1\n"
+            "stands for all; axis None for all elements.\n\n"
             "Shapes: data any, outputs data's with k along axis, without axis (k,); a mask\n"
             "has data's."
         ),
@@ -198,7 +204,9 @@ SORT = register(
 def _argsort_infer(
     data: Spec, *, axis: int | None, is_ascend: bool, dtype: np.dtype[Any]
 ) -> tuple[Spec]:
-    return (Spec(_row_shape("argsort", data.shape, axis)[0], dtype),)
+    shape, along = _row_shape("argsort", data.shape, axis)
+    check_positions("argsort", shape[along], dtype, _ADVICE)
+    return (Spec(shape, dtype),)
 
 
 def _argsort_kernel(
@@ -221,7 +229,8 @@ ARGSORT = register(
         _argsort_kernel,
         zero_gradient,
         doc=(
-            "The positions, as type dtype, that put the elements in order along axis.\n\n"
+            "The positions, as type dtype, that put the elements in order along axis. The type\n"
+            "must hold the row's last position.\n\n"
             "Shapes: data any, output the same, or without axis (elements,)."
         ),
         schema=Schema(

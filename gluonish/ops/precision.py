@@ -12,10 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, is_floating
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, exact_up_to, is_floating
 from gluonish.core.errors import OperatorError
 
-__all__ = ["accumulator", "as_real", "check_number", "comparable", "in_dtype", "is_narrow", "widen"]
+__all__ = [
+    "accumulator",
+    "as_real",
+    "check_number",
+    "check_positions",
+    "comparable",
+    "in_dtype",
+    "is_narrow",
+    "widen",
+]
 
 _ALL_BITS = 2**64 - 1  # what of a whole number is kept before it is cut to its dtype
 
@@ -35,6 +44,20 @@ def check_number(operator: str, dtype: np.dtype[Any], number: float) -> None:
         raise OperatorError(
             f"{operator}: expected a finite number for {dtype.name} data, got {number}; "
             "cast the data with astype"
+        )
+
+
+def check_positions(operator: str, count: int, dtype: np.dtype[Any], advice: str) -> None:
+    """Check that a dtype holds the position of every element of a row.
+
+    Raises:
+        OperatorError: It is too narrow for the last ones, which would wrap around or be rounded.
+    """
+    limit = exact_up_to(dtype)
+    if count > limit + 1:
+        raise OperatorError(
+            f"{operator}: expected a dtype that holds the positions of {count} elements, got "
+            f"{dtype.name}, which is exact up to {limit}; {advice}"
         )
 
 

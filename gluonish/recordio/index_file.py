@@ -6,11 +6,10 @@ The offset is the byte of the record file at which the record begins.
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import ArgumentError, FileFormatError
-from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.files import atomic_write, open_to_read, written_together
 from gluonish.recordio.framing import frame
 
 __all__ = ["RecordPair", "check_key", "index_line", "make_key", "new_record_pair", "read_index"]
@@ -138,12 +137,9 @@ def new_record_pair(
         FolderPathError: A path is that of a folder.
         OSError: A folder is closed to us, or the disk is full.
     """
-    with atomic_write(index) as index_file, atomic_write(records) as record_file:
+    with (
+        written_together(index, records),
+        atomic_write(records) as record_file,
+        atomic_write(index) as index_file,
+    ):
         yield RecordPair(record_file, index_file)
-        # Complete and on the disk before the index of the former records goes.
-        for file in (record_file, index_file):
-            file.flush()
-            os.fsync(file.fileno())
-        former = Path(os.path.realpath(index))
-        if former.is_file():
-            former.unlink()

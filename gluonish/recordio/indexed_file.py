@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError, OutOfBoundsError
+from gluonish.core.finalizer import Kept, cancel
 from gluonish.recordio.framing import read_record
 from gluonish.recordio.index_file import check_key, index_line, make_key, read_index
 from gluonish.recordio.positioned import Cursor
-from gluonish.recordio.record_file import MXRecordIO, close_own, open_to_write
+from gluonish.recordio.record_file import MXRecordIO, close_with, open_to_write
 
 __all__ = ["MXIndexedRecordIO"]
 
@@ -49,6 +50,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys: list[Any] = []
         self.key_type = key_type
         self.fidx: BinaryIO | None = None
+        self._kept_index: Kept | None = None
         super().__init__(uri, flag)
 
     def open(self) -> None:
@@ -64,7 +66,9 @@ class MXIndexedRecordIO(MXRecordIO):
             self._read_index()
         super().open()
         if self.writable:
-            self.fidx = open_to_write(self.idx_path, type(self).__name__)
+            index = open_to_write(self.idx_path, type(self).__name__)
+            self._kept_index = close_with(self, index)
+            self.fidx = index
 
     def _read_index(self) -> None:
         for key, offset in read_index(self.idx_path, type(self).__name__, self.key_type):
@@ -76,13 +80,15 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def close(self) -> None:
         """Close both files. Closing twice does nothing."""
-        pid = self.pid
-        index, self.fidx = self.fidx, None
+        index, kept = self.fidx, self._kept_index
+        self.fidx = self._kept_index = None
         try:
             super().close()
         finally:
             if index is not None:
-                close_own(index, pid)
+                index.close()
+            if kept is not None:
+                cancel(kept)
 
     def seek(self, idx: Any) -> None:
         """Go to a record, which `read` returns next.

@@ -1,7 +1,13 @@
-"""MXRecordIO: a file of records, read or written one after the other."""
+"""MXRecordIO: a file of records, read or written one after the other.
+
+Writers keep nothing back: a process that was forked, or is killed, has nothing of a file's content.
+A file that nobody closed is closed with its object, by C code alone; see `gluonish.core.finalizer`.
+"""
 
 import io
 import os
+from collections.abc import Callable
+from operator import methodcaller
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import (
@@ -11,9 +17,10 @@ from gluonish.core.errors import (
     MissingFileError,
 )
 from gluonish.core.files import local_path, open_to_read
+from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
 from gluonish.recordio.framing import frame, read_record
 
-__all__ = ["MXRecordIO", "close_own", "open_to_write"]
+__all__ = ["MXRecordIO", "close_with", "open_to_write"]
 
 
 class MXRecordIO:
@@ -43,6 +50,7 @@ class MXRecordIO:
         self.is_open = False
         self.handle: BinaryIO | None = None
         self.pid: int | None = None
+        self._kept: Kept | None = None
         if flag not in ("r", "w"):
             raise ArgumentError(
                 f"{type(self).__name__}: expected flag 'r' or 'w', got {flag!r}: Invalid flag"
@@ -59,18 +67,21 @@ class MXRecordIO:
             MissingFileError: There is no such file, or no such folder.
         """
         opened, name = open_to_write if self.writable else open_to_read, type(self).__name__
-        self.handle = opened(local_path(self.uri, name), name)
+        file = opened(local_path(self.uri, name), name)
+        self._kept = close_with(self, file)
+        self.handle = file
         self.pid = os.getpid()
         self.is_open = True
 
     def close(self) -> None:
         """Close the file; a writer has stored everything then. Closing twice does nothing."""
-        handle, pid, is_open = self.handle, self.pid, self.is_open
-        self.handle = None
+        handle, kept = self.handle, self._kept
+        self.handle = self._kept = self.pid = None
         self.is_open = False
-        self.pid = None
-        if is_open and handle is not None:
-            close_own(handle, pid)
+        if handle is not None:
+            handle.close()
+        if kept is not None:
+            cancel(kept)
 
     def reset(self) -> None:
         """Go back to the first record; a writer starts a new file."""
@@ -127,17 +138,13 @@ class MXRecordIO:
             self.reset()
         return self.handle
 
-    def __del__(self) -> None:
-        if getattr(self, "is_open", False):
-            self.close()
-
     def __getstate__(self) -> dict[str, Any]:
         if self.writable and self.is_open:
             raise ArgumentTypeError(
                 f"{type(self).__name__}: expected a reader to be sent to another process, got a "
                 f"writer of {self.uri}; close it first"
             )
-        return {**self.__dict__, "handle": None, "pid": None}
+        return {**self.__dict__, "handle": None, "pid": None, "_kept": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -146,20 +153,48 @@ class MXRecordIO:
             self.open()
 
 
-class _NamingFile(io.FileIO):
-    """A file whose errors say which one it is: a full disk shows at any write, flush or close."""
+class _WholeFile(io.FileIO):
+    """A file that writes all it is given, and whose errors say which one it is."""
 
     def write(self, data: Any, /) -> int:
-        """Write as the base class does."""
+        """Write bytes; return how many."""
+        left = memoryview(data)
         try:
-            return super().write(data)
+            while left:
+                left = left[super().write(left) :]
         except OSError as error:
             error.filename = self.name
             raise
+        return len(data)
+
+
+class _Closing(Finalizer):
+    """Closes a file when the object ends that it belongs to."""
+
+    __slots__ = ("close",)
+
+    close: Callable[[], object]
+
+
+_CLOSE = methodcaller("close")  # C code, like the method that it calls
+
+
+def close_with(owner: object, file: BinaryIO) -> Kept:
+    """Have a file closed when an object ends; return what `cancel` takes.
+
+    Args:
+        owner: The object.
+        file: As `open_to_write` or `open_to_read` gave it.
+    """
+    closing = _Closing(owner, _CLOSE)
+    # Not of the buffer of a reader, whose lock another thread held if there was a fork.
+    raw = file.raw if isinstance(file, io.BufferedReader) else file
+    closing.close = raw.close
+    return keep(closing, owner)
 
 
 def open_to_write(path: str, writer: str) -> BinaryIO:
-    """Open a new and empty file.
+    """Open a new and empty file, whose content is in it after each write.
 
     Args:
         path: The file.
@@ -169,22 +204,8 @@ def open_to_write(path: str, writer: str) -> BinaryIO:
         MissingFileError: Its folder does not exist.
     """
     try:
-        return io.BufferedWriter(_NamingFile(path, "wb"))
+        return _WholeFile(path, "wb")
     except FileNotFoundError:
         raise MissingFileError(
             f"{writer}: expected a path in an existing folder, got {path!r}; make the folder first"
         ) from None
-
-
-def close_own(file: BinaryIO, pid: int | None) -> None:
-    """Close a file that a process opened; in another one, without storing what that one will.
-
-    Args:
-        file: As `open_to_write` or `open_to_read` gave it.
-        pid: Number of the process that opened it.
-    """
-    if pid == os.getpid():
-        file.close()
-    else:
-        # A buffered file whose descriptor is closed has nothing to flush.
-        file.raw.close()  # type: ignore[attr-defined]  # of every buffered file

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from gluonish.core.errors import GluonishError
-from tests.attack.savers import SAVERS, STREAMING, Saver
+from tests.attack.savers import SAVERS, STREAMING, TOGETHER, Saver
 
 SMALL, LARGE = 4, 1500
 # How many bytes are free when the large files are written.
@@ -67,6 +67,8 @@ def attack(name: str, saver: Saver, folder: Path, *, whole: bool) -> list[str]:
             len(content) not in sizes(before, after, n) for n, content in after.items()
         ):
             problem = "a part of a file"
+        elif name in TOGETHER and after != before:
+            problem = "a part of the files"
         if problem:
             problems.append(f"{name}, {free} bytes free: {problem}")
         if free is None:

@@ -14,7 +14,7 @@ from gluonish.recordio.index_file import new_record_pair
 from gluonish.tools.demo_plots import new_figure, save_figure
 from gluonish.tools.train.checkpoint import Checkpoints, Record, write_json
 
-__all__ = ["SAVERS", "STREAMING"]
+__all__ = ["SAVERS", "STREAMING", "TOGETHER"]
 
 Saver = Callable[[Path, int], object]
 
@@ -130,5 +130,7 @@ SAVERS: dict[str, Saver] = {
     "im2rec's pair": _pair,
     "a plot": _plot,
 }
+TOGETHER = ("Block.save", "export", "save_checkpoint", "im2rec's pair")
+"""These write several files, which all change or none."""
 STREAMING: dict[str, Saver] = {"MXRecordIO": _records, "MXIndexedRecordIO": _indexed}
 """These write as they go: a failed one leaves what was written, and says that it failed."""

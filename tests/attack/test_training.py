@@ -1,18 +1,21 @@
 """Trainings that are killed at any moment and go on, and programs that end with work to do."""
 
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gluonish.ndarray as nd
+from gluonish.recordio import IRHeader, pack_img
+from gluonish.recordio.index_file import new_record_pair
 from tests.data.programs import ENVIRONMENT, run, start, wait_until_gone
 
 pytestmark = [
@@ -23,20 +26,40 @@ pytestmark = [
 EPOCHS = 10
 POINTS = 10  # kills in each of 10 tests
 END_S = 90
+DIGITS = ("--dataset", "digits", "--network", "mlp", "--num-examples", "320")
 # Epochs of a few batches: much of the time goes into checkpoints, where a kill hurts most.
 SETTINGS = {
-    "sgd": ["--network", "mlp", "--lr-step-epochs", "4,8"],
-    "adam": ["--network", "mlp", "--optimizer", "adam", "--lr", "0.01", "--warmup-epochs", "3"],
-    "float16": ["--network", "mlp", "--dtype", "float16"],
-    "lenet": ["--network", "lenet", "--loss", "ce", "--top-k", "3"],
-    "workers": ["--network", "mlp", "--workers", "2"],
+    "sgd": [*DIGITS, "--lr-step-epochs", "4,8"],
+    "adam": [*DIGITS, "--optimizer", "adam", "--lr", "0.01", "--warmup-epochs", "3"],
+    "float16": [*DIGITS, "--dtype", "float16"],
+    "workers": [*DIGITS, "--workers", "2"],
+    "lenet": [
+        *("--network", "lenet", "--image-shape", "3,16,16", "--num-classes", "4"),
+        *("--batch-size", "8", "--random-crop", "1", "--random-mirror", "1"),
+        *("--loss", "ce", "--top-k", "3", "--data-nthreads", "2"),
+    ],
 }
 
 
-def train(prefix: Path, setting: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "gluonish", "train", "--dataset", "digits"]
-    command += ["--num-epochs", str(EPOCHS), "--num-examples", "320", "--disp-batches", "0"]
-    command += [*SETTINGS[setting], "--resume", "--model-prefix", str(prefix)]
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some colour images for --data-train."""
+    path = tmp_path_factory.mktemp("records") / "train.rec"
+    generator = np.random.default_rng(0)
+    with new_record_pair(path, path.with_suffix(".idx")) as pair:
+        for number in range(32):
+            image = generator.integers(0, 256, (20, 20, 3), dtype=np.uint8)
+            pair.write(number, pack_img(IRHeader(0, number % 4, number, 0), image, quality=95))
+    return path
+
+
+def train(
+    prefix: Path, setting: str, records: Path, program: Sequence[str] = ("-m", "gluonish")
+) -> "subprocess.Popen[bytes]":
+    data = [] if "--dataset" in SETTINGS[setting] else ["--data-train", str(records)]
+    command = [sys.executable, *program, "train", *data, *SETTINGS[setting]]
+    command += ["--num-epochs", str(EPOCHS), "--disp-batches", "0"]
+    command += ["--resume", "--model-prefix", str(prefix)]
     return subprocess.Popen(
         command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -84,11 +107,10 @@ def kill_somewhere(process: "subprocess.Popen[bytes]", draws: random.Random, who
     return code
 
 
-def weights_and_states(prefix: Path) -> dict[str, bytes]:
-    """What every checkpoint of a prefix holds, by the ending of the file's name."""
-    endings = [
-        f"-{epoch:04d}.{kind}" for epoch in range(1, EPOCHS + 1) for kind in ("params", "states")
-    ]
+def weights_and_states(prefix: Path, first: int = 1) -> dict[str, bytes]:
+    """What checkpoints of a prefix hold, by the ending of the file's name."""
+    epochs = range(first, EPOCHS + 1)
+    endings = [f"-{epoch:04d}.{kind}" for epoch in epochs for kind in ("params", "states")]
     return {ending: Path(f"{prefix}{ending}").read_bytes() for ending in [*endings, "-symbol.json"]}
 
 
@@ -96,28 +118,95 @@ def weights_and_states(prefix: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_killed_training_comes_to_every_weight_of_one_that_was_not(
-    setting: str, seed: int, tmp_path: Path, record_property: Callable[[str, object], None]
+    setting: str,
+    seed: int,
+    tmp_path: Path,
+    records: Path,
+    record_property: Callable[[str, object], None],
 ) -> None:
     draws = random.Random(f"{setting} {seed}")
     start_s = time.monotonic()
-    finish(train(tmp_path / "whole", setting))
+    finish(train(tmp_path / "whole", setting, records))
     whole_s = time.monotonic() - start_s
     expected = weights_and_states(tmp_path / "whole")
     prefixes = [tmp_path / "killed-0"]
     kills = 0
     while kills < POINTS:
-        code = kill_somewhere(train(prefixes[-1], setting), draws, whole_s)
+        code = kill_somewhere(train(prefixes[-1], setting, records), draws, whole_s)
         kills += code == -signal.SIGKILL
         if code != -signal.SIGKILL:  # it was at its end before
             assert code == 0
             prefixes.append(tmp_path / f"killed-{len(prefixes)}")
     for prefix in prefixes:
-        finish(train(prefix, setting))
+        finish(train(prefix, setting, records))
         found = weights_and_states(prefix)
         assert [name for name in expected if found[name] != expected[name]] == []
     assert not list(tmp_path.glob(".*.tmp"))
     record_property("kills", kills)
     record_property("trainings", len(prefixes))
+
+
+# Ends itself, as kill -9 does, before it opens, renames or removes the file of a number, counted
+# from the one that a name belongs to; says how many there were if it comes to its end.
+SELF_KILLER = """
+import os, runpy, signal, sys
+
+begin, at, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+sys.argv[1:4] = []
+count = None
+
+def watch(event, arguments):
+    global count
+    if event not in ("open", "os.rename", "os.remove") or folder not in str(arguments[0]):
+        return
+    if event == "open" and not arguments[2] & (os.O_WRONLY | os.O_RDWR):
+        return
+    if count is None and begin in str(arguments[0]):
+        count = 0
+    if count is not None:
+        count += 1
+        if count == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(watch)
+try:
+    runpy.run_module("gluonish", run_name="__main__")
+finally:
+    print("files", count)
+"""
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("setting", ["adam", "float16"])
+def test_training_killed_between_any_two_files_of_a_checkpoint_goes_on_bit_for_bit(
+    setting: str, tmp_path: Path, records: Path, record_property: Callable[[str, object], None]
+) -> None:
+    def killed(prefix: Path, at: int) -> "subprocess.Popen[bytes]":
+        # The last two checkpoints, and what follows them.
+        begin = f"-{EPOCHS - 1:04d}.params"
+        program = ("-c", SELF_KILLER, begin, str(at), str(prefix.parent))
+        return train(prefix, setting, records, program)
+
+    whole, kept = tmp_path / "whole", tmp_path / "kept"
+    for folder in (whole, kept):
+        folder.mkdir()
+    count = int(finish(killed(whole / "net", 0)).rpartition("files ")[2])
+    expected = weights_and_states(whole / "net", EPOCHS - 1)
+    for path in whole.iterdir():  # what is there before: the checkpoint that all go on from
+        if f"-{EPOCHS - 2:04d}" in path.name or "symbol" in path.name:
+            shutil.copy(path, kept)
+    for at in range(1, count + 1):
+        folder = tmp_path / f"killed-{at}"
+        shutil.copytree(kept, folder)
+        process = killed(folder / "net", at)
+        said, _ = process.communicate(timeout=END_S)
+        assert process.returncode == -signal.SIGKILL, said
+        assert "goes on after epoch" in finish(train(folder / "net", setting, records))
+        found = weights_and_states(folder / "net", EPOCHS - 1)
+        assert [name for name in expected if found[name] != expected[name]] == [], at
+        assert not list(folder.glob(".*.tmp"))
+        shutil.rmtree(folder)
+    record_property("kills", count)
 
 
 # Some hundred milliseconds of work that nobody has waited for, the last of it in `x`.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gluonish.core.errors import NotSupportedError
-from gluonish.core.files import atomic_write, local_path
+from gluonish.core.files import atomic_write, local_path, written_together
 
 
 def test_content_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -149,3 +149,113 @@ def test_a_local_path_has_no_protocol(path: str | Path) -> None:
 def test_a_path_of_another_protocol_is_refused() -> None:
     with pytest.raises(NotSupportedError, match=r"X: expected a path .*there is no client for s3"):
         local_path("s3://bucket/a", "X")
+
+
+def write(path: Path, text: str) -> None:
+    with atomic_write(path) as file:
+        file.write(text.encode())
+
+
+def texts(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def test_files_that_are_written_together_appear_together(tmp_path: Path) -> None:
+    with written_together(tmp_path / "graph", tmp_path / "arrays"):
+        for name in ("graph", "arrays"):
+            write(tmp_path / name, "new")
+            assert not (tmp_path / name).exists()
+    assert texts(tmp_path) == {"graph": "new", "arrays": "new"}
+    write(tmp_path / "graph", "alone")
+    assert texts(tmp_path) == {"graph": "alone", "arrays": "new"}
+
+
+def test_a_scope_in_another_belongs_to_that(tmp_path: Path) -> None:
+    with written_together(tmp_path / "a", tmp_path / "b"):
+        with written_together(tmp_path / "a"):
+            write(tmp_path / "a", "new")
+        assert not (tmp_path / "a").exists()
+    assert texts(tmp_path) == {"a": "new"}
+
+
+def test_other_files_are_written_at_once_meanwhile(tmp_path: Path) -> None:
+    """A signal's handler may save its own, and read it again, while a model is saved."""
+    with written_together(tmp_path / "a", tmp_path / "b"):
+        write(tmp_path / "a", "new")
+        write(tmp_path / "c", "other")
+        with written_together(tmp_path / "d", tmp_path / "e"):
+            write(tmp_path / "d", "other")
+        assert texts(tmp_path) | {"c": "other", "d": "other"} == texts(tmp_path)
+        assert not (tmp_path / "a").exists()
+        write(tmp_path / "b", "new")
+    assert texts(tmp_path) == {"a": "new", "b": "new", "c": "other", "d": "other"}
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "no space"), KeyboardInterrupt()])
+def test_an_error_leaves_all_that_are_written_together(
+    tmp_path: Path, error: BaseException
+) -> None:
+    for name in ("graph", "arrays"):
+        write(tmp_path / name, "old")
+
+    def fail() -> None:
+        with written_together(tmp_path / "graph", tmp_path / "arrays"):
+            write(tmp_path / "graph", "new")
+            with atomic_write(tmp_path / "arrays") as file:
+                file.write(b"n")
+                raise error
+
+    with pytest.raises(type(error)):
+        fail()
+    assert texts(tmp_path) == {"graph": "old", "arrays": "old"}
+    write(tmp_path / "graph", "after")
+    assert texts(tmp_path) == {"graph": "after", "arrays": "old"}
+
+
+# Writes a pair and ends, without anything that tidies up, before the change of a number.
+ENDING = """
+import os, sys
+from pathlib import Path
+from gluonish.core.files import atomic_write, written_together
+
+folder, graph, left = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+
+def watch(event, arguments):
+    global left
+    if event in ("os.rename", "os.remove") and str(folder) in str(arguments[0]):
+        left -= 1
+        if left == 0:
+            os._exit(9)
+
+sys.addaudithook(watch)
+with written_together(folder / "graph", folder / "arrays"):
+    for name, text in (("graph", graph), ("arrays", "new")):
+        with atomic_write(folder / name) as file:
+            file.write(text.encode())
+"""
+
+
+@pytest.mark.parametrize("graph", ["old", "new"])
+def test_a_process_that_ends_leaves_no_two_that_do_not_belong_together(
+    graph: str, tmp_path: Path
+) -> None:
+    seen = []
+    for at in range(1, 20):
+        folder = tmp_path / f"{at}"
+        folder.mkdir()
+        for name in ("graph", "arrays"):
+            write(folder / name, "old")
+        program = [sys.executable, "-c", ENDING, str(folder), graph, str(at)]
+        code = subprocess.run(program, timeout=60, check=False).returncode
+        seen.append(
+            tuple(
+                (folder / name).read_text() if (folder / name).exists() else None
+                for name in ("graph", "arrays")
+            )
+        )
+        if code == 0:
+            break
+        assert code == 9
+    # Where the graph is the same, it is never missing.
+    gone = {(None, "old"), (None, "new")} if graph == "new" else {("old", "new")}
+    assert set(seen) == {("old", "old"), (graph, "new"), *gone}

@@ -445,6 +445,26 @@ def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
         Module.load(str(tmp_path / "none"), 1)
 
 
+def test_a_checkpoint_whose_states_cannot_be_written_leaves_the_former(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = bound()
+    module.init_optimizer()
+    module.save_checkpoint(str(tmp_path / "net"), 1, save_optimizer_states=True)
+    former = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(former) == 3
+    weights, others = module.get_params()
+    module.set_params({name: value + 1 for name, value in weights.items()}, others)
+
+    def fail(fname: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(module, "save_optimizer_states", fail)
+    with pytest.raises(OSError, match="disk full"):
+        module.save_checkpoint(str(tmp_path / "net"), 1, save_optimizer_states=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == former
+
+
 def test_a_file_of_arrays_without_names_is_refused(tmp_path: Path) -> None:
     mx.nd.save(str(tmp_path / "a.params"), [mx.nd.ones(1)])
     with pytest.raises(FileFormatError, match="expected arrays with names"):

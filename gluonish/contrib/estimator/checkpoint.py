@@ -12,6 +12,7 @@ from gluonish.contrib.estimator.comparison import Comparison, check_monitor, com
 from gluonish.contrib.estimator.events import BatchEnd, EpochEnd, Run, TrainBegin
 from gluonish.contrib.estimator.utils import check_period
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, MissingFileError
+from gluonish.core.files import written_together
 from gluonish.hybrid_block import HybridBlock
 from gluonish.metric import EvalMetric
 
@@ -145,9 +146,11 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._save_best(estimator)
 
     def _save(self, estimator: Run, name: str) -> None:
-        """Write both files, the one that `_resume` looks for when the other is there."""
-        estimator.trainer.save_states(self._path(name, ".states"))
-        estimator.net.save_parameters(self._path(name, ".params"))
+        """Write both files: those that `_resume` looks for are there when the others are."""
+        params, states = self._path(name, ".params"), self._path(name, ".states")
+        with written_together(params, states):
+            estimator.net.save_parameters(params)
+            estimator.trainer.save_states(states)
 
     def _remove(self, name: str) -> None:
         for ending in (".params", ".states"):

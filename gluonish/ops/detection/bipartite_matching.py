@@ -10,6 +10,7 @@ from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import Spec
 from gluonish.ops.detection.boxes import Matrix
 from gluonish.ops.host import widened_on_host
+from gluonish.ops.precision import check_positions
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.zero_gradient import zero_gradient
@@ -25,6 +26,7 @@ def _infer(data: Spec, *, is_ascend: bool, threshold: float, topk: int) -> tuple
     check_floating(_NAME, data)
     if 0 in data.shape[-2:]:
         raise OperatorError(f"{_NAME}: expected scores, got data {data.shape}")
+    check_positions(_NAME, max(data.shape[-2:]), data.dtype, "cast the scores with astype")
     return (
         Spec(data.shape[:-1], data.dtype),
         Spec((*data.shape[:-2], data.shape[-1]), data.dtype),

@@ -14,7 +14,7 @@ from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.dtype_rules import named_dtype
 from gluonish.ops.one_hot import ONE_HOT
 from gluonish.ops.philox import uniform
-from gluonish.ops.precision import widen
+from gluonish.ops.precision import check_positions, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -30,6 +30,8 @@ def _infer(data: Spec, *, shape: Shape, get_prob: bool, dtype: np.dtype[Any]) ->
         raise OperatorError(
             f"sample_multinomial: expected probabilities along the last axis, got {data}"
         )
+    advice = "name a wider one, such as dtype='int32'"
+    check_positions("sample_multinomial", data.shape[-1], dtype, advice)
     result = (*data.shape[:-1], *shape) or (1,)
     samples = checked_spec("sample_multinomial", result, dtype)
     return (samples, Spec(result, data.dtype)) if get_prob else (samples,)

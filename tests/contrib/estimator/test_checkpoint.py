@@ -55,18 +55,20 @@ def test_training_interrupted_within_an_epoch_resumes_from_the_last_one(tmp_path
     assert weights(resumed) == weights(trained([], epochs=4)[0])
 
 
-def test_parameters_are_written_after_the_states(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("failing", ["parameters", "states"])
+def test_parameters_and_states_are_written_together(
+    failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     estimator, _ = make(mx, module)
 
     def fail(*args: Any) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(estimator.net, "save_parameters", fail)
+    owner = estimator.net if failing == "parameters" else estimator.trainer
+    monkeypatch.setattr(owner, f"save_{failing}", fail)
     with pytest.raises(OSError, match="disk full"):
         estimator.fit(loader(mx), epochs=1, event_handlers=[CheckpointHandler(tmp_path)])
-    assert os.listdir(tmp_path) == ["model-epoch0batch3.states"]
+    assert os.listdir(tmp_path) == []
     _, lines = trained([CheckpointHandler(tmp_path, resume_from_checkpoint=True)], epochs=1)
     assert lines[0] == "CheckpointHandler: No checkpoint found, training from scratch for 1 epochs"
 

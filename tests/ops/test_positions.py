@@ -1,0 +1,105 @@
+"""Operators that give positions, in every dtype and over rows short and long: right, or refused.
+
+MXNet 1.9.1 gave 44 for position 300 in uint8, 5000 for 4999 and inf for 69999 in float16.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish import nd
+from gluonish.core.dtype import exact_up_to, normalize_dtype
+from gluonish.core.errors import OperatorError
+
+DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64")
+LARGEST = {
+    "bool": 1,
+    "int8": 127,
+    "uint8": 255,
+    "int32": 2**31 - 1,
+    "int64": 2**63 - 1,
+    "float16": 2**11,
+    "bfloat16": 2**8,
+    "float32": 2**24,
+    "float64": 2**53,
+}
+LENGTHS = (2, 128, 129, 256, 257, 258, 500, 2049, 2050, 5000, 70000)
+
+
+@pytest.mark.parametrize("dtype", LARGEST)
+def test_dtype_holds_whole_numbers_up_to(dtype: str) -> None:
+    assert exact_up_to(normalize_dtype(dtype)) == LARGEST[dtype]
+
+
+def row(length: int, dtype: str) -> Any:
+    """Two rows, whose one extreme value is at the end and before it."""
+    values = np.ones((2, length), np.int64)
+    values[0, -1] = values[1, -2] = 3
+    return nd.array(values, dtype="float32").astype(dtype)
+
+
+def right_or_refused(name: str, length: int, dtype: str, call: Any) -> None:
+    if length - 1 > LARGEST[dtype]:
+        message = (
+            f"{name}: expected a dtype that holds the positions of {length} elements, got {dtype}, "
+            f"which is exact up to {LARGEST[dtype]}; "
+        )
+        with pytest.raises(OperatorError) as caught:
+            call()
+        assert str(caught.value).startswith(message)
+        return
+    found = call()
+    assert np.dtype(found.dtype).name == dtype
+    assert found.astype("float64").asnumpy().ravel().tolist() == [length - 1, length - 2]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_positions_in_the_dtype_of_data_are_right_or_refused(dtype: str, length: int) -> None:
+    x = row(length, dtype)
+    right_or_refused("argmax", length, dtype, lambda: nd.argmax(x, axis=1))
+    right_or_refused("argmin", length, dtype, lambda: nd.argmin(4 - x, axis=1))
+    right_or_refused("argmax_channel", length, dtype, lambda: nd.argmax_channel(x))
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_positions_in_a_dtype_that_is_named_are_right_or_refused(dtype: str, length: int) -> None:
+    x = row(length, "float32")
+    right_or_refused("topk", length, dtype, lambda: nd.topk(x, dtype=dtype))
+    both = {"ret_typ": "both", "dtype": dtype}
+    right_or_refused("topk", length, dtype, lambda: nd.topk(x, **both)[1])
+    right_or_refused(
+        "argsort", length, dtype, lambda: nd.argsort(x, is_ascend=False, dtype=dtype)[:, :1]
+    )
+    likely = nd.array(x.asnumpy() == 3)
+    right_or_refused(
+        "sample_multinomial", length, dtype, lambda: nd.sample_multinomial(likely, dtype=dtype)
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_values_and_masks_have_no_positions(dtype: str) -> None:
+    x = row(5000, dtype)
+    assert (
+        nd.topk(x, ret_typ="value", dtype="uint8").astype("int32").asnumpy().tolist() == [[3]] * 2
+    )
+    assert int(nd.topk(x, ret_typ="mask", dtype="uint8").astype("int32").sum().asscalar()) == 2
+    np.testing.assert_array_equal(nd.sort(x).astype("int32").asnumpy()[:, -2:], [[1, 3]] * 2)
+
+
+def test_positions_among_all_elements_count_them_all() -> None:
+    x = nd.ones((3, 100), dtype="int8")
+    assert nd.argmax(x, axis=1).asnumpy().tolist() == [0, 0, 0]
+    with pytest.raises(OperatorError, match="positions of 300 elements, got int8"):
+        nd.argmax(x)
+    with pytest.raises(OperatorError, match="positions of 300 elements, got uint8"):
+        nd.topk(x, axis=None, dtype="uint8")
+
+
+def test_pairs_of_half_precision_are_refused_beyond_what_it_holds() -> None:
+    scores = nd.ones((1, 2050), dtype="float16")
+    with pytest.raises(OperatorError, match="positions of 2050 elements, got float16"):
+        nd.contrib.bipartite_matching(scores, threshold=0.5)
+    assert nd.contrib.bipartite_matching(scores[:, 1:], threshold=0.5)[0].asnumpy().tolist() == [0]
