@@ -22,6 +22,7 @@ __all__ = [
     "GluonishError",
     "GraphError",
     "MissingFileError",
+    "NameTakenError",
     "NotSupportedError",
     "OperatorError",
     "OutOfBoundsError",
@@ -93,6 +94,10 @@ class DynamicShapeError(UntraceableError):
 
 class MissingFileError(GluonishError, FileNotFoundError):
     """A file to read, or the folder of a file to write, does not exist."""
+
+
+class NameTakenError(GluonishError, ImportError):
+    """Another package has the name ``mxnet``, and would be hidden."""
 
 
 class NotSupportedError(GluonishError, NotImplementedError):

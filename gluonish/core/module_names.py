@@ -1,8 +1,8 @@
 """Modules under a second name, and modules that load at their first use.
 
 Gluon's programs import one module under several dotted names (``gluonish.nn`` is also
-``gluonish.gluon.nn``). `alias_modules` makes each a name of the same module object, so that no
-module is ever loaded twice. `loads` gives a package attributes that are modules nobody pays for
+``gluonish.gluon.nn``, and ``mxnet.gluon.nn`` where `gluonish.as_mxnet` was imported).
+`alias_modules` makes each a name of the same module object, so that no module is ever loaded twice. `loads` gives a package attributes that are modules nobody pays for
 before asking for them.
 """
 
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
+from importlib.util import find_spec, spec_from_loader
 from types import ModuleType
 
 __all__ = ["alias_modules", "lists", "loads"]
@@ -39,18 +39,21 @@ class _Aliases(MetaPathFinder):
 
     def __init__(self) -> None:
         self.real: dict[str, str] = {}
+        self.tops: set[str] = set()  # asked first, as every import of the process comes by
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not fullname.startswith("gluonish."):
-            return None
         parts = fullname.split(".")
-        for length in range(len(parts), 1, -1):
+        if parts[0] not in self.tops:
+            return None
+        for length in range(len(parts), 0, -1):
             real = self.real.get(".".join(parts[:length]))
             if real is not None:
                 name = ".".join([real, *parts[length:]])
-                return spec_from_loader(fullname, _RealModule(name))
+                # Python itself says of a missing module what is missing, by the name in use.
+                found = find_spec(name)
+                return None if found is None else spec_from_loader(fullname, _RealModule(name))
         return None
 
 
@@ -67,6 +70,7 @@ def alias_modules(names: dict[str, str]) -> None:
         names: The dotted name of the real module by each further name; nothing is imported yet.
     """
     _ALIASES.real.update(names)
+    _ALIASES.tops.update(name.partition(".")[0] for name in names)
 
 
 def loads(package: str, names: Iterable[str]) -> Callable[[str], ModuleType]:
