@@ -21,8 +21,11 @@ __all__ = [
     "FolderPathError",
     "GluonishError",
     "GraphError",
+    "InputError",
     "MissingFileError",
+    "MixedDevicesError",
     "NameTakenError",
+    "NoValuesError",
     "NotSupportedError",
     "OperatorError",
     "OutOfBoundsError",
@@ -48,6 +51,10 @@ class ArgumentTypeError(GluonishError, TypeError):
     """An argument has the wrong type."""
 
 
+class InputError(ArgumentTypeError, ValueError):
+    """A Block is called with what it does not compute with; MXNet has a ValueError there."""
+
+
 class OperatorError(GluonishError, ValueError):
     """An operator cannot take the given shapes, dtypes or attributes, or failed while it ran."""
 
@@ -62,6 +69,10 @@ class ConfigError(GluonishError, ValueError):
 
 class DeviceError(GluonishError, RuntimeError):
     """A device is missing, out of memory, or arrays of several devices were mixed."""
+
+
+class MixedDevicesError(DeviceError, ValueError):
+    """A hybridized Block is called with arrays on several devices."""
 
 
 class OutOfMemoryError(DeviceError, MemoryError):
@@ -90,6 +101,13 @@ class UntraceableError(GraphError):
 
 class DynamicShapeError(UntraceableError):
     """A shape depends on values, so that no graph can be planned ahead of them."""
+
+
+class NoValuesError(UntraceableError, AttributeError):
+    """A traced ``forward`` asks for values or memory, which its arrays do not have.
+
+    It is an AttributeError, too, because they lack the attributes that lead there.
+    """
 
 
 class MissingFileError(GluonishError, FileNotFoundError):

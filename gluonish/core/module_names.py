@@ -2,8 +2,8 @@
 
 Gluon's programs import one module under several dotted names (``gluonish.nn`` is also
 ``gluonish.gluon.nn``, and ``mxnet.gluon.nn`` where `gluonish.as_mxnet` was imported).
-`alias_modules` makes each a name of the same module object, so that no module is ever loaded twice. `loads` gives a package attributes that are modules nobody pays for
-before asking for them.
+`alias_modules` makes each a name of the same module object, so that no module is ever loaded
+twice. `loads` gives a package attributes that are modules nobody pays for before asking for them.
 """
 
 import importlib

@@ -1,6 +1,7 @@
 """Whether NumPy's semantics are in force: of shapes, and of the arrays that Gluon makes.
 
-`set_np_shape` and `set_np_array` set it for the process. A scope overrides it in its own thread (or
+`set_np_shape` and `set_np_array` set it for the process, or where `follows_mxnet` for the thread
+that calls them. A scope overrides it in its own thread (or
 task) while it lasts, and setting it inside a scope changes the scope. NumPy's shapes themselves are
 there always: an array of ``mx.np`` may have shape () or an axis of extent 0 in any case.
 """
@@ -8,6 +9,7 @@ there always: an array of ``mx.np`` may have shape () or an axis of extent 0 in 
 from contextvars import ContextVar
 from typing import ClassVar
 
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.value_scope import ValueScope
 
 __all__ = [
@@ -34,7 +36,7 @@ class _Switch:
 
     def set(self, active: bool) -> bool:
         before = self.get()
-        if self.here.get() is None:
+        if self.here.get() is None and not follows_mxnet():
             self.everywhere = active
         else:
             self.here.set(active)

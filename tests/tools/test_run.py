@@ -14,7 +14,8 @@ PROGRAM = """
 import sys
 import mxnet as mx
 import beside
-print(__name__, __file__ == sys.argv[1], __spec__, sys.argv[0], sys.argv[2:], sys.path[0] == sys.argv[1][:-11])
+found = __file__ == sys.argv[1], sys.path[0] == sys.argv[1][:-11]
+print(__name__, *found, __spec__, sys.argv[0], sys.argv[2:])
 print(sys.modules["__main__"].mx is mx, mx.__version__)
 sys.exit(3)
 """
@@ -40,7 +41,7 @@ def test_script_runs_as_python_runs_it(command: list[str], tmp_path: Path) -> No
     (tmp_path / "beside.py").write_text("")
     done = run(*command, "program.py", str(program), "--lr", "-m", "--", "1", cwd=tmp_path)
     assert done.stdout.splitlines() == [
-        "__main__ True None program.py ['--lr', '-m', '--', '1'] True",
+        "__main__ True True None program.py ['--lr', '-m', '--', '1']",
         "True 1.9.1",
     ], done.stderr
     assert done.returncode == 3
