@@ -13,7 +13,8 @@ from pathlib import Path
 
 from gluonish.core.config.environment import extend_python_path
 from gluonish.core.errors import NameTakenError
-from gluonish.core.module_names import alias_modules
+from gluonish.core.imported_modules import imported_modules
+from gluonish.core.module_names import alias_modules, show_modules
 from gluonish.core.mxnet_rules import VERSION, follow_mxnet
 
 __all__ = ["take_name"]
@@ -44,6 +45,7 @@ def take_name() -> None:
     sys.modules["mxnet"] = root
     root.__version__ = VERSION  # type: ignore[attr-defined]  # of a module
     follow_mxnet()
+    show_modules(imported_modules())
     importlib.import_module("multiprocessing.pool")  # programs use it without importing it
 
 

@@ -1,3 +1,4 @@
+import importlib.util
 import os
 import subprocess
 import sys
@@ -6,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from gluonish.core import mxnet_rules
+from gluonish.core.imported_modules import imported_modules
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "packages" / "mxnet"
+LATER = {"gluonish.libinfo"}  # until it is there
 FIRST_LINE = "import gluonish.as_mxnet\n"
 
 
@@ -136,12 +139,33 @@ def test_program_may_use_the_pool_of_processes_unimported() -> None:
     assert python("-c", FIRST_LINE + code) == "Pool\n"
 
 
+def test_modules_show_modules_that_their_files_import() -> None:
+    source = """
+from mxnet.gluon.data.vision.datasets import image, nd
+from mxnet.metric import ndarray
+import mxnet as mx, gluonish
+print(image is gluonish.image, nd is mx.nd, ndarray is mx.nd)
+print(mx.gluon.data.dataset.recordio is mx.recordio, mx.gluon.loss.ndarray is mx.nd)
+print(hasattr(mx.metric, "nowhere"), mx.gluon.data.DataLoader.__name__)
+"""
+    expected = "True True True\nTrue True\nFalse DataLoader\n"
+    assert python("-c", FIRST_LINE + source) == expected
+    code = "import gluonish.metric as m; print(hasattr(m, 'ndarray'))"
+    assert python("-c", code) == "False\n"
+
+
+def test_every_imported_module_is_there() -> None:
+    for module, shown in imported_modules().items():
+        for target in shown.values():
+            assert target in LATER or importlib.util.find_spec(target) is not None, (module, target)
+
+
 def test_name_loads_nothing_but_the_pool_of_processes() -> None:
     listed = "; import sys; print(*sys.modules, sep='\\n')"
     plain = set(python("-c", f"import gluonish{listed}").split())
     added = set(python("-c", f"import gluonish.as_mxnet{listed}").split()) - plain
     ours = {name for name in added if name.startswith(("gluonish", "mxnet"))}
-    assert ours <= {"gluonish.as_mxnet", "gluonish.core.mxnet_rules", "mxnet"}
+    assert ours <= {"gluonish.as_mxnet", "gluonish.core.imported_modules", "mxnet"}
     assert "multiprocessing.pool" not in plain
 
 

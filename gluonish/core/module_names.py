@@ -8,13 +8,14 @@ twice. `loads` gives a package attributes that are modules nobody pays for befor
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, spec_from_loader
 from types import ModuleType
+from typing import Any
 
-__all__ = ["alias_modules", "lists", "loads"]
+__all__ = ["alias_modules", "lists", "loads", "show_modules"]
 
 
 class _RealModule(Loader):
@@ -40,6 +41,7 @@ class _Aliases(MetaPathFinder):
     def __init__(self) -> None:
         self.real: dict[str, str] = {}
         self.tops: set[str] = set()  # asked first, as every import of the process comes by
+        self.shown: dict[str, Mapping[str, str]] = {}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -47,6 +49,8 @@ class _Aliases(MetaPathFinder):
         parts = fullname.split(".")
         if parts[0] not in self.tops:
             return None
+        if fullname in self.shown:
+            return self._completed(fullname, path)
         for length in range(len(parts), 0, -1):
             real = self.real.get(".".join(parts[:length]))
             if real is not None:
@@ -55,6 +59,20 @@ class _Aliases(MetaPathFinder):
                 found = find_spec(name)
                 return None if found is None else spec_from_loader(fullname, _RealModule(name))
         return None
+
+    def _completed(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        """Return the spec of a module of ours that gets further attributes when it is loaded."""
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and spec.loader is not None:
+            loader: Any = spec.loader
+            load = loader.exec_module
+
+            def load_and_show(module: ModuleType) -> None:
+                load(module)
+                _show(module, self.shown[fullname])
+
+            loader.exec_module = load_and_show
+        return spec
 
 
 _ALIASES = _Aliases()
@@ -71,6 +89,39 @@ def alias_modules(names: dict[str, str]) -> None:
     """
     _ALIASES.real.update(names)
     _ALIASES.tops.update(name.partition(".")[0] for name in names)
+
+
+def show_modules(shown: Mapping[str, Mapping[str, str]]) -> None:
+    """Give modules further attributes that are modules, loaded yet or not.
+
+    Args:
+        shown: Of each module of gluonish, by its name: the names of modules by attribute. What the
+            module has itself comes first.
+    """
+    for name, attributes in shown.items():
+        if name in sys.modules and name not in _ALIASES.shown:
+            _show(sys.modules[name], attributes)
+    _ALIASES.shown.update(shown)
+
+
+def _show(module: ModuleType, attributes: Mapping[str, str]) -> None:
+    own: Callable[[str], Any] | None = vars(module).get("__getattr__")
+
+    def find(name: str) -> Any:
+        try:
+            if own is not None:
+                return own(name)
+        except AttributeError:
+            if name not in attributes:
+                raise
+        if name not in attributes:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        try:
+            return importlib.import_module(attributes[name])
+        except ModuleNotFoundError as error:
+            raise AttributeError(str(error)) from error
+
+    vars(module)["__getattr__"] = find
 
 
 def loads(package: str, names: Iterable[str]) -> Callable[[str], ModuleType]:
