@@ -16,6 +16,7 @@ __all__ = [
     "NumpyScope",
     "is_np_array",
     "is_np_shape",
+    "numpy_scope_of_here",
     "set_np_array",
     "set_np_shape",
 ]
@@ -65,6 +66,11 @@ def set_np_shape(active: bool) -> bool:
 def set_np_array(active: bool) -> bool:
     """Have Gluon make arrays of ``mx.np``, or of ``mx.nd``; return what was before."""
     return _array.set(bool(active))
+
+
+def numpy_scope_of_here() -> "NumpyScope":
+    """Return a scope with what is in force here, to be entered in a thread that works for it."""
+    return NumpyScope(shape=is_np_shape(), array=is_np_array())
 
 
 class NumpyScope(ValueScope):

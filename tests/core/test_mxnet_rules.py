@@ -2,9 +2,12 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
+from gluonish.gluon.data import ArrayDataset, DataLoader
 
 import gluonish as mx
 from gluonish import nd, npx
@@ -101,6 +104,28 @@ def test_numpy_semantics_of_threads(mxnet: bool) -> None:
     thread.join(30)
     there = [(False, False), (False, False)] if mxnet else [(True, True), (False, True)]
     assert found == [(True, True), *there, (False, False)]
+
+
+def test_threads_of_a_data_loader_load_as_who_asks_them(mxnet: bool) -> None:
+    found: list[bool] = []
+
+    def program() -> None:
+        with npx_scope():
+            dataset = ArrayDataset(np.ones((4, 2), np.float32))
+            loader = DataLoader(dataset, 2, num_workers=2, thread_pool=True)
+            found.extend(isinstance(batch, mx.np.ndarray) for batch in loader)
+
+    thread = threading.Thread(target=program)
+    thread.start()
+    thread.join(30)
+    assert found == [True, True]
+
+
+@contextmanager
+def npx_scope() -> Iterator[None]:
+    npx.set_np()
+    yield
+    npx.reset_np()
 
 
 def test_switch_tells_what_was_before() -> None:
