@@ -219,7 +219,7 @@ def _custom(
     if any(isinstance(x, Symbol) for x in inputs) or not any(x is not None for x in inputs):
         return operator_symbol(CUSTOM, inputs, attrs, name, attr)
     _check_complete(state, inputs)
-    if isinstance(inputs[0], NDArray):
+    if isinstance(inputs[0], NDArray) and not inputs[0].is_traced:
         state.context = inputs[0].context
     if out is not None:
         return invoke(CUSTOM, inputs, attrs, out)

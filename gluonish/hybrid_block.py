@@ -2,12 +2,13 @@
 whole.
 
 Two styles are understood: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the
-``nd`` or the ``sym`` namespace, and ``forward(x)`` of 2.0, which is traced by running it on values
-without numbers. `gluonish.hybrid_graph` does both.
+``nd`` or the ``sym`` namespace, and ``forward(x)`` of 2.0, which is traced by running it on arrays
+without values, or runs as Python where `follows_mxnet`. `gluonish.hybrid_graph` does both.
 """
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import gluonish.ndarray as nd
@@ -21,12 +22,20 @@ from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.errors import (
     ArgumentTypeError,
     DeferredInitializationError,
+    InputError,
     NotSupportedError,
 )
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.turn import Turn
-from gluonish.graph.ir import Value
 from gluonish.graph.structure import flatten
-from gluonish.hybrid_graph import Graph, ImperativeCall, describe, export_graph, graph_of_call
+from gluonish.hybrid_graph import (
+    Graph,
+    HybridGraph,
+    ImperativeCall,
+    describe,
+    export_graph,
+    graph_of_call,
+)
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
 from gluonish.symbol import NumpySymbol, Symbol
@@ -38,7 +47,7 @@ _ONE_ARRAY = (tuple, (None,))  # what `flatten` finds in a call with one array
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, NDArray | Symbol | Value)
+    return isinstance(value, NDArray | Symbol)
 
 
 class HybridBlock(Block):
@@ -76,6 +85,7 @@ class HybridBlock(Block):
         self._active = False
         self._options = HybridOptions()
         self._graphs: dict[Any, Graph] = {}
+        self._untraceable: str | None = None  # why there is no graph of any call
         self._is_symbolic: bool | None = None
         self._inferred: Traced | None = None  # what `infer_shape` or `infer_type` composed
         self._turn = Turn()  # to trace
@@ -167,6 +177,7 @@ class HybridBlock(Block):
         earlier = () if clear else self._options.backends
         self._active = bool(active)
         self._options = options._replace(backends=(*earlier, *options.backends))
+        self._untraceable = None
         if clear or options.backends:
             self._clear_cached_op()
         super().hybridize(clear=clear, **flags)
@@ -227,6 +238,15 @@ class HybridBlock(Block):
 
     def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph of a call, tracing it if it is the first of its kind."""
+        if not self.has_hybrid_forward and follows_mxnet():
+            return self._call_forward(*args, **kwargs)
+        graph, arrays = self._graph_of(*args, **kwargs)
+        if graph is None:  # part of a larger graph
+            return self._call_forward(*args, **kwargs)
+        return graph.run(arrays, self._op_hook)
+
+    def _graph_of(self, *args: Any, **kwargs: Any) -> tuple[Graph | None, list[Any]]:
+        """Return the graph of a call, None if it belongs to a larger one, and its arrays."""
         arrays: list[Any]
         structure: Any
         if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs:
@@ -235,13 +255,13 @@ class HybridBlock(Block):
             arrays, structure = flatten(listed(args, kwargs), _is_array)
         for x in arrays:
             if not isinstance(x, NDArray) or tracer.get() is not None:  # part of a larger graph
-                return self._call_forward(*args, **kwargs)
+                return None, arrays
             if x.stype != "default":
-                alone = ImperativeCall(self, structure, "graphs take no sparse arrays")
-                return alone.run(arrays, self._op_hook)
+                alone: Graph = ImperativeCall(self, structure, "graphs take no sparse arrays")
+                return alone, arrays
         if not arrays:
             kinds = ", ".join(type(arg).__name__ for arg in (*args, *kwargs.values()))
-            raise ArgumentTypeError(
+            raise InputError(
                 f"{self.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
             )
         key = structure
@@ -252,15 +272,14 @@ class HybridBlock(Block):
         try:
             graph = self._graphs.get(key)
         except TypeError:
-            raise ArgumentTypeError(
+            raise InputError(
                 f"{self.name}: expected arguments that are arrays or hashable, got "
                 f"{listed(args, kwargs)!r}"
             ) from None
         if graph is None:
             with CollectionPause():
                 graph = self._trace(key, structure, arrays)
-                return graph.run(arrays, self._op_hook)  # which plans the graph
-        return graph.run(arrays, self._op_hook)
+        return graph, arrays
 
     def _find_symbolic(self) -> bool:
         if self._is_symbolic is None:
@@ -282,7 +301,7 @@ class HybridBlock(Block):
         if self.has_hybrid_forward:
             return self.forward(*args, **kwargs)
         first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
-        if not isinstance(first, NDArray):
+        if not isinstance(first, NDArray) or first.is_traced:
             with self.name_scope():
                 return settled_forward(self, args, kwargs)
         with first.context:  # so that Parameter.data() is the one on this device
@@ -297,9 +316,16 @@ class HybridBlock(Block):
         """
         first = x if _is_array(x) else next(iter(flatten((x, *args), _is_array)[0]), None)
         if first is None:
-            raise ArgumentTypeError(
-                f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
-            )
+            raise InputError(f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}")
+        for other in args:
+            if isinstance(other, Symbol) != isinstance(first, Symbol) and _is_array(other):
+                raise InputError(
+                    f"{self.name}: expected NDArrays or Symbols, got both among the inputs"
+                )
+        if self._active and self.has_hybrid_forward and isinstance(first, NDArray):
+            graph, inputs = self._graph_of(x, *args)  # who calls `forward` wants the graph, too
+            if isinstance(graph, HybridGraph):
+                return graph.run(inputs, self._op_hook)
         if isinstance(first, Symbol):
             values = {name: parameter.var() for name, parameter in self._reg_params.items()}
             if isinstance(first, NumpySymbol):
@@ -309,9 +335,11 @@ class HybridBlock(Block):
         try:
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         except DeferredInitializationError:
-            settle(self, (x, *args), self.collect_params().values())
+            # A class's own `forward` may have called this one, with other arguments than its own.
+            below = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
+            settle(self, (x, *args), self.collect_params().values(), below)
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
-        if isinstance(first, Value):
+        if first.is_traced:
             with self.name_scope():
                 return self.hybrid_forward(nd, x, *args, **arrays)
         return self.hybrid_forward(nd, x, *args, **arrays)

@@ -2,6 +2,7 @@
 
 import operator
 import os
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,13 @@ from gluonish.block.partitioning import partitioned_outputs
 from gluonish.block.tracing import Traced, settle, trace_block
 from gluonish.block.watching import Watched
 from gluonish.core.device import Device
-from gluonish.core.errors import ArgumentTypeError, GraphError, OperatorError, UntraceableError
+from gluonish.core.errors import (
+    ArgumentTypeError,
+    GraphError,
+    NoValuesError,
+    OperatorError,
+    UntraceableError,
+)
 from gluonish.core.files import written_together
 from gluonish.graph import interpreter
 from gluonish.graph.cached_graph import CachedGraph
@@ -20,6 +27,7 @@ from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import Monitor
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.repeated_call import RepeatedCall
+from gluonish.graph.source_lines import Line, innermost, with_line
 from gluonish.graph.structure import Constant, Structure, regroup
 from gluonish.ndarray import NDArray, recording, save
 from gluonish.parameter import Parameter
@@ -267,10 +275,32 @@ def graph_of_call(
         arrays: The arrays of the first such call.
         options: What `hybridize` was told.
     """
+    if block._untraceable is not None:
+        return ImperativeCall(block, structure, block._untraceable)
     try:
         return HybridGraph(block, structure, arrays, options)
+    except NoValuesError as error:
+        _give_up(block, error)
+        return ImperativeCall(block, structure, str(error))
     except UntraceableError as error:
         return ImperativeCall(block, structure, str(error))
+
+
+def _give_up(block: "HybridBlock", error: NoValuesError) -> None:
+    """Have a block run without graphs, and those in it that led to the error; warn of it once."""
+    reason, traceback = str(error), error.__traceback__
+    line = innermost(traceback)
+    block._untraceable = reason
+    while traceback is not None:
+        inner: Any = traceback.tb_frame.f_locals.get("self")
+        if hasattr(inner, "_untraceable"):
+            inner._untraceable = reason
+        traceback = traceback.tb_next
+    if line is None:  # it is the result that is at fault
+        code = type(block).forward.__code__
+        line = Line(code.co_filename, code.co_firstlineno, code.co_name)
+    message = f"{block.name}: hybridized, but it runs without a graph; {with_line(reason, line)}"
+    warnings.warn_explicit(message, UserWarning, line.file, line.number)
 
 
 def _newest_graph(block: "HybridBlock") -> Graph | InferredGraph | None:

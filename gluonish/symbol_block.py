@@ -7,8 +7,8 @@ from typing import Any
 import gluonish.symbol as sym
 from gluonish.block.tracing import settle
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
-from gluonish.graph.ir import Value
 from gluonish.graph.rewrite import replay
+from gluonish.graph.traced_array import shown, value_of
 from gluonish.hybrid_block import HybridBlock
 from gluonish.hybrid_graph import values_by_name, write_model
 from gluonish.ndarray import NDArray, recording
@@ -128,7 +128,7 @@ class SymbolBlock(HybridBlock):
             kind = type(x)
             values = {name: kind(p.var()._values) for name, p in self.params.items()}
             return self.hybrid_forward(sym, x, *args, **values)
-        if not isinstance(x, NDArray | Value):
+        if not isinstance(x, NDArray):
             raise ArgumentTypeError(
                 f"{self.name}: expected {len(self._input_names)} arrays, one for each of "
                 f"{self._input_names}, got {type(x).__name__}"
@@ -146,7 +146,7 @@ class SymbolBlock(HybridBlock):
             )
         return dict(zip(self._input_names, args, strict=True))
 
-    def _replay(self, args: Sequence[Value | NDArray]) -> Any:
+    def _replay(self, args: Sequence[NDArray]) -> Any:
         """Append the graph to the trace of a larger one."""
         given = self._named(args)
         try:
@@ -154,7 +154,8 @@ class SymbolBlock(HybridBlock):
         except DeferredInitializationError:
             settle(self, args, self.params.values())
             values = {name: p.data() for name, p in self.params.items()}
-        outputs = replay(self._symbol._values, values | given)
+        graph_values = {name: value_of(x) for name, x in (values | given).items()}
+        outputs = shown(replay(self._symbol._values, graph_values), fixed=True)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # Gluon's name

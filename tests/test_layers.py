@@ -88,7 +88,8 @@ LAYERS = (
         "gluonish.runtime",
         "gluonish.test_utils",
     ),
-    ("gluonish.__main__",),
+    ("gluonish.__main__", "gluonish.as_mxnet"),
+    ("gluonish.mxnet_path",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 PACKAGES = ("gluonish", "gluonish_engine")

@@ -67,7 +67,7 @@ class Function:
         """
         name = type(self).__name__
         for x in inputs:
-            if not isinstance(x, NDArray):
+            if not isinstance(x, NDArray) or x.is_traced:
                 _refuse(name, x)
         if self._used:
             raise AutogradError(

@@ -4,7 +4,7 @@ A message of what goes wrong while a block is traced ends with the line of the u
 led to it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gluonish.block.arguments import call
@@ -16,11 +16,11 @@ from gluonish.core.errors import (
     OperatorError,
     ParameterError,
 )
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.graph.inference import infer
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.numpy_value import NumpyValue
 from gluonish.graph.source_lines import SourceLines, innermost, note, with_line
 from gluonish.graph.structure import Constant, Structure, flatten, regroup
 from gluonish.graph.trace import trace_forward
@@ -74,13 +74,16 @@ def _data_names(count: int) -> list[str]:
 def is_symbolic(block: Any) -> bool:
     """Whether a block and all blocks in it compute by ``hybrid_forward``.
 
-    Then they can be traced on Symbols, and one graph serves all shapes.
+    Then they can be traced on Symbols, and one graph serves all shapes. MXNet 1.9 hands Symbols to
+    other blocks, too.
     """
-    return bool(block.has_hybrid_forward) and all(map(is_symbolic, block._children.values()))
+    if not block.has_hybrid_forward:
+        return False
+    return follows_mxnet() or all(map(is_symbolic, block._children.values()))
 
 
 def trace_block(block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]) -> Traced:
-    """Run a block once, on Symbols if that can be, else on values that have shapes.
+    """Run a block once, on Symbols if that can be, else on arrays without values.
 
     Args:
         block: The block.
@@ -108,24 +111,28 @@ class _Located(SourceLines):
 
 
 def _trace_symbols(
-    block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray | Value]
+    block: "HybridBlock",
+    structure: Structure,
+    arrays: Sequence[NDArray],
+    forward: Callable[..., Any] | None = None,
 ) -> Traced:
     """Run ``hybrid_forward`` once on Symbols.
 
     Args:
         block: The block.
         structure: How the call's arrays are nested.
-        arrays: The arrays, or values of a trace; those of ``mx.np`` become such Symbols.
+        arrays: The arrays, with values or traced; those of ``mx.np`` become such Symbols.
+        forward: What to run; the block's by default.
 
     Raises:
         GraphError: if no output is a Symbol.
     """
     symbols = [
-        var(name).as_np_ndarray() if isinstance(x, ndarray | NumpyValue) else var(name)
+        var(name).as_np_ndarray() if isinstance(x, ndarray) else var(name)
         for name, x in zip(_data_names(len(arrays)), arrays, strict=True)
     ]
     with _Located() as lines:
-        result = block.forward(*regroup(symbols, structure))
+        result = (forward or block.forward)(*regroup(symbols, structure))
     leaves, nested = flatten(result, lambda x: isinstance(x, Symbol))
     if not leaves:
         raise GraphError(
@@ -149,7 +156,7 @@ def _widened(structure: Structure, leaves: Iterator[Symbol]) -> Structure:
 
 
 def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]) -> Traced:
-    """Run ``forward`` once on values that have shapes."""
+    """Run ``forward`` once on arrays that have shapes, and no values."""
     # Parameters and what it makes should lie where the arrays do.
     with arrays[0].context, _Located() as lines:
         trace = trace_forward(
@@ -187,9 +194,24 @@ def settled_forward(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[st
         return block.forward(*args, **kwargs)
 
 
-def settle(block: "HybridBlock", args: Sequence[Any], parameters: Iterable[Parameter]) -> None:
-    """Give parameters that wait for their shapes these, from the arguments of a call."""
-    block.infer_shape(*args)
+def settle(
+    block: "HybridBlock",
+    args: Sequence[Any],
+    parameters: Iterable[Parameter],
+    forward: Callable[..., Any] | None = None,
+) -> None:
+    """Give parameters that wait for their shapes these, from the arguments of a call.
+
+    Args:
+        block: The block.
+        args: The arguments.
+        parameters: The parameters.
+        forward: What computes on Symbols; the block's by default, as its `infer_shape` says.
+    """
+    if forward is None:
+        block.infer_shape(*args)
+    else:
+        infer_parameters(block, args, shapes=True, forward=forward)
     for parameter in parameters:
         parameter._finish_deferred_init()
 
@@ -200,13 +222,20 @@ def _says_shapes(kind: type) -> bool:
     return "hybrid_forward" not in vars(definer)
 
 
-def infer_parameters(block: "HybridBlock", args: Sequence[Any], *, shapes: bool) -> Traced | None:
+def infer_parameters(
+    block: "HybridBlock",
+    args: Sequence[Any],
+    *,
+    shapes: bool,
+    forward: Callable[..., Any] | None = None,
+) -> Traced | None:
     """Find unknown shapes (or the dtypes) of a block's parameters from the arguments of a call.
 
     Args:
         block: The block.
-        args: The arguments: arrays, or values of a trace.
+        args: The arguments: arrays, with values or traced.
         shapes: Whether to find shapes; else dtypes.
+        forward: What computes on Symbols; the block's by default.
 
     Returns:
         The graph that says so; None for a block in the style of 2.0, which runs instead.
@@ -215,12 +244,12 @@ def infer_parameters(block: "HybridBlock", args: Sequence[Any], *, shapes: bool)
         OperatorError: if an operator refuses the shapes.
         ParameterError: if a shape does not follow from the arguments.
     """
-    if not block.has_hybrid_forward:
+    if forward is None and not block.has_hybrid_forward:
         with _Silence():  # its children settle their own when it runs
             block.forward(*args)
         return None
-    arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray | Value))
-    traced = _trace_symbols(block, structure, arrays)
+    arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray))
+    traced = _trace_symbols(block, structure, arrays, forward)
     known = {
         node.name: PartialSpec(x.shape, normalize_dtype(x.dtype))
         for node, x in zip(traced.data, arrays, strict=True)

@@ -21,7 +21,11 @@ __all__ = [
     "FolderPathError",
     "GluonishError",
     "GraphError",
+    "InputError",
     "MissingFileError",
+    "MixedDevicesError",
+    "NameTakenError",
+    "NoValuesError",
     "NotSupportedError",
     "OperatorError",
     "OutOfBoundsError",
@@ -47,6 +51,10 @@ class ArgumentTypeError(GluonishError, TypeError):
     """An argument has the wrong type."""
 
 
+class InputError(ArgumentTypeError, ValueError):
+    """A Block is called with what it does not compute with; MXNet has a ValueError there."""
+
+
 class OperatorError(GluonishError, ValueError):
     """An operator cannot take the given shapes, dtypes or attributes, or failed while it ran."""
 
@@ -61,6 +69,10 @@ class ConfigError(GluonishError, ValueError):
 
 class DeviceError(GluonishError, RuntimeError):
     """A device is missing, out of memory, or arrays of several devices were mixed."""
+
+
+class MixedDevicesError(DeviceError, ValueError):
+    """A hybridized Block is called with arrays on several devices."""
 
 
 class OutOfMemoryError(DeviceError, MemoryError):
@@ -91,8 +103,19 @@ class DynamicShapeError(UntraceableError):
     """A shape depends on values, so that no graph can be planned ahead of them."""
 
 
+class NoValuesError(UntraceableError, AttributeError):
+    """A traced ``forward`` asks for values or memory, which its arrays do not have.
+
+    It is an AttributeError, too, because they lack the attributes that lead there.
+    """
+
+
 class MissingFileError(GluonishError, FileNotFoundError):
     """A file to read, or the folder of a file to write, does not exist."""
+
+
+class NameTakenError(GluonishError, ImportError):
+    """Another package has the name ``mxnet``, and would be hidden."""
 
 
 class NotSupportedError(GluonishError, NotImplementedError):

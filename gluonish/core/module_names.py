@@ -1,20 +1,21 @@
 """Modules under a second name, and modules that load at their first use.
 
 Gluon's programs import one module under several dotted names (``gluonish.nn`` is also
-``gluonish.gluon.nn``). `alias_modules` makes each a name of the same module object, so that no
-module is ever loaded twice. `loads` gives a package attributes that are modules nobody pays for
-before asking for them.
+``gluonish.gluon.nn``, and ``mxnet.gluon.nn`` where `gluonish.as_mxnet` was imported).
+`alias_modules` makes each a name of the same module object, so that no module is ever loaded
+twice. `loads` gives a package attributes that are modules nobody pays for before asking for them.
 """
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec, spec_from_loader
 from types import ModuleType
+from typing import Any
 
-__all__ = ["alias_modules", "lists", "loads"]
+__all__ = ["alias_modules", "lists", "loads", "show_modules"]
 
 
 class _RealModule(Loader):
@@ -39,19 +40,39 @@ class _Aliases(MetaPathFinder):
 
     def __init__(self) -> None:
         self.real: dict[str, str] = {}
+        self.tops: set[str] = set()  # asked first, as every import of the process comes by
+        self.shown: dict[str, Mapping[str, str]] = {}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not fullname.startswith("gluonish."):
-            return None
         parts = fullname.split(".")
-        for length in range(len(parts), 1, -1):
+        if parts[0] not in self.tops:
+            return None
+        if fullname in self.shown:
+            return self._completed(fullname, path)
+        for length in range(len(parts), 0, -1):
             real = self.real.get(".".join(parts[:length]))
             if real is not None:
                 name = ".".join([real, *parts[length:]])
-                return spec_from_loader(fullname, _RealModule(name))
+                # Python itself says of a missing module what is missing, by the name in use.
+                found = find_spec(name)
+                return None if found is None else spec_from_loader(fullname, _RealModule(name))
         return None
+
+    def _completed(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        """Return the spec of a module of ours that gets further attributes when it is loaded."""
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is not None and spec.loader is not None:
+            loader: Any = spec.loader
+            load = loader.exec_module
+
+            def load_and_show(module: ModuleType) -> None:
+                load(module)
+                _show(module, self.shown[fullname])
+
+            loader.exec_module = load_and_show
+        return spec
 
 
 _ALIASES = _Aliases()
@@ -67,6 +88,40 @@ def alias_modules(names: dict[str, str]) -> None:
         names: The dotted name of the real module by each further name; nothing is imported yet.
     """
     _ALIASES.real.update(names)
+    _ALIASES.tops.update(name.partition(".")[0] for name in names)
+
+
+def show_modules(shown: Mapping[str, Mapping[str, str]]) -> None:
+    """Give modules further attributes that are modules, loaded yet or not.
+
+    Args:
+        shown: Of each module of gluonish, by its name: the names of modules by attribute. What the
+            module has itself comes first.
+    """
+    for name, attributes in shown.items():
+        if name in sys.modules and name not in _ALIASES.shown:
+            _show(sys.modules[name], attributes)
+    _ALIASES.shown.update(shown)
+
+
+def _show(module: ModuleType, attributes: Mapping[str, str]) -> None:
+    own: Callable[[str], Any] | None = vars(module).get("__getattr__")
+
+    def find(name: str) -> Any:
+        try:
+            if own is not None:
+                return own(name)
+        except AttributeError:
+            if name not in attributes:
+                raise
+        if name not in attributes:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        try:
+            return importlib.import_module(attributes[name])
+        except ModuleNotFoundError as error:
+            raise AttributeError(str(error)) from error
+
+    vars(module)["__getattr__"] = find
 
 
 def loads(package: str, names: Iterable[str]) -> Callable[[str], ModuleType]:

@@ -1,6 +1,7 @@
 """Whether NumPy's semantics are in force: of shapes, and of the arrays that Gluon makes.
 
-`set_np_shape` and `set_np_array` set it for the process. A scope overrides it in its own thread (or
+`set_np_shape` and `set_np_array` set it for the process, or where `follows_mxnet` for the thread
+that calls them. A scope overrides it in its own thread (or
 task) while it lasts, and setting it inside a scope changes the scope. NumPy's shapes themselves are
 there always: an array of ``mx.np`` may have shape () or an axis of extent 0 in any case.
 """
@@ -8,12 +9,14 @@ there always: an array of ``mx.np`` may have shape () or an axis of extent 0 in 
 from contextvars import ContextVar
 from typing import ClassVar
 
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.value_scope import ValueScope
 
 __all__ = [
     "NumpyScope",
     "is_np_array",
     "is_np_shape",
+    "numpy_scope_of_here",
     "set_np_array",
     "set_np_shape",
 ]
@@ -34,7 +37,7 @@ class _Switch:
 
     def set(self, active: bool) -> bool:
         before = self.get()
-        if self.here.get() is None:
+        if self.here.get() is None and not follows_mxnet():
             self.everywhere = active
         else:
             self.here.set(active)
@@ -63,6 +66,11 @@ def set_np_shape(active: bool) -> bool:
 def set_np_array(active: bool) -> bool:
     """Have Gluon make arrays of ``mx.np``, or of ``mx.nd``; return what was before."""
     return _array.set(bool(active))
+
+
+def numpy_scope_of_here() -> "NumpyScope":
+    """Return a scope with what is in force here, to be entered in a thread that works for it."""
+    return NumpyScope(shape=is_np_shape(), array=is_np_array())
 
 
 class NumpyScope(ValueScope):

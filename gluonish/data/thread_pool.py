@@ -14,6 +14,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from gluonish.core.numpy_mode import numpy_scope_of_here
 from gluonish.data.endings import endings
 from gluonish.data.worker_errors import WorkerTimeoutError
 from gluonish.data.worker_process import load_batch
@@ -27,10 +28,11 @@ _END_TIMEOUT_S = 2.0
 class _Job:
     """A batch to load, and what came of it."""
 
-    __slots__ = ("batch", "done", "error", "forgotten", "indices")
+    __slots__ = ("batch", "done", "error", "forgotten", "indices", "semantics")
 
     def __init__(self, indices: Sequence[Any]) -> None:
         self.indices = indices
+        self.semantics = numpy_scope_of_here()
         self.batch: Any = None
         self.error: BaseException | None = None
         self.forgotten = False
@@ -120,7 +122,8 @@ def _load(queue: "SimpleQueue[_Job | None]", dataset: Any, batchify_fn: Any) -> 
     while (job := queue.get()) is not None:
         if not job.forgotten:
             try:
-                job.batch = load_batch(dataset, job.indices, batchify_fn)
+                with job.semantics:
+                    job.batch = load_batch(dataset, job.indices, batchify_fn)
             except BaseException as error:  # whoever takes the batch gets it
                 job.error = error
         job.done.release()

@@ -15,7 +15,7 @@ from gluonish.core.config import (
     MXNET_EXEC_BULK_EXEC_TRAIN,
 )
 from gluonish.core.device import Device
-from gluonish.core.errors import DeviceError, GraphError
+from gluonish.core.errors import DeviceError, GraphError, MixedDevicesError
 from gluonish.core.spec import Spec
 from gluonish.graph.call_plan import CallPlan, Links
 from gluonish.graph.ir import Node, Value
@@ -208,7 +208,7 @@ class CachedGraph:
             for node, x in zip(self.inputs, inputs, strict=True)
             if x._device is not device
         )
-        return DeviceError(
+        return MixedDevicesError(
             f"{self.name}: expected all arrays on {device.context}, got {node.name} on "
             f"{x.context}; move it with as_in_context, or initialize parameters on both"
         )

@@ -8,12 +8,17 @@ builds new ones.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gluonish.core.context import Context, current_context
-from gluonish.core.errors import DynamicShapeError, GraphError, OperatorError
+from gluonish.core.errors import (
+    DynamicShapeError,
+    GraphError,
+    NoValuesError,
+    OperatorError,
+)
 from gluonish.core.order import post_order
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.indexing import is_basic, slice_by_key
@@ -121,9 +126,6 @@ class Value(Fluent):
 
     __slots__ = ("index", "key", "node")
 
-    # What `gluonish.ndarray.control_flow` calls on values; see `gluonish.graph.value_control_flow`.
-    __control_flow__: ClassVar[Any] = None
-
     def __init__(self, node: Node, index: int = 0) -> None:
         self.node = node
         self.index = index
@@ -199,14 +201,14 @@ class Value(Fluent):
 
     def __getitem__(self, key: Any) -> Any:
         if not is_basic(key):
-            raise GraphError(
+            raise NoValuesError(
                 "index: expected integers, slices, None or Ellipsis in a traced forward, got an "
                 "array; use take or gather_nd"
             )
         return slice_by_key(self, key)
 
     def __bool__(self) -> bool:
-        raise GraphError(
+        raise NoValuesError(
             "truth value: expected a computation without branches on values, got `if` on "
             f"{self.node.name} while it was traced; use where, or do not hybridize this block"
         )
@@ -218,9 +220,9 @@ class Value(Fluent):
         """Refuse: there are no numbers while a graph is traced.
 
         Raises:
-            GraphError: always.
+            NoValuesError: always.
         """
-        raise GraphError(
+        raise NoValuesError(
             "asnumpy: expected a computation without host access, got it on "
             f"{self.node.name} while it was traced; do not hybridize this block"
         )

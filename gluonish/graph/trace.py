@@ -1,16 +1,17 @@
 """Tracing a ``forward(x)`` in the style of MXNet 2.0.
 
-It runs once on graph values, which have shapes but no numbers.
+It runs once on arrays that have shapes but no numbers; see `gluonish.graph.traced_array`.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gluonish.core.errors import GraphError
+from gluonish.core.errors import NoValuesError
 from gluonish.core.value_scope import ValueScope
-from gluonish.graph import value_control_flow as _control_flow  # noqa: F401  # completes Value
+from gluonish.graph import value_control_flow as _control_flow  # noqa: F401  # completes traced arrays
 from gluonish.graph.ir import Namer, Node, Value, append, constant, namer, variable
 from gluonish.graph.structure import Structure, flatten
+from gluonish.graph.traced_array import shown, value_of
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Attrs, Operator
@@ -23,7 +24,7 @@ class Trace:
 
     Attributes:
         data: Variables for the call's arrays, in order.
-        parameters: Variables for the parameters that it read, by name, in the order of first use.
+        parameters: Arrays for the parameters that it read, by name, in the order of first use.
         outputs: Values.
         structure: How the outputs were nested.
     """
@@ -32,20 +33,21 @@ class Trace:
 
     def __init__(self) -> None:
         self.data: list[Node] = []
-        self.parameters: dict[str, Value] = {}
+        self.parameters: dict[str, Any] = {}
         self.outputs: list[Value] = []
         self.structure: Structure = None
 
-    def parameter(self, name: str, array: NDArray) -> Value:
-        """Return the value that stands for a parameter."""
+    def parameter(self, name: str, array: NDArray) -> Any:
+        """Return the array that stands for a parameter."""
         found = self.parameters.get(name)
         if found is None:
-            found = self.parameters[name] = variable(name, array._spec, kind=type(array))
+            value = variable(name, array._spec, kind=type(array))
+            found = self.parameters[name] = shown(value, fixed=True)
         return found
 
     def source(self, op: Operator, attrs: Attrs) -> Any:
-        """Return the value of an operator without inputs."""
-        return append(op, (), attrs)
+        """Return the array that an operator without inputs makes."""
+        return shown(append(op, (), attrs))
 
 
 class _Tracing(ValueScope):
@@ -73,26 +75,28 @@ def trace_forward(
     arrays: Sequence[NDArray],
     name_node: Namer,
 ) -> Trace:
-    """Run ``forward`` once on graph values.
+    """Run ``forward`` once on arrays that stand for graph values.
 
     Args:
-        forward: Called with a value for each array.
+        forward: Called with one for each array.
         names: Names of the data variables.
         arrays: The arrays of a call, whose specs and class the variables have.
         name_node: Gives a new node its name, from a word for its operator.
 
     Raises:
-        GraphError: if no output is a value of the trace or an array, or the computation needs
-            numbers.
+        NoValuesError: if no output is an array, or the computation needs numbers.
         OperatorError: if an operator refuses what reaches it; the message names the node.
     """
     trace = Trace()
     values = [variable(name, x._spec, kind=type(x)) for name, x in zip(names, arrays, strict=True)]
     trace.data = [value.node for value in values]
     with _Tracing(trace, name_node):
-        result = forward(*values)
+        result = forward(*[shown(value, fixed=True) for value in values])
     leaves, trace.structure = flatten(result, lambda x: isinstance(x, Value | NDArray))
-    trace.outputs = [constant(x) if isinstance(x, NDArray) else x for x in leaves]
+    found = map(value_of, leaves)
+    trace.outputs = [constant(x) if isinstance(x, NDArray) else x for x in found]
     if not trace.outputs:
-        raise GraphError(f"trace: expected forward to return arrays, got {type(result).__name__}")
+        raise NoValuesError(
+            f"trace: expected forward to return arrays, got {type(result).__name__}"
+        )
     return trace

@@ -8,6 +8,7 @@ from gluonish.core.spec import Spec
 from gluonish.core.value_scope import ValueScope
 from gluonish.graph import control_flow
 from gluonish.graph.ir import Node, Value, append, body_mark, constant
+from gluonish.graph.traced_array import TracedArray, TracedNumpyArray, shown, value_of
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
@@ -68,24 +69,34 @@ _FACE = _ValueFace()
 
 
 def _lifted(group: Any) -> Any:
-    """Return a nesting with constants of the graph in place of arrays, which `forward` may make."""
+    """Return a nesting with values of the graph in place of arrays, those without numbers too."""
     if isinstance(group, list | tuple):
         lifted = [_lifted(item) for item in group]
         return lifted if isinstance(group, list) else tuple(lifted)
-    return constant(group) if isinstance(group, NDArray) else group
+    found = value_of(group)
+    return constant(found) if isinstance(found, NDArray) else found
+
+
+def _shown(group: Any) -> Any:
+    """Return a nesting with arrays that users see in place of values of the graph."""
+    if isinstance(group, list | tuple):
+        arrays = [_shown(item) for item in group]
+        return arrays if isinstance(group, list) else tuple(arrays)
+    return shown(group, fixed=True) if isinstance(group, Value) else group
 
 
 def _lifting(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args: _lifted(function(*args))
+    return lambda *args: _lifted(function(*_shown(args)))
 
 
 class _Functions:
     """What `gluonish.ndarray.control_flow` calls where it meets a traced value."""
 
     def foreach(self, body: Callable[..., Any], data: Any, init_states: Any) -> Any:
-        return control_flow.foreach(
+        found = control_flow.foreach(
             _FACE, _lifting(body), _lifted(data), _lifted(init_states), "foreach"
         )
+        return _shown(found)
 
     def while_loop(
         self,
@@ -94,17 +105,20 @@ class _Functions:
         loop_vars: Any,
         max_iterations: int | None,
     ) -> Any:
-        return control_flow.while_loop(
-            _FACE, cond, _lifting(func), _lifted(loop_vars), max_iterations, "while_loop"
-        )
+        loop = control_flow.while_loop
+        variables = _lifted(loop_vars)
+        found = loop(_FACE, _lifting(cond), _lifting(func), variables, max_iterations, "while_loop")
+        return _shown(found)
 
     def cond(self, pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
-        return control_flow.cond(_FACE, pred, _lifting(then_func), _lifting(else_func), "cond")
+        branches = _lifting(then_func), _lifting(else_func)
+        return _shown(control_flow.cond(_FACE, _lifted(pred), *branches, "cond"))
 
 
 def attach() -> None:
-    """Have traced values know control flow."""
-    Value.__control_flow__ = _Functions()
+    """Have traced arrays know control flow."""
+    for kind in (TracedArray, TracedNumpyArray):
+        kind.__control_flow__ = _Functions()
 
 
 attach()

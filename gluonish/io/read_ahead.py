@@ -15,6 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from gluonish.core.errors import GluonishError
+from gluonish.core.numpy_mode import NumpyScope, numpy_scope_of_here
 
 __all__ = ["ReadAhead"]
 
@@ -93,19 +94,20 @@ class _Shelf(Generic[Item]):
         raise StopIteration
 
 
-def _run(make: Callable[[], Iterator[Item]], shelf: _Shelf[Item]) -> None:
+def _run(make: Callable[[], Iterator[Item]], shelf: _Shelf[Item], semantics: NumpyScope) -> None:
     """Body of the thread: move items to the shelf until either is done."""
     failure: BaseException | None = None
     try:
-        iterator = make()
-        try:
-            for item in iterator:
-                if not shelf.put(item):
-                    break
-        finally:
-            close = getattr(iterator, "close", None)
-            if close is not None:
-                close()
+        with semantics:
+            iterator = make()
+            try:
+                for item in iterator:
+                    if not shelf.put(item):
+                        break
+            finally:
+                close = getattr(iterator, "close", None)
+                if close is not None:
+                    close()
     except BaseException as error:  # it is raised where the item was asked for
         failure = error
     shelf.finish(failure)
@@ -127,8 +129,9 @@ class ReadAhead(Generic[Item]):
     def __init__(self, make: Callable[[], Iterator[Item]], capacity: int, name: str) -> None:
         self._name = name
         self._shelf: _Shelf[Item] = _Shelf(max(1, capacity))
+        arguments = (make, self._shelf, numpy_scope_of_here())
         self._thread = threading.Thread(
-            target=_run, args=(make, self._shelf), name=f"gluonish-{name}", daemon=True
+            target=_run, args=arguments, name=f"gluonish-{name}", daemon=True
         )
         self._finalizer = weakref.finalize(self, _end, self._shelf, self._thread, 1.0)
         self._thread.start()

@@ -361,6 +361,9 @@ def _deliver(out: Any, results: Sequence[NDArray]) -> list[NDArray]:
 
 def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> Any:
     """Hand a call with other values than dense arrays to their kind, or say which one is wrong."""
+    for x in (*inputs, out):
+        if isinstance(x, NDArray) and x.is_traced:
+            return type(x).__apply__(op, inputs, attrs, out)  # type: ignore[call-arg]  # it has out
     names = op.input_names(attrs)
     for name, x in zip(names, inputs, strict=False):
         if not isinstance(x, NDArray):

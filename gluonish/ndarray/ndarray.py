@@ -50,6 +50,8 @@ class NDArray(Fluent):
 
     __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_var")
     stype: ClassVar[str] = "default"  # read on hot paths: no property
+    # Whether it stands for a value of a graph and has none of its own; see `graph.traced_array`.
+    is_traced: ClassVar[bool] = False
 
     def __init__(
         self, data: Any, spec: Spec, device: Device, var: Var, link: Link | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import GraphError
+from gluonish.core.errors import NoValuesError
 from gluonish.ndarray.indexing import host_key, is_basic, select, slice_by_key, take_by_key
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import call, is_value
@@ -35,7 +35,7 @@ def get_traced_item(x: Any, key: Any) -> Any:
             the key is one mask.
 
     Raises:
-        GraphError: for values beside slices that do not take whole axes.
+        NoValuesError: for values beside slices that do not take whole axes.
     """
     keys = key if isinstance(key, tuple) else (key,)
     traced = [i for i, k in enumerate(keys) if is_value(k) and not isinstance(k, NDArray)]
@@ -53,7 +53,7 @@ def get_traced_item(x: Any, key: Any) -> Any:
     if len(traced) == len(keys):
         places = call("_npi_stack", keys, {"axis": 0, "num_args": len(keys)}, what="index")
         return call("_npi_gather_nd", (x, places), what="index")
-    raise GraphError(
+    raise NoValuesError(
         "index: expected values of the trace as the only indices beside whole slices, got "
         f"{key!r}; use take or gather_nd"
     )

@@ -12,7 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gluonish.core.context import Context
-from gluonish.core.errors import ArgumentTypeError, AutogradError, NotSupportedError, OperatorError
+from gluonish.core.errors import (
+    ArgumentTypeError,
+    AutogradError,
+    NotSupportedError,
+    NoValuesError,
+    OperatorError,
+)
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import from_official
@@ -123,7 +129,8 @@ def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: An
 
     Raises:
         AutogradError: if an argument is part of the graph that is recorded.
-        NotSupportedError: if an argument has no values yet, as while a block is traced.
+        NotSupportedError: if an argument is a Symbol.
+        NoValuesError: if an argument has no values yet, as while a block is traced.
         OperatorError: if NumPy refuses the arguments.
     """
     kwargs = dict(kwargs)
@@ -131,6 +138,8 @@ def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: An
     out = kwargs.pop("out", None)
     try:
         result = function(*_to_official(tuple(args)), **_to_official(kwargs))
+    except NoValuesError:  # a block that is traced goes on without a graph
+        raise
     except _REFUSALS as error:
         raise OperatorError(f"{what}: expected what NumPy takes, got {error}") from error
     made = _from_official(result, context)

@@ -8,8 +8,6 @@ from typing import Any
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.graph.ir import Value
-from gluonish.graph.numpy_value import NumpyValue
 from gluonish.ndarray import NDArray
 from gluonish.numpy.array import ndarray
 from gluonish.symbol import NumpySymbol, Symbol
@@ -32,7 +30,7 @@ __all__ = [
 
 def is_tensor(value: Any) -> bool:
     """Whether a value is one array: an NDArray, a Symbol or a value of a trace."""
-    return isinstance(value, NDArray | Symbol | Value)
+    return isinstance(value, NDArray | Symbol)
 
 
 def namespace_of(value: Any) -> ModuleType:
@@ -42,7 +40,7 @@ def namespace_of(value: Any) -> ModuleType:
 
 def of_the_kind_of(value: Any, like: Any) -> Any:
     """Return a value with the semantics of ``mx.np`` if another one has them."""
-    if isinstance(like, ndarray | NumpyValue | NumpySymbol):
+    if isinstance(like, ndarray | NumpySymbol):
         return value.as_np_ndarray()
     return value
 

@@ -6,13 +6,26 @@ import sys
 from collections.abc import Sequence
 
 from gluonish.core.errors import GluonishError
-from gluonish.tools import bandwidth, demo, doctor, env, im2rec, profile, rec, score, train, zoo
+from gluonish.tools import (
+    bandwidth,
+    check,
+    demo,
+    doctor,
+    env,
+    im2rec,
+    profile,
+    rec,
+    run,
+    score,
+    train,
+    zoo,
+)
 
 __all__ = ["main", "make_parser"]
 
 # A subcommand is a module here with add_parser(parsers), which sets `run` to a function from the
 # parsed arguments to the exit status. Such a module imports what is heavy only when it runs.
-_COMMANDS = (bandwidth, demo, doctor, env, im2rec, profile, rec, score, train, zoo)
+_COMMANDS = (bandwidth, check, demo, doctor, env, im2rec, profile, rec, run, score, train, zoo)
 
 
 def make_parser() -> argparse.ArgumentParser:

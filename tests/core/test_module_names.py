@@ -29,7 +29,7 @@ def test_alias_of_nothing_is_a_missing_module() -> None:
 
 
 def test_module_below_an_alias_that_is_not_there_is_missing() -> None:
-    with pytest.raises(ModuleNotFoundError, match=r"gluonish\.nn\.nowhere"):
+    with pytest.raises(ModuleNotFoundError, match=r"gluonish\.gluon\.nn\.nowhere"):
         importlib.import_module("gluonish.gluon.nn.nowhere")
 
 

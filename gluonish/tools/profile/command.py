@@ -10,10 +10,10 @@ from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write
 from gluonish.tools.profile.advice import advice
 from gluonish.tools.profile.page import page
-from gluonish.tools.profile.script import run_script
 from gluonish.tools.profile.summary import Summary, summarize
 from gluonish.tools.profile.trace import read_trace
 from gluonish.tools.profile.units import bytes_text, share_text, time_text
+from gluonish.tools.script import run_script
 
 __all__ = ["add_parser", "run"]
 

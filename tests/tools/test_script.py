@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gluonish.tools.profile.script import run_script
+from gluonish.tools.script import run_script
 
 
 def run(folder: Path, source: str, *arguments: str) -> int:

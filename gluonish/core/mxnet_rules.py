@@ -1,0 +1,72 @@
+"""The one switch between MXNet 1.9's ways and 2.0's, where both cannot be had.
+
+Under ``import gluonish`` 2.0's ways come where they do not clash with 1.9's programs. Under the
+name ``mxnet`` (`gluonish.as_mxnet`) a program gets 1.9's exactly. `DIFFERENCES` is all that the
+switch changes: who asks `follows_mxnet` has a line there.
+"""
+
+from typing import NamedTuple
+
+__all__ = ["DIFFERENCES", "VERSION", "Difference", "follow_mxnet", "follows_mxnet"]
+
+VERSION = "1.9.1"  # whose rules are followed
+
+
+class Difference(NamedTuple):
+    """What the switch changes.
+
+    Attributes:
+        what: The subject.
+        mxnet: What holds under the name ``mxnet``.
+        gluonish: What holds under the name ``gluonish``.
+    """
+
+    what: str
+    mxnet: str
+    gluonish: str
+
+
+DIFFERENCES = (
+    Difference(
+        "a hybridized block that overrides `forward`",
+        "runs `forward` as Python at every call; blocks in it run as graphs of their own",
+        "is traced: `forward` runs once for each kind of call, then its graph",
+    ),
+    Difference(
+        "a block that overrides `forward`, inside a hybridized one with `hybrid_forward`",
+        "gets Symbols",
+        "gets arrays without values, of known shape and dtype",
+    ),
+    Difference(
+        "`npx.set_np`, `set_np_shape`, `set_np_array`",
+        "hold in the thread that calls them",
+        "hold in all threads",
+    ),
+    Difference("`__version__`", f'"{VERSION}"', "gluonish's own"),
+    Difference(
+        "modules that MXNet's files import, such as `metric.ndarray`",
+        "are attributes of its modules",
+        "are where they are",
+    ),
+    Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
+)
+
+_follows = False
+
+
+def follows_mxnet() -> bool:
+    """Return whether 1.9's rules are followed everywhere."""
+    return _follows
+
+
+def follow_mxnet(active: bool = True) -> bool:
+    """Follow 1.9's rules everywhere, or gluonish's own again; return what was before.
+
+    Blocks keep the graphs that they have: switch before the first call.
+
+    Args:
+        active: Whether to follow 1.9's.
+    """
+    global _follows
+    before, _follows = _follows, bool(active)
+    return before

@@ -1,0 +1,203 @@
+"""What a traced ``forward`` sees: NDArrays whose values do not exist yet.
+
+They have shape, dtype and context, and operators on them append nodes to the graph. Whoever asks
+for more, numbers or memory, gets a `NoValuesError`, and the block runs without a graph: every way
+to the data of an array goes through a few attributes, which refuse here.
+
+In-place arithmetic gives the same object another value of the graph, unless memory would be shared
+with what the trace cannot follow: an argument, a parameter, or a view.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NoReturn
+
+from gluonish.core.context import Context, current_context
+from gluonish.core.errors import NoValuesError
+from gluonish.core.spec import Shape, Spec
+from gluonish.graph.ir import Value, append
+from gluonish.graph.numpy_value import NumpyValue
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.numpy.array import ndarray
+from gluonish.numpy.methods import NumpyMethods
+from gluonish.ops.fluent import Fluent
+from gluonish.ops.registry import Attrs, Operator, find_operator
+
+__all__ = ["TracedArray", "TracedNumpyArray", "shown", "value_of"]
+
+
+_NO_SLOTS: tuple[str, ...] = ()  # those of a mixin: its subclasses have what it assigns
+
+
+def _refuse(what: str) -> NoReturn:
+    raise NoValuesError(
+        f"{what}: expected a forward that needs no more of its arrays than shapes and operators, "
+        "so that it can be traced, got one that needs their values or memory"
+    )
+
+
+class _Traced:
+    """What both faces share; ``_value`` is the graph's value, ``_fixed`` forbids to write."""
+
+    __slots__ = _NO_SLOTS
+
+    is_traced: ClassVar[bool] = True
+    # What `gluonish.ndarray.control_flow` calls; see `gluonish.graph.value_control_flow`.
+    __control_flow__: ClassVar[Any] = None
+    _value: Value
+    _fixed: bool
+
+    def __init__(self, value: Value, fixed: bool = False) -> None:
+        self._value = value
+        self._fixed = fixed
+
+    @staticmethod
+    def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
+        results = shown(append(op, [value_of(x) for x in inputs], attrs))
+        if op.identity:  # it may be a view
+            results._fixed = True
+            for x in inputs:
+                if isinstance(x, _Traced):
+                    x._fixed = True
+        if out is None:
+            return results
+        if not isinstance(out, _Traced) or isinstance(results, list):
+            _refuse(f"{op.name} with out")
+        return out._assigned(results)
+
+    def _assigned(self, other: Any) -> Any:
+        """Take another array's value, as if its elements were copied here."""
+        if self._fixed or other._spec != self._spec:
+            _refuse("writing to an array")
+        self._value = other._value
+        return self
+
+    # -- what is known ---------------------------------------------------------------------------
+
+    @property
+    def _spec(self) -> Spec:
+        return self._value.spec
+
+    @property
+    def shape(self) -> Shape:
+        """Extents."""
+        return self._value.spec.shape
+
+    @property
+    def context(self) -> Context:
+        """The device that the graph is traced for."""
+        return current_context()
+
+    ctx = context
+
+    def wait_to_read(self) -> None:
+        """Do nothing: nothing is under way."""
+
+    wait_to_write = wait_to_read
+
+    # -- what is not -----------------------------------------------------------------------------
+
+    @property
+    def _data(self) -> Any:
+        _refuse("values")
+
+    @property
+    def _device(self) -> Any:
+        _refuse("values")
+
+    @property
+    def _var(self) -> Any:
+        _refuse("values")
+
+    @property
+    def _link(self) -> None:
+        return None
+
+    @_link.setter
+    def _link(self, link: object) -> None:
+        _refuse("gradient")
+
+    # -- what arrays do otherwise ----------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        keys = tuple(map(value_of, key)) if isinstance(key, tuple) else value_of(key)
+        self._fixed = True  # what is returned may be a view
+        return shown(self._value[keys], fixed=True)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        whole = key is Ellipsis or (isinstance(key, slice) and key == slice(None))
+        if not whole or not isinstance(value, NDArray) or value.shape != self.shape:
+            _refuse("writing to a part of an array")
+        same = value if value._spec == self._spec else value.astype(self._spec.dtype)
+        self._assigned(shown(value_of(same)))
+
+    def detach(self) -> Any:
+        """Return the values, with no gradient through them."""
+        return apply_named("BlockGrad", self)
+
+    def copy(self, order: str = "C") -> Any:
+        """Return a copy.
+
+        Args:
+            order: As of NumPy's; there is one.
+        """
+        return apply_named("_copy", self)
+
+    def as_in_context(self, context: Context) -> Any:
+        """Return the array itself if it is on the device, which must be that of the graph."""
+        if context != self.context:
+            _refuse(f"as_in_context({context})")
+        return self
+
+    as_in_ctx = as_in_context
+
+    def as_np_ndarray(self) -> Any:
+        """Return the array with NumPy's semantics."""
+        return shown(self._value.as_np_ndarray(), self._fixed)
+
+    def as_nd_ndarray(self) -> Any:
+        """Return the array with the semantics of ``mx.nd``."""
+        return shown(self._value.as_nd_ndarray(), self._fixed)
+
+
+class TracedArray(_Traced, NDArray):  # type: ignore[misc, override]  # no memory
+    """An NDArray without values."""
+
+    __slots__ = ("_fixed", "_value")
+    __hash__ = object.__hash__
+
+    # Not NDArray's, which are views.
+    expand_dims = Fluent.expand_dims
+    flatten = Fluent.flatten
+    reshape = Fluent.reshape
+    squeeze = Fluent.squeeze
+
+
+class TracedNumpyArray(_Traced, NumpyMethods, ndarray):  # type: ignore[misc, override]  # no memory
+    """An array of ``mx.np`` without values."""
+
+    __slots__ = ("_fixed", "_value")
+    __hash__ = object.__hash__
+
+    reshape_view = Fluent.reshape
+
+
+def apply_named(name: str, x: Any) -> Any:
+    """Apply an operator without attributes, and return a new array, no view."""
+    return shown(append(find_operator(name), (value_of(x),), {}))
+
+
+def shown(value: Any, fixed: bool = False) -> Any:
+    """Return the array that stands for a value of the graph, or a list for a list.
+
+    Args:
+        value: The value.
+        fixed: Whether it may not be written to.
+    """
+    if isinstance(value, list):
+        return [shown(item, fixed) for item in value]
+    return (TracedNumpyArray if isinstance(value, NumpyValue) else TracedArray)(value, fixed)
+
+
+def value_of(x: Any) -> Any:
+    """Return the graph's value of a traced array, and everything else as it is."""
+    return x._value if isinstance(x, _Traced) else x

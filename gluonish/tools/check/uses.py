@@ -1,0 +1,140 @@
+"""Which names of some packages a Python source uses, read from its syntax; nothing is run."""
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+__all__ = ["Use", "uses_of"]
+
+
+class Use(NamedTuple):
+    """One use of a name.
+
+    Attributes:
+        line: Where.
+        name: The whole dotted name, ``mxnet.gluon.nn.Dense``.
+    """
+
+    line: int
+    name: str
+
+
+def uses_of(tree: ast.AST, packages: Sequence[str]) -> list[Use]:
+    """Return the uses of names of some packages in a source, in order, each once a line.
+
+    Imports under any name are followed, and so are ``x = package.module`` and chains of
+    attributes; ``F`` of a ``hybrid_forward`` counts as ``mxnet.nd``.
+
+    Args:
+        tree: The source's syntax.
+        packages: Top-level names, such as ``mxnet``.
+    """
+    finder = _Finder(packages)
+    finder.visit(tree)
+    return sorted(set(finder.uses))
+
+
+class _Finder(ast.NodeVisitor):
+    def __init__(self, packages: Sequence[str]) -> None:
+        self.packages = packages
+        self.uses: list[Use] = []
+        self.scopes: list[dict[str, str | None]] = [{}]
+
+    # -- names -----------------------------------------------------------------------------------
+
+    def bind(self, name: str, dotted: str | None) -> None:
+        """Have a name stand for a dotted one here, or for something else."""
+        self.scopes[-1][name] = dotted
+
+    def dotted(self, node: ast.expr) -> str | None:
+        """Return the dotted name of a chain of attributes; None if it is nothing of ours."""
+        if isinstance(node, ast.Attribute):
+            value = self.dotted(node.value)
+            return None if value is None else f"{value}.{node.attr}"
+        if not isinstance(node, ast.Name):
+            return None
+        for scope in reversed(self.scopes):
+            if node.id in scope:
+                return scope[node.id]
+        return None
+
+    def is_ours(self, module: str) -> bool:
+        return module.partition(".")[0] in self.packages
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def visit_Import(self, node: ast.Import) -> None:
+        """Note what is imported, and under which name."""
+        for alias in node.names:
+            ours = self.is_ours(alias.name)
+            if ours:
+                self.uses.append(Use(node.lineno, alias.name))
+            top = alias.name.partition(".")[0]
+            if alias.asname:
+                self.bind(alias.asname, alias.name if ours else None)
+            else:
+                self.bind(top, top if ours else None)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """Note what is imported from a module, and under which names."""
+        module = node.module or ""
+        ours = not node.level and self.is_ours(module)
+        for alias in node.names:
+            if ours:
+                name = module if alias.name == "*" else f"{module}.{alias.name}"
+                self.uses.append(Use(alias.lineno, name))
+            self.bind(alias.asname or alias.name, f"{module}.{alias.name}" if ours else None)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """Follow ``nd = mx.nd``."""
+        self.visit(node.value)
+        dotted = self.dotted(node.value)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.bind(target.id, dotted)
+            else:
+                self.visit(target)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Look inside, where arguments hide names of the module."""
+        for part in (*node.decorator_list, *_defaults(node.args), node.returns):
+            if part is not None:
+                self.visit(part)
+        self.bind(node.name, None)
+        names: Mapping[str, str | None] = dict.fromkeys(_argument_names(node.args))
+        self.scopes.append(dict(names))
+        if node.name == "hybrid_forward" and "F" in names and "mxnet" in self.packages:
+            self.bind("F", "mxnet.nd")
+        for statement in node.body:
+            self.visit(statement)
+        self.scopes.pop()
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        """Look inside, where arguments hide names of the module."""
+        self.scopes.append(dict.fromkeys(_argument_names(node.args)))
+        self.visit(node.body)
+        self.scopes.pop()
+
+    # -- expressions -----------------------------------------------------------------------------
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """Note a whole chain, or look for one inside of what is no chain."""
+        dotted = self.dotted(node)
+        if dotted is None:
+            self.generic_visit(node)
+        else:
+            self.uses.append(Use(node.end_lineno or node.lineno, dotted))
+
+
+def _argument_names(arguments: ast.arguments) -> Iterator[str]:
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        yield argument.arg
+    for more in (arguments.vararg, arguments.kwarg):
+        if more is not None:
+            yield more.arg
+
+
+def _defaults(arguments: ast.arguments) -> list[ast.expr | None]:
+    return [*arguments.defaults, *arguments.kw_defaults]

@@ -1,0 +1,61 @@
+"""``gluonish run``: a program written for MXNet, as it is."""
+
+import argparse
+import importlib
+from collections.abc import Callable, Sequence
+
+from gluonish.core.errors import ArgumentError
+from gluonish.tools import numpy1
+from gluonish.tools.script import become_code, become_module, become_script
+
+__all__ = ["add_parser", "run"]
+
+_Start = Callable[[str, Sequence[str]], int]
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``run`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "run",
+        help="run a program written for MXNet as it is: `import mxnet` is gluonish",
+        description="Run a Python program in which, and in the processes it starts, `import mxnet` "
+        "gives gluonish's modules with the rules of MXNet 1.9.1. The rest is as Python does it: "
+        "arguments, __main__, module path, exit status. `python -m gluonish.as_mxnet` is the same.",
+        usage="gluonish run [--numpy1] (SCRIPT | -m MODULE | -c CODE) [ARGUMENT ...]",
+    )
+    parser.add_argument(
+        "--numpy1",
+        action="store_true",
+        help="put back names that NumPy 2 removed, such as np.bool and np.float_, in this process",
+    )
+    rest = argparse.REMAINDER
+    parser.add_argument("-m", nargs=rest, metavar="MODULE", dest="module", help="run a module")
+    parser.add_argument("-c", nargs=rest, metavar="CODE", dest="code", help="run a text")
+    parser.add_argument("script", nargs="?", metavar="SCRIPT", help="the program")
+    parser.add_argument("arguments", nargs=rest, metavar="ARGUMENT", help="its own arguments")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the program; its exit status.
+
+    Raises:
+        ArgumentError: There is no program.
+        NameTakenError: Another package called mxnet is installed.
+    """
+    start, words = _chosen(arguments)
+    if not words:
+        raise ArgumentError("run: expected a script, -m and a module, or -c and code, got none")
+    importlib.import_module("gluonish.as_mxnet")  # it acts on the whole process
+    if arguments.numpy1:
+        numpy1.put_back()
+    return start(words[0], words[1:])
+
+
+def _chosen(arguments: argparse.Namespace) -> tuple[_Start, list[str]]:
+    """Return how the program starts, and its name and arguments."""
+    if arguments.module is not None:
+        return become_module, arguments.module
+    if arguments.code is not None:
+        return become_code, arguments.code
+    return become_script, [arguments.script, *arguments.arguments] if arguments.script else []

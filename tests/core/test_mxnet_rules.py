@@ -1,0 +1,141 @@
+"""Each line of the table of differences, both ways; checked against MXNet 1.9.1."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from gluonish.gluon.data import ArrayDataset, DataLoader
+
+import gluonish as mx
+from gluonish import nd, npx
+from gluonish.core.mxnet_rules import DIFFERENCES, follow_mxnet, follows_mxnet
+from gluonish.gluon import HybridBlock, nn
+from gluonish.util import is_np_array, is_np_shape, set_np_shape
+
+
+@pytest.fixture(params=[True, False], ids=["mxnet", "gluonish"])
+def mxnet(request: pytest.FixtureRequest) -> Iterator[bool]:
+    before = follow_mxnet(request.param)
+    yield request.param
+    follow_mxnet(before)
+
+
+class Counting(HybridBlock):
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+        self.kinds: list[str] = []
+        with self.name_scope():
+            self.dense = nn.Dense(2, use_bias=False, weight_initializer="ones")
+
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        self.kinds.append(type(x).__name__)
+        return self.dense(x) * self.calls
+
+
+def test_forward_of_a_users_block(mxnet: bool) -> None:
+    net = Counting()
+    net.initialize()
+    net(nd.ones((1, 3)))  # its shapes are known from here on
+    net.calls = 0
+    net.hybridize()
+    found = [float(net(nd.ones((1, 3)))[0, 0].asscalar()) for _ in range(3)]
+    assert found == ([3.0, 6.0, 9.0] if mxnet else [3.0, 3.0, 3.0])
+    assert bool(net.dense._graphs) == mxnet
+
+
+def test_forward_that_needs_values(mxnet: bool, recwarn: pytest.WarningsRecorder) -> None:
+    class Branch(HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return x if float(x.sum()) > 0 else -x
+
+    net = Branch()
+    net.hybridize()
+    assert [net(nd.ones((1,)) * sign).asscalar() for sign in (1, -1)] == [1.0, 1.0]
+    assert len(recwarn) == (0 if mxnet else 1)
+
+
+class Parent(HybridBlock):
+    def __init__(self) -> None:
+        super().__init__()
+        self.child = Counting()
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return self.child(F.relu(x))
+
+
+def test_forward_inside_a_hybridized_block(mxnet: bool) -> None:
+    net = Parent()
+    net.initialize()
+    net(nd.ones((1, 3)))
+    net.child.kinds.clear()
+    net.hybridize()
+    net(nd.ones((1, 3)))
+    assert net.child.kinds == (["Symbol"] if mxnet else ["TracedArray"])
+
+
+def in_thread() -> tuple[bool, bool]:
+    found: list[tuple[bool, bool]] = []
+    thread = threading.Thread(target=lambda: found.append((is_np_array(), is_np_shape())))
+    thread.start()
+    thread.join(30)
+    return found[0]
+
+
+def test_numpy_semantics_of_threads(mxnet: bool) -> None:
+    found = []
+
+    def program() -> None:  # in a thread, as what it sets stays
+        npx.set_np()
+        found.append((is_np_array(), is_np_shape()))
+        found.append(in_thread())
+        npx.reset_np()
+        set_np_shape(True)
+        found.append(in_thread())
+        set_np_shape(False)
+        found.append((is_np_array(), is_np_shape()))
+
+    thread = threading.Thread(target=program)
+    thread.start()
+    thread.join(30)
+    there = [(False, False), (False, False)] if mxnet else [(True, True), (False, True)]
+    assert found == [(True, True), *there, (False, False)]
+
+
+def test_threads_of_a_data_loader_load_as_who_asks_them(mxnet: bool) -> None:
+    found: list[bool] = []
+
+    def program() -> None:
+        with npx_scope():
+            dataset = ArrayDataset(np.ones((4, 2), np.float32))
+            loader = DataLoader(dataset, 2, num_workers=2, thread_pool=True)
+            found.extend(isinstance(batch, mx.np.ndarray) for batch in loader)
+
+    thread = threading.Thread(target=program)
+    thread.start()
+    thread.join(30)
+    assert found == [True, True]
+
+
+@contextmanager
+def npx_scope() -> Iterator[None]:
+    npx.set_np()
+    yield
+    npx.reset_np()
+
+
+def test_switch_tells_what_was_before() -> None:
+    before = follows_mxnet()
+    assert follow_mxnet(True) is before
+    assert follows_mxnet()
+    assert follow_mxnet(before) is True
+
+
+def test_version_is_gluonishs_own_without_the_name() -> None:
+    # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py.
+    assert mx.__version__ != "1.9.1"
+    assert len(DIFFERENCES) == 6

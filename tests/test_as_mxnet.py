@@ -1,0 +1,180 @@
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gluonish.core import mxnet_rules
+from gluonish.core.imported_modules import imported_modules
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "packages" / "mxnet"
+LATER = {"gluonish.libinfo"}  # until it is there
+FIRST_LINE = "import gluonish.as_mxnet\n"
+
+
+def python(*arguments: str, path: tuple[object, ...] = (), cwd: Path | None = None) -> str:
+    """What a new interpreter prints; the working tree is on its path, the double of a wheel."""
+    paths = [str(p) for p in (*path, ROOT, ROOT / "engine")]
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=cwd,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# How a program comes to its name `mxnet`: a first line, or a package on the path.
+WAYS = [pytest.param(FIRST_LINE, (), id="first line"), pytest.param("", (PACKAGE,), id="package")]
+
+
+@pytest.mark.parametrize(("first", "path"), WAYS)
+def test_modules_are_the_same_objects(first: str, path: tuple[Path, ...]) -> None:
+    source = """
+import mxnet as mx, mxnet.gluon.nn as nn, mxnet.ndarray.ndarray, importlib, sys
+from mxnet.gluon.data.vision import transforms
+from mxnet import nd
+import gluonish
+text = importlib.import_module("mxnet.contrib.text")
+pairs = [(mx, gluonish), (nn, gluonish.nn), (text, gluonish.contrib.text), (nd, gluonish.nd),
+         (transforms, gluonish.data.vision.transforms), (mxnet.gluon.nn, gluonish.gluon.nn),
+         (sys.modules["mxnet.ndarray.ndarray"], sys.modules["gluonish.ndarray.ndarray"])]
+print(all(a is b for a, b in pairs), mx.__version__, mx.nd.__name__, mx.__spec__.name)
+"""
+    assert python("-c", first + source, path=path).split() == [
+        *("True", "1.9.1", "gluonish.ndarray", "gluonish"),
+    ]
+
+
+@pytest.mark.parametrize(("first", "path"), WAYS)
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_child_processes_know_the_name(
+    first: str, path: tuple[Path, ...], method: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        first
+        + f"""
+import multiprocessing, pickle, subprocess, sys
+import mxnet as mx
+
+class Item:
+    pass
+
+def work(item, queue):
+    from mxnet.gluon import rnn
+    queue.put((type(item).__name__, rnn.LSTM.__module__, mx.__version__))
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context({method!r})
+    queue = context.Queue()
+    process = context.Process(target=work, args=(Item(), queue))
+    process.start()
+    print(*queue.get(timeout=30))
+    process.join()
+    code = "import mxnet.gluon.nn as nn; print(nn.Dense.__name__)"
+    print(subprocess.run([sys.executable, "-c", code], stdout=-1, text=True).stdout)
+"""
+    )
+    printed = python(str(program), path=path).split()
+    assert printed == ["Item", "gluonish.rnn.rnn_layer", "1.9.1", "Dense"]
+
+
+def test_pickle_names_classes_by_mxnets_modules() -> None:
+    source = """
+import pickle
+data = pickle.dumps(gluonish.optimizer.SGD, protocol=0).replace(
+    b"gluonish.optimizer.sgd", b"mxnet.optimizer.sgd")
+assert b"mxnet" in data
+print(pickle.loads(data) is gluonish.optimizer.SGD)
+"""
+    assert python("-c", f"import gluonish.as_mxnet, gluonish{source}") == "True\n"
+
+
+def test_missing_module_is_missing_by_its_name() -> None:
+    source = """
+import importlib.util
+print(importlib.util.find_spec("mxnet.nowhere"))
+try:
+    import mxnet.gluon.nowhere
+except ModuleNotFoundError as error:
+    print(error.name, error)
+"""
+    name = "mxnet.gluon.nowhere"
+    expected = f"None\n{name} No module named '{name}'\n"
+    assert python("-c", FIRST_LINE + source) == expected
+
+
+def test_other_package_of_the_name_is_refused_with_its_place(tmp_path: Path) -> None:
+    folder = tmp_path / "mxnet"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("__version__ = '1.9.1'\n")
+    info = tmp_path / "mxnet_cu112-1.9.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mxnet-cu112\nVersion: 1.9.1\n")
+    (info / "RECORD").write_text("mxnet/__init__.py,,\n")
+    (info / "top_level.txt").write_text("mxnet\n")
+    source = """
+try:
+    import gluonish.as_mxnet
+except ImportError as error:
+    print(error)
+import gluonish
+print(gluonish.core.mxnet_rules.follows_mxnet(), gluonish.__version__ != "1.9.1")
+"""
+    message, state = python("-c", source, path=(tmp_path,)).splitlines()
+    assert f"got mxnet-cu112 1.9.1 (pip uninstall mxnet-cu112) in {folder}" in message
+    assert state == "False True"
+
+
+def test_program_may_use_the_pool_of_processes_unimported() -> None:
+    code = "import mxnet, multiprocessing; print(multiprocessing.pool.Pool.__name__)"
+    assert python("-c", FIRST_LINE + code) == "Pool\n"
+
+
+def test_modules_show_modules_that_their_files_import() -> None:
+    source = """
+from mxnet.gluon.data.vision.datasets import image, nd
+from mxnet.metric import ndarray
+import mxnet as mx, gluonish
+print(image is gluonish.image, nd is mx.nd, ndarray is mx.nd)
+print(mx.gluon.data.dataset.recordio is mx.recordio, mx.gluon.loss.ndarray is mx.nd)
+print(hasattr(mx.metric, "nowhere"), mx.gluon.data.DataLoader.__name__)
+"""
+    expected = "True True True\nTrue True\nFalse DataLoader\n"
+    assert python("-c", FIRST_LINE + source) == expected
+    code = "import gluonish.metric as m; print(hasattr(m, 'ndarray'))"
+    assert python("-c", code) == "False\n"
+
+
+def test_every_imported_module_is_there() -> None:
+    for module, shown in imported_modules().items():
+        for target in shown.values():
+            assert target in LATER or importlib.util.find_spec(target) is not None, (module, target)
+
+
+def test_name_loads_nothing_but_the_pool_of_processes() -> None:
+    listed = "; import sys; print(*sys.modules, sep='\\n')"
+    plain = set(python("-c", f"import gluonish{listed}").split())
+    added = set(python("-c", f"import gluonish.as_mxnet{listed}").split()) - plain
+    ours = {name for name in added if name.startswith(("gluonish", "mxnet"))}
+    assert ours <= {"gluonish.as_mxnet", "gluonish.core.imported_modules", "mxnet"}
+    assert "multiprocessing.pool" not in plain
+
+
+def test_package_and_folder_of_child_processes_hold_the_same_file() -> None:
+    inside = ROOT / "gluonish" / "mxnet_path" / "mxnet" / "__init__.py"
+    assert (PACKAGE / "mxnet" / "__init__.py").read_bytes() == inside.read_bytes()
+
+
+def test_page_holds_the_table_of_differences() -> None:
+    page = (ROOT / "tutorials" / "mxnet_programs.md").read_text("utf-8")
+    for line in mxnet_rules.DIFFERENCES:
+        assert f"| {line.what} | {line.mxnet} | {line.gluonish} |\n" in page
