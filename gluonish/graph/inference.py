@@ -139,10 +139,11 @@ def specialize(
         GraphError: if a variable is not among the inputs.
         OperatorError: if an operator refuses what reaches it; the message names the node.
     """
-    made: dict[int, Node] = {
+    copies: dict[int, Node] = {
         id(node): Node(None, node.name, specs=(spec,), extra=node.extra)
         for node, spec in zip(inputs, specs, strict=True)
     }
+    made: _Made = {**copies}
     order = topological_order(outputs)
     found: Inference | None = None
     if any(_open_shape(node) is not None for node in order):
@@ -151,17 +152,42 @@ def specialize(
         found.run()
     nodes: list[Node] = []
     for node in order:
-        if id(node) not in made:
+        if node.op is not None and node.op.expand is not None:
+            _expand(node, made, nodes)
+        elif id(node) not in made:
             attrs = dict(node.attrs)
             if found is not None and _open_shape(node) is not None:
                 attrs = dict(_settled(node, found))
-            made[id(node)] = _specialized(node, attrs, made, train=train)
-        nodes.append(made[id(node)])
+            nodes.append(_specialized(node, attrs, made, train=train))
+            made[id(node)] = nodes[-1]
+        else:
+            nodes.append(copies[id(node)])
     return Graph(
-        [made[id(node)] for node in inputs],
-        [Value(made[id(value.node)], value.index) for value in outputs],
-        nodes,
+        [copies[id(node)] for node in inputs], [_made(value, made) for value in outputs], nodes
     )
+
+
+# A copy of each node, or the values that its operator expands to.
+_Made = dict[int, Node | list[Value]]
+
+
+def _made(value: Value, made: _Made) -> Value:
+    """Return the copy of a value."""
+    found = made[id(value.node)]
+    return found[value.index] if isinstance(found, list) else Value(found, value.index)
+
+
+def _expand(node: Node, made: _Made, nodes: list[Node]) -> None:
+    """Put the operators that a node stands for in its place."""
+    assert node.op is not None
+    assert node.op.expand is not None
+    inputs = [_made(value, made) for value in node.inputs]
+    try:
+        made[id(node)] = values = node.op.expand(inputs, node.attrs)
+    except OperatorError as error:
+        raise OperatorError(f"{node.name}: {error}") from error
+    before = set(map(id, nodes))
+    nodes += [own for own in topological_order(values) if id(own) not in before]
 
 
 def _open_shape(node: Node) -> Shape | None:
@@ -206,14 +232,12 @@ def _tell_shapes(node: Node, inputs: list[PartialSpec], outputs: list[PartialSpe
     outputs[:] = [PartialSpec(s, spec.dtype) for s, spec in zip(made, outputs, strict=True)]
 
 
-def _specialized(
-    node: Node, attrs: dict[str, Any], made: Mapping[int, Node], *, train: bool
-) -> Node:
+def _specialized(node: Node, attrs: dict[str, Any], made: _Made, *, train: bool) -> Node:
     if node.op is None:
         if node.array is None:
             raise GraphError(f"graph: expected a value for variable {node.name}, got none")
         return node
-    values = [Value(made[id(value.node)], value.index) for value in node.inputs]
+    values = [_made(value, made) for value in node.inputs]
     try:
         specs = infer_specs(node.op, [value.spec for value in values], attrs)
     except OperatorError as error:

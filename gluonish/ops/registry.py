@@ -124,6 +124,8 @@ class Operator:
             extents follow from those who read it; None where the attributes tell all.
         settle: ``settle(attrs, shape)`` gives the attributes that make such an array in the shape
             that was found; by default they get it as ``shape``.
+        expand: ``expand(inputs, attrs)`` gives the outputs by other operators, which take the
+            operator's place once the shapes of its inputs are known; it has no kernel.
 
     Attributes:
         fast_kernels: Kernels of back ends, the preferred ones first.
@@ -146,6 +148,7 @@ class Operator:
         "diverted",
         "doc",
         "elementwise",
+        "expand",
         "fast_kernels",
         "gradient",
         "gradient_uses_output",
@@ -206,6 +209,7 @@ class Operator:
         shapes: ShapeRule | None = None,
         opens: Callable[[Attrs], Shape | None] | None = None,
         settle: Callable[[Attrs, Shape], Attrs] | None = None,
+        expand: Callable[[Sequence[Any], Attrs], list[Any]] | None = None,
     ) -> None:
         self.name = name
         self.infer = infer
@@ -236,6 +240,7 @@ class Operator:
         self.shapes = shapes
         self.opens = opens
         self.settle = settle
+        self.expand = expand
         self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
         self.plain = not (train_dependent or random or measure)
         self.single = outputs == 1  # the common case, tested once on the eager path

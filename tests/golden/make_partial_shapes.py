@@ -1,7 +1,8 @@
 """Ask MXNet 1.9.1 for shapes that follow from partly known ones, and write partial_shapes.json.
 
 Run in this folder where MXNet is: ``python make_partial_shapes.py``. Each case is one operator on
-variables a, b, ...; each output is added to a variable of its own, z0, z1, ..., so that what is known of outputs can be
+variables a, b, ...; each output is added to a variable of its own, z0, z1, ..., so that what is
+known of outputs can be
 given, too. Extents are masked at random. A case holds the operator, its attributes, what was given
 and what MXNet's infer_shape_partial answered for the variables; null where it refused.
 """
