@@ -149,9 +149,16 @@ def use_np(func: _Decorated) -> _Decorated:
 def _decorated(what: str, func: _Decorated, settings: dict[str, bool]) -> _Decorated:
     whole: Any = func
     if isinstance(whole, type):
-        for name, member in list(vars(whole).items()):
-            if inspect.isfunction(member):
+        # Inherited ones, too: a block's parameters are made by methods of its base classes.
+        for name, member in inspect.getmembers(whole, inspect.isfunction):
+            if isinstance(inspect.getattr_static(whole, name), staticmethod):
+                setattr(whole, name, staticmethod(_scoped(member, settings)))
+            else:
                 setattr(whole, name, _scoped(member, settings))
+        for name, member in inspect.getmembers_static(whole):
+            if isinstance(member, property) and member.fget is not None:
+                read = _scoped(member.fget, settings)
+                setattr(whole, name, property(read, member.fset, member.fdel, member.__doc__))
         return func
     if not callable(func):
         raise ArgumentTypeError(

@@ -172,9 +172,11 @@ def optional(inner: Attribute, default: object = None) -> Attribute:
 
 
 def choice(*values: str | None, default: object = REQUIRED) -> Attribute:
-    """One of the given words."""
+    """One of the given words; for the name of a dtype also its type, or the dtype itself."""
 
     def parse(value: object) -> str | None:
+        if isinstance(value, type | np.dtype):  # a dtype where words name dtypes
+            value = np.dtype(value).name
         word = None if value == "None" and None in values else value
         if word not in values:
             raise ValueError

@@ -51,7 +51,9 @@ def run_imperatively(
             if node.array is not None:
                 values[id(node), 0] = node.array.as_in_context(context)
             continue
-        made = apply(node.op, [values[value.key] for value in node.inputs], node.attrs)
+        read = [values[value.key] for value in node.inputs]
+        expand = node.op.expand
+        made = apply(node.op, read, node.attrs) if expand is None else expand(read, node.attrs)
         for i, array in enumerate(made if isinstance(made, list) else [made]):
             values[id(node), i] = array
     if monitor is not None:

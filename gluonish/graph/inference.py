@@ -5,9 +5,11 @@ from typing import Any
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import GluonishError, GraphError, OperatorError
-from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
 from gluonish.ops.dtype_rules import complete_alike
+from gluonish.ops.registry import Attrs
+from gluonish.ops.shape_rules import Shapes, alike, open_shape, probe
 
 __all__ = ["Inference", "infer", "specialize"]
 
@@ -64,16 +66,17 @@ class Inference:
     def _visit(self, node: Node) -> None:
         op = node.op
         assert op is not None
-        if _is_open(node):
-            self._learn((id(node), 0), _open_spec(node), node.name)
-            return
         inputs = [self.spec(value) for value in node.inputs]
         outputs = [self._specs.get((id(node), i), PartialSpec()) for i in range(node.num_outputs)]
         try:
-            if not all(spec.known() for spec in inputs):
+            open_ = _open_shape(node)
+            if open_ is not None:
+                outputs[0] = PartialSpec(open_, node.attrs.get("dtype") or FLOAT32)
+            elif not all(spec.known() for spec in inputs):
                 complete = complete_alike if op.complete is None else op.complete
                 complete(inputs, outputs, node.attrs)
-            if all(spec.known() for spec in inputs):
+                _tell_shapes(node, inputs, outputs)
+            if open_ is None and all(spec.known() for spec in inputs):
                 exact = infer_specs(op, [Spec(s.shape, s.dtype) for s in inputs], node.attrs)  # type: ignore[arg-type]  # known() says neither is None
                 outputs = [PartialSpec(spec.shape, spec.dtype) for spec in exact]
         except OperatorError as error:
@@ -136,55 +139,105 @@ def specialize(
         GraphError: if a variable is not among the inputs.
         OperatorError: if an operator refuses what reaches it; the message names the node.
     """
-    made: dict[int, Node] = {
+    copies: dict[int, Node] = {
         id(node): Node(None, node.name, specs=(spec,), extra=node.extra)
         for node, spec in zip(inputs, specs, strict=True)
     }
+    made: _Made = {**copies}
     order = topological_order(outputs)
     found: Inference | None = None
-    if any(map(_is_open, order)):
+    if any(_open_shape(node) is not None for node in order):
         known = {n.name: PartialSpec(*spec) for n, spec in zip(inputs, specs, strict=True)}
         found = Inference(order, known)
         found.run()
     nodes: list[Node] = []
     for node in order:
-        if id(node) not in made:
+        if node.op is not None and node.op.expand is not None:
+            _expand(node, made, nodes)
+        elif id(node) not in made:
             attrs = dict(node.attrs)
-            if found is not None and _is_open(node):
-                shape = found.spec(Value(node)).shape or ()
-                attrs["shape"] = tuple(max(extent, 0) for extent in shape)
-            made[id(node)] = _specialized(node, attrs, made, train=train)
-        nodes.append(made[id(node)])
+            if found is not None and _open_shape(node) is not None:
+                attrs = dict(_settled(node, found))
+            nodes.append(_specialized(node, attrs, made, train=train))
+            made[id(node)] = nodes[-1]
+        else:
+            nodes.append(copies[id(node)])
     return Graph(
-        [made[id(node)] for node in inputs],
-        [Value(made[id(value.node)], value.index) for value in outputs],
-        nodes,
+        [copies[id(node)] for node in inputs], [_made(value, made) for value in outputs], nodes
     )
 
 
-def _is_open(node: Node) -> bool:
-    """Whether a node makes an array of a shape that follows from those who read it.
+# A copy of each node, or the values that its operator expands to.
+_Made = dict[int, Node | list[Value]]
+
+
+def _made(value: Value, made: _Made) -> Value:
+    """Return the copy of a value."""
+    found = made[id(value.node)]
+    return found[value.index] if isinstance(found, list) else Value(found, value.index)
+
+
+def _expand(node: Node, made: _Made, nodes: list[Node]) -> None:
+    """Put the operators that a node stands for in its place."""
+    assert node.op is not None
+    assert node.op.expand is not None
+    inputs = [_made(value, made) for value in node.inputs]
+    try:
+        made[id(node)] = values = node.op.expand(inputs, node.attrs)
+    except OperatorError as error:
+        raise OperatorError(f"{node.name}: {error}") from error
+    before = set(map(id, nodes))
+    nodes += [own for own in topological_order(values) if id(own) not in before]
+
+
+def _open_shape(node: Node) -> Shape | None:
+    """Return what is known of an array from nothing whose shape follows from those who read it.
 
     Recurrent layers begin with zeros of shape (0, units): 0 stands for the batch size.
     """
-    shape = node.attrs.get("shape")
-    return node.op is not None and not node.inputs and isinstance(shape, tuple) and 0 in shape
+    if node.op is None or node.inputs:
+        return None
+    return open_shape(node.op, node.attrs)
 
 
-def _open_spec(node: Node) -> PartialSpec:
+def _settled(node: Node, found: "Inference") -> Attrs:
+    """Return the attributes of such a node in the shape that was found; what was not has 0."""
     assert node.op is not None
-    (spec,) = infer_specs(node.op, (), node.attrs)
-    return PartialSpec(tuple(n if n > 0 else UNKNOWN for n in spec.shape), spec.dtype)
+    shape = found.spec(Value(node)).shape or ()
+    if node.op.settle is not None:
+        return node.op.settle(node.attrs, shape) if UNKNOWN not in shape else node.attrs
+    return {**node.attrs, "shape": tuple(max(extent, 0) for extent in shape)}
 
 
-def _specialized(
-    node: Node, attrs: dict[str, Any], made: Mapping[int, Node], *, train: bool
-) -> Node:
+_same_shape = alike()
+
+
+def _tell_shapes(node: Node, inputs: list[PartialSpec], outputs: list[PartialSpec]) -> None:
+    """Make shapes more exact by the operator's rule, or by what holds for its kind."""
+    op = node.op
+    assert op is not None
+    known: Shapes = [spec.shape for spec in inputs]
+    made: Shapes = [spec.shape for spec in outputs]
+    if not any(known) and not any(made):
+        return
+    if op.shapes is not None:
+        op.shapes(known, made, node.attrs)
+    elif op.elementwise and len(known) == 1:
+        _same_shape(known, made, node.attrs)
+    else:
+        dtypes = [spec.dtype or FLOAT32 for spec in inputs]
+        for i, shape in enumerate(probe(op, known, dtypes, node.attrs) or ()):
+            made[i] = merge_shapes(made[i], shape, node.name)
+    inputs[:] = [PartialSpec(s, spec.dtype) for s, spec in zip(known, inputs, strict=True)]
+    outputs[:] = [PartialSpec(s, spec.dtype) for s, spec in zip(made, outputs, strict=True)]
+
+
+def _specialized(node: Node, attrs: dict[str, Any], made: _Made, *, train: bool) -> Node:
     if node.op is None:
         if node.array is None:
             raise GraphError(f"graph: expected a value for variable {node.name}, got none")
         return node
-    values = [Value(made[id(value.node)], value.index) for value in node.inputs]
+    values = [_made(value, made) for value in node.inputs]
     try:
         specs = infer_specs(node.op, [value.spec for value in values], attrs)
     except OperatorError as error:

@@ -53,8 +53,9 @@ def described_batch(
         label: What the labels before it were.
     """
     return (
-        described(batch.provide_data) or _resized(data, batch.data),
-        described(batch.provide_label) or _resized(label, batch.label),
+        described(getattr(batch, "provide_data", None)) or _resized(data, batch.data),
+        described(getattr(batch, "provide_label", None))
+        or _resized(label, getattr(batch, "label", None)),
     )
 
 

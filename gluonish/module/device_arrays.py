@@ -60,9 +60,9 @@ def load(
     Raises:
         ArgumentError: It has another number of arrays.
     """
-    batches = [batch] if isinstance(batch, DataBatch) else batch
+    batches = batch if isinstance(batch, list) else [batch]  # a batch may be a namedtuple
     apart = batches is batch
-    columns = [getattr(one, field) or () for one in batches]
+    columns = [getattr(one, field, None) or () for one in batches]
     for sources in columns:
         if optional and not sources:
             return

@@ -8,6 +8,7 @@ import numpy as np
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.schema import as_number
+from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import (
     NUMBERS,
     as_value,
@@ -214,7 +215,7 @@ def _histogram(value: Any, edges: Any, given: dict[str, Any]) -> Any:
     return run(op, inputs, attrs)
 
 
-def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> tuple[Any, ...]:
+def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> Any:
     """Return the index on each axis for positions in a flattened array.
 
     Args:
@@ -229,6 +230,8 @@ def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> tuple
     if isinstance(indices, NUMBERS):
         return tuple(int(i) for i in official("unravel_index", int(indices), shape))
     value = as_value(indices, "unravel_index")
+    if not isinstance(value, NDArray):  # in a graph, one array of them all, as in MXNet
+        return call("_unravel_index", (value,), {"shape": shape}, what="unravel_index")
     found = official("unravel_index", value.asnumpy().astype(np.int64), shape)
     return tuple(array(part, "int64", getattr(value, "ctx", None)) for part in found)
 

@@ -275,9 +275,11 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, out: Any = No
     return call("_np_trace", (a,), given, out, "trace")
 
 
-def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+def diag_indices_from(arr: Any) -> Any:
     """Return the indices of the main diagonal of an array with equal extents, one for each axis."""
     found = call("_npi_diag_indices_from", (arr,), what="diag_indices_from")
+    if not hasattr(found, "shape"):  # of a Symbol, one array of them all, as in MXNet
+        return found
     return tuple(found[i] for i in range(found.shape[0]))
 
 

@@ -21,6 +21,7 @@ from gluonish.ops.broadcasting import complete_same, infer_broadcast, refuse_tru
 from gluonish.ops.integer_gradient import cut_from_reals, zero_of_integers
 from gluonish.ops.precision import as_real, check_number, comparable, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.shape_rules import broadcast
 from gluonish.ops.unary import FLOOR, LOG
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -154,6 +155,7 @@ def _pair_operator(
             complete=complete_same if name.startswith(("elemwise", "_")) else None,
             elementwise=True,
             at_once=True,
+            shapes=broadcast,
         )
     )
 

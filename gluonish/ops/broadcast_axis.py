@@ -9,7 +9,8 @@ from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.dtype_rules import dtype_rule
-from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.shape_rules import Shapes, tell
 
 __all__ = ["BROADCAST_AXIS", "BROADCAST_LIKE"]
 
@@ -77,6 +78,14 @@ def _like_gradient(
     return unbroadcast(g, lhs.shape), None
 
 
+def _like_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Tell the output's extents: like's, and data's own where it cannot be stretched."""
+    data, like = inputs
+    if attrs["lhs_axes"] is not None or data is None or like is None or len(data) != len(like):
+        return
+    tell(outputs, 0, tuple(n if n > 1 else m for n, m in zip(data, like, strict=True)))
+
+
 BROADCAST_LIKE = register(
     Operator(
         "broadcast_like",
@@ -90,6 +99,7 @@ BROADCAST_LIKE = register(
         ),
         inputs=("lhs", "rhs"),
         schema=Schema(lhs_axes=optional(shape()), rhs_axes=optional(shape())),
+        shapes=_like_shapes,
         complete=dtype_rule(0),
     )
 )

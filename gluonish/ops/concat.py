@@ -6,11 +6,12 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
-from gluonish.core.spec import Spec
+from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcasting import check_same_dtype
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.shape_rules import Shapes, tell, unknown_of
 from gluonish.ops.slice import slice_axis
 
 __all__ = ["CONCAT", "STACK", "concat", "stack"]
@@ -50,6 +51,38 @@ def _gradient(g: V, *arrays: V, num_args: int, dim: int) -> tuple[Any, ...]:
     return tuple(entries)
 
 
+def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    known = [shape for shape in (*inputs, outputs[0]) if shape is not None]
+    if not known:
+        return
+    rank = len(known[0])
+    axis = attrs["dim"] + rank * (attrs["dim"] < 0)
+    if not 0 <= axis < rank:
+        return
+    rest: Shape | None = unknown_of(rank)
+    for shape in known:
+        rest = merge_shapes(rest, (*shape[:axis], UNKNOWN, *shape[axis + 1 :]), "Concat")
+    for shapes in (inputs, outputs):
+        for i in range(len(shapes)):
+            tell(shapes, i, rest)
+    parts = [shape[axis] if shape is not None else UNKNOWN for shape in inputs]
+    out = outputs[0] or ()
+    total = out[axis]
+    if UNKNOWN not in parts:
+        total = sum(parts)
+    elif parts.count(UNKNOWN) == 1 and total != UNKNOWN:
+        missing = total - sum(n for n in parts if n != UNKNOWN)
+        if missing >= 0:
+            i = parts.index(UNKNOWN)
+            tell(inputs, i, _with_extent(rank, axis, missing))
+    tell(outputs, 0, _with_extent(rank, axis, total))
+
+
+def _with_extent(rank: int, axis: int, extent: int) -> Shape:
+    """Return a shape of which one extent is known."""
+    return tuple(extent if i == axis else UNKNOWN for i in range(rank))
+
+
 CONCAT = register(
     Operator(
         "Concat",
@@ -65,6 +98,7 @@ CONCAT = register(
         schema=Schema(num_args=integer(low=1), dim=integer(1)),
         aliases=("concat", "_sparse_concat"),
         variadic="num_args",
+        shapes=_shapes,
     )
 )
 
@@ -99,6 +133,23 @@ def _stack_gradient(g: V, *arrays: V, num_args: int, axis: int) -> tuple[Any, ..
     )
 
 
+def _stack_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    out = outputs[0]
+    shape = next((shape for shape in inputs if shape is not None), None)
+    if shape is None and out is None:
+        return
+    rank = len(shape) + 1 if shape is not None else len(out or ())
+    axis = attrs["axis"] + rank * (attrs["axis"] < 0)
+    if not 0 <= axis < rank:
+        return
+    rest: Shape | None = None if out is None else (*out[:axis], *out[axis + 1 :])
+    for given in inputs:
+        rest = merge_shapes(rest, given, "stack")
+    inputs[:] = [rest] * len(inputs)
+    if rest is not None:
+        tell(outputs, 0, (*rest[:axis], len(inputs), *rest[axis:]))
+
+
 STACK = register(
     Operator(
         "stack",
@@ -113,6 +164,7 @@ STACK = register(
         inputs=("data",),
         schema=Schema(axis=integer(0), num_args=integer(low=1)),
         variadic="num_args",
+        shapes=_stack_shapes,
     )
 )
 

@@ -317,6 +317,21 @@ def _backward_weight_bias_gradient(
     )
 
 
+def _before(data: Shape, out: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
+    """Return data's shape with extents that follow from the output's where the stride is 1."""
+    layout = attrs["layout"]
+    first, after = _channels_first_shape(data, layout), _channels_first_shape(out, layout)
+    extents = tuple(
+        made + dilate * (kernel - 1) - 2 * pad
+        if extent == UNKNOWN and made != UNKNOWN and stride == 1
+        else extent
+        for extent, made, kernel, stride, dilate, pad in zip(
+            first[2:], after[2:], *geometry, strict=True
+        )
+    )
+    return channels_last((*first[:2], *extents), layout)
+
+
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     dtype = None
     for spec in (*inputs, *outputs):
@@ -330,7 +345,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
         out = _out_shape(data, geometry, attrs)
         merged = merge_shapes(out, outputs[0].shape, "Convolution output") or out
         outputs[0] = PartialSpec(merged, dtype)
-        known[0] = (merged[0], *data[1:])  # N may be known of the output alone
+        known[0] = (merged[0], *_before(data, merged, geometry, attrs)[1:])
     for i, spec in enumerate(inputs):
         shape = merge_shapes(known[i], spec.shape, f"Convolution {_NAMES[i]}")
         inputs[i] = PartialSpec(shape, dtype)

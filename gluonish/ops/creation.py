@@ -23,9 +23,9 @@ from gluonish.core.schema import (
     text,
 )
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import MOST_ELEMENTS, Shape, Spec, checked_spec
+from gluonish.core.spec import MOST_ELEMENTS, UNKNOWN, Shape, Spec, checked_spec
 from gluonish.ops.precision import check_number, in_dtype
-from gluonish.ops.registry import Operator, register
+from gluonish.ops.registry import Attrs, Operator, register
 
 __all__ = [
     "ARANGE",
@@ -54,12 +54,25 @@ def source_operator(
     kernel: Callable[..., None],
     doc: str,
     *aliases: str,
+    opens: Callable[[Attrs], Shape | None] | None = None,
+    settle: Callable[[Attrs, Shape], Attrs] | None = None,
     **attributes: Attribute,
 ) -> Operator:
     """Register an operator without inputs."""
-    schema = Schema(**attributes)
-    op = Operator(name, infer, kernel, None, doc=doc, inputs=(), schema=schema, aliases=aliases)
-    return register(op)
+    return register(
+        Operator(
+            name,
+            infer,
+            kernel,
+            None,
+            doc=doc,
+            inputs=(),
+            schema=Schema(**attributes),
+            aliases=aliases,
+            opens=opens,
+            settle=settle,
+        )
+    )
 
 
 def filled_operator(name: str, value: int, note: str = "") -> Operator:
@@ -72,8 +85,7 @@ def filled_operator(name: str, value: int, note: str = "") -> Operator:
         out.fill(dtype.type(value))
 
     doc = f"An array of {value}s{note}.\n\nShapes: output shape."
-    attributes = {"shape": shape_attr(()), "ctx": _CTX, "dtype": _DTYPE}
-    return source_operator(name, infer, kernel, doc, **attributes)
+    return source_operator(name, infer, kernel, doc, shape=shape_attr(()), ctx=_CTX, dtype=_DTYPE)
 
 
 ZEROS = filled_operator("_zeros", 0)
@@ -184,16 +196,33 @@ def _arange_kernel(
     out.reshape(count, repeat)[...] = values.astype(dtype)[:, None]
 
 
+def _arange_opens(attrs: Attrs) -> Shape | None:
+    return (UNKNOWN,) if attrs["infer_range"] and attrs["stop"] is None else None
+
+
+def _arange_settled(attrs: Attrs, shape: Shape) -> Attrs:
+    """Return the attributes of as many values as an array has that reads them."""
+    count = -(-shape[0] // attrs["repeat"])
+    if count * attrs["repeat"] != shape[0]:
+        raise OperatorError(
+            f"_arange: expected an extent that repeat={attrs['repeat']} divides, got {shape}"
+        )
+    return {**attrs, "stop": attrs["start"] + count * attrs["step"]}
+
+
 ARANGE = source_operator(
     "_arange",
     _arange_infer,
     _arange_kernel,
     "Values from start up to stop in steps of step, each repeat times.\n\n"
-    "Without stop they run from 0 up to start. infer_range is accepted and ignored.\n\n"
+    "Without stop they run from 0 up to start, or with infer_range from start on, as many as\n"
+    "the array has that they meet; eager calls ignore it.\n\n"
     "Shapes: output (n,), where n is repeat * ceil((stop - start) / step).",
     start=number(),
     stop=optional(number()),
     step=number(1.0),
+    opens=_arange_opens,
+    settle=_arange_settled,
     repeat=integer(1, low=1),
     infer_range=boolean(False),
     ctx=_CTX,

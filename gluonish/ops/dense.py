@@ -6,7 +6,7 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
-from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_shapes
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.broadcasting import check_parameter_dtypes
 from gluonish.ops.matmul import matmul
 from gluonish.ops.reduction import sum_
@@ -102,7 +102,9 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     units = attrs["num_hidden"]
     features = UNKNOWN if data.shape is None else _features(data.shape, attrs["flatten"])
     dtype = next((spec.dtype for spec in (*inputs, *outputs) if spec.dtype is not None), None)
-    known = [data.shape, (units, features), (units,)]
+    known: list[Shape | None] = [data.shape, None, None]
+    if data.shape is not None:
+        known[1:] = [(units, features), (units,)]
     for i, spec in enumerate(inputs):
         shape = merge_shapes(known[i], spec.shape, f"FullyConnected input {i}")
         inputs[i] = PartialSpec(shape, spec.dtype or dtype)

@@ -7,11 +7,12 @@ from typing import Any
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import Shape, Spec, merge_shapes
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.product import fill_product
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.shape_rules import Shapes, tell
 
 __all__ = ["BATCH_DOT", "DOT", "LINALG_GEMM2", "batch_dot", "linalg_gemm2", "matmul"]
 
@@ -104,6 +105,16 @@ def _right_gradient(product: Any, g: Any, a: Any, transpose_a: bool, transpose_b
     return product(a, g, transpose_a=not transpose_a)
 
 
+def _dot_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Tell the output's extents of two inputs, and the common one of two matrices."""
+    a, b = inputs
+    if a is None or b is None or not a or not b:
+        return
+    left, right = attrs["transpose_a"], attrs["transpose_b"]
+    kept = a[1:] if left else a[:-1]
+    tell(outputs, 0, (*kept, *(b[:-1] if right else b[1:])) or (1,))
+
+
 DOT = register(
     Operator(
         "dot",
@@ -120,6 +131,7 @@ DOT = register(
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
         aliases=("_sparse_dot",),
+        shapes=_dot_shapes,
         heavy=True,
     )
 )
@@ -184,6 +196,16 @@ def _batch_dot_gradient(
     )
 
 
+def _batch_dot_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    a, b = inputs
+    if a is None or b is None or len(a) != len(b) or len(a) < 3:
+        return
+    rows = a[-1] if attrs["transpose_a"] else a[-2]
+    columns = b[-2] if attrs["transpose_b"] else b[-1]
+    batch = merge_shapes(a[:-2], b[:-2], "batch_dot") or ()
+    tell(outputs, 0, (*batch, rows, columns))
+
+
 BATCH_DOT = register(
     Operator(
         "batch_dot",
@@ -199,6 +221,7 @@ BATCH_DOT = register(
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
         aliases=("_npx_batch_dot",),
+        shapes=_batch_dot_shapes,
         heavy=True,
     )
 )

@@ -8,9 +8,10 @@ from gluonish.core.schema import Schema, boolean, choice, integer, optional, sha
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.scatter import add_at, scatter_accumulator
+from gluonish.ops.shape_rules import Shapes, tell
 from gluonish.ops.take import whole_positions
 
 __all__ = [
@@ -160,6 +161,19 @@ def _pick_gradient(
     return add_along(reshape(g, kept), reshape(index, kept), data.shape, axis, mode), None
 
 
+def _pick_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Tell index and output from the data: its shape without an axis, or with 1 there."""
+    data, axis = inputs[0], attrs["axis"]
+    if data is None or axis is None or attrs["mode"] not in ("clip", "wrap"):
+        return
+    axis += len(data) * (axis < 0)
+    if 0 <= axis < len(data):
+        found = (*data[:axis], *((1,) if attrs["keepdims"] else ()), *data[axis + 1 :])
+        if len(found) == len(inputs[1] or found):
+            tell(inputs, 1, found)
+        tell(outputs, 0, found)
+
+
 PICK = register(
     Operator(
         "pick",
@@ -176,6 +190,7 @@ PICK = register(
         inputs=("data", "index"),
         schema=Schema(axis=optional(integer(), -1), keepdims=boolean(False), mode=_MODE),
         aliases=("choose_element_0index", "_npx_pick"),
+        shapes=_pick_shapes,
         complete=dtype_rule(0),
     )
 )

@@ -20,6 +20,7 @@ __all__ = [
     "FastKernel",
     "Kernel",
     "Operator",
+    "ShapeRule",
     "V",
     "absent_names",
     "alias",
@@ -31,6 +32,10 @@ __all__ = [
 ]
 
 _MAX_CHOICES = 256  # calls of an operator whose kernels are kept; beyond it all are dropped
+
+
+# Makes partly known shapes of inputs and of outputs more exact.
+ShapeRule = Callable[[list[Shape | None], list[Shape | None], Attrs], None]
 
 
 class V(Protocol):
@@ -113,6 +118,15 @@ class Operator:
         across_devices: ``across_devices(attrs)`` says whether in training the call works with calls
             on other devices; it then is no part of a planned graph either.
 
+        shapes: ``shapes(inputs, outputs, attrs)`` makes lists of partly known shapes more exact,
+            each from the others; see `gluonish.ops.shape_rules`, also for what holds without it.
+        opens: ``opens(attrs)`` gives the partly known shape of an array made from nothing, whose
+            extents follow from those who read it; None where the attributes tell all.
+        settle: ``settle(attrs, shape)`` gives the attributes that make such an array in the shape
+            that was found; by default they get it as ``shape``.
+        expand: ``expand(inputs, attrs)`` gives the outputs by other operators, which take the
+            operator's place once the shapes of its inputs are known; it has no kernel.
+
     Attributes:
         fast_kernels: Kernels of back ends, the preferred ones first.
         large_only: Whether all of them take large arrays only, so that a call that runs in its
@@ -134,6 +148,7 @@ class Operator:
         "diverted",
         "doc",
         "elementwise",
+        "expand",
         "fast_kernels",
         "gradient",
         "gradient_uses_output",
@@ -146,12 +161,15 @@ class Operator:
         "measure",
         "mutates",
         "name",
+        "opens",
         "output_names",
         "outputs",
         "overwrites",
         "plain",
         "random",
         "schema",
+        "settle",
+        "shapes",
         "single",
         "train_dependent",
         "variadic",
@@ -188,6 +206,10 @@ class Operator:
         workspaces: tuple[int, ...] = (),
         measure: Callable[..., tuple[Shape, ...]] | None = None,
         across_devices: Callable[[Attrs], bool] | None = None,
+        shapes: ShapeRule | None = None,
+        opens: Callable[[Attrs], Shape | None] | None = None,
+        settle: Callable[[Attrs, Shape], Attrs] | None = None,
+        expand: Callable[[Sequence[Any], Attrs], list[Any]] | None = None,
     ) -> None:
         self.name = name
         self.infer = infer
@@ -215,6 +237,10 @@ class Operator:
         self.workspaces = workspaces
         self.measure = measure
         self.across_devices = across_devices
+        self.shapes = shapes
+        self.opens = opens
+        self.settle = settle
+        self.expand = expand
         self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
         self.plain = not (train_dependent or random or measure)
         self.single = outputs == 1  # the common case, tested once on the eager path

@@ -8,10 +8,11 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
+from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
-from gluonish.ops.dtype_rules import complete_alike, dtype_rule
-from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.registry import Attrs, Operator, ShapeRule, V, apply, register
+from gluonish.ops.shape_rules import Shapes, same_rows, tell, unknown_of
 
 __all__ = [
     "EXPAND_DIMS",
@@ -48,6 +49,7 @@ def shape_operator(
     doc: str,
     *aliases: str,
     given: str = "data",
+    shapes: ShapeRule | None = None,
     **attributes: Attribute,
 ) -> Operator:
     """Register an operator that keeps all elements of its input, ``given``, in order."""
@@ -62,6 +64,7 @@ def shape_operator(
             schema=Schema(**attributes),
             aliases=aliases,
             identity=True,
+            shapes=shapes,
         )
     )
 
@@ -178,17 +181,103 @@ def _infer(
     return (Spec(resolve_shape(data.shape, codes), data.dtype),)
 
 
-def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
-    """Find the one extent that data lacks from the length of what it is flattened to."""
-    complete_alike(inputs, outputs, attrs)
-    source, target = inputs[0].shape, outputs[0].shape
-    if attrs["shape"] != (-1,) or source is None or target is None or UNKNOWN in target:
+class _Exchange:
+    """Reshape's codes read with partly known shapes: each code tells extents of either side."""
+
+    def __init__(self, source: list[int], target: list[int], codes: Shape) -> None:
+        self.source = source
+        self.target = target
+        self.codes = iter(codes)
+        self.position = 0  # in source
+
+    def run(self) -> None:
+        """Read all codes."""
+        at = 0
+        for code in self.codes:
+            at += self._read(code, at)
+
+    def _read(self, code: int, at: int) -> int:
+        """Read a code that stands for the target's axes from ``at`` on; return how many."""
+        source, target, position = self.source, self.target, self.position
+        if code == -2:
+            count = len(source) - position
+            for i in range(count):
+                self._equal(position + i, at + i)
+            self.position = len(source)
+            return count
+        self.position += 2 if code == -3 else 1
+        if code == 0:
+            self._equal(position, at)
+        elif code == -3:
+            first, second, joined = _factors(source[position], source[position + 1], target[at])
+            source[position : position + 2], target[at] = [first, second], joined
+        elif code == -4:
+            pair = [next(self.codes), next(self.codes)]
+            pair = [
+                n if t == UNKNOWN else t for n, t in zip(pair, target[at : at + 2], strict=True)
+            ]
+            first, second, joined = _factors(pair[0], pair[1], source[position])
+            target[at : at + 2], source[position] = [first, second], joined
+            return 2
+        elif code > 0:
+            target[at] = code
+        return 1
+
+    def _equal(self, i: int, j: int) -> None:
+        known = self.source[i] if self.source[i] != UNKNOWN else self.target[j]
+        self.source[i] = known
+        if self.target[j] == UNKNOWN:
+            self.target[j] = known
+
+
+def _factors(first: int, second: int, product: int) -> tuple[int, int, int]:
+    """Fill in the one of two extents and their product that is unknown."""
+    if UNKNOWN not in (first, second):
+        return first, second, first * second
+    if product > 0 and first > 0 and product % first == 0:
+        return first, product // first, product
+    if product > 0 and second > 0 and product % second == 0:
+        return product // second, second, product
+    return first, second, product
+
+
+def _fill_rest(extents: list[int], others: list[int]) -> None:
+    """Find the one unknown extent from those of the other side, all known."""
+    if extents.count(UNKNOWN) == 1 and UNKNOWN not in others:
+        known = -math.prod(extents)
+        if known > 0 and math.prod(others) % known == 0:
+            extents[extents.index(UNKNOWN)] = math.prod(others) // known
+
+
+def _axis_count(rank: int, codes: Shape) -> int | None:
+    """Return how many axes the target has, None where codes and source do not fit."""
+    position = count = at = 0
+    while at < len(codes):
+        code = codes[at]
+        count += {-2: max(rank - position, 0), -4: 2}.get(code, 1)
+        if code in (0, -3, -4) and position + (2 if code == -3 else 1) > rank:
+            return None
+        position = rank if code == -2 else position + (2 if code == -3 else 1)
+        at += 3 if code == -4 else 1
+    return count if at == len(codes) else None
+
+
+def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Tell the extents that the codes and the number of elements leave no choice for."""
+    source, codes = inputs[0], attrs["shape"]
+    if source is None or not codes:
         return
-    if source.count(UNKNOWN) == 1:
-        known = -math.prod(source)
-        if known > 0 and target[0] % known == 0:
-            shape = tuple(target[0] // known if n == UNKNOWN else n for n in source)
-            inputs[0] = PartialSpec(shape, inputs[0].dtype)
+    turn = slice(None, None, -1 if attrs["reverse"] else None)
+    count = _axis_count(len(source), codes[turn])
+    if count is None:
+        return
+    tell(outputs, 0, unknown_of(count))
+    extents, target = list(source[turn]), list((outputs[0] or ())[turn])
+    _Exchange(extents, target, codes[turn]).run()
+    _fill_rest(target, extents)
+    _fill_rest(extents, target)
+    tell(inputs, 0, tuple(extents[turn]))
+    tell(outputs, 0, tuple(target[turn]))
 
 
 RESHAPE = register(
@@ -212,7 +301,7 @@ RESHAPE = register(
             keep_highest=boolean(False),
         ),
         aliases=("reshape",),
-        complete=_complete,
+        shapes=_shapes,
         identity=True,
     )
 )
@@ -253,6 +342,14 @@ def _flatten_infer(data: Spec) -> tuple[Spec]:
     return (Spec((data.shape[0], math.prod(data.shape[1:])), data.dtype),)
 
 
+def _flatten_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    data = inputs[0]
+    if data:
+        rest = UNKNOWN if UNKNOWN in data[1:] else math.prod(data[1:])
+        tell(outputs, 0, (data[0], rest))
+        same_rows(inputs, outputs, attrs)
+
+
 FLATTEN = shape_operator(
     "Flatten",
     _flatten_infer,
@@ -260,6 +357,7 @@ FLATTEN = shape_operator(
     "Shapes: data (N, ...), output (N, features).",
     "flatten",
     "_npx_batch_flatten",
+    shapes=_flatten_shapes,
 )
 
 
@@ -332,6 +430,19 @@ def _expand_infer(data: Spec, *, axis: int) -> tuple[Spec]:
     return (Spec((*data.shape[:axis], 1, *data.shape[axis:]), data.dtype),)
 
 
+def _expand_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    data, out = inputs[0], outputs[0]
+    rank = len(data) + 1 if data is not None else len(out) if out is not None else 0
+    axis = attrs["axis"] + rank * (attrs["axis"] < 0)
+    if not 0 <= axis < rank:
+        return
+    if data is not None:
+        tell(outputs, 0, (*data[:axis], 1, *data[axis:]))
+    out = outputs[0]
+    if out is not None and len(out) == rank:
+        tell(inputs, 0, (*out[:axis], *out[axis + 1 :]))
+
+
 EXPAND_DIMS = shape_operator(
     "expand_dims",
     _expand_infer,
@@ -340,6 +451,7 @@ EXPAND_DIMS = shape_operator(
         "Shapes: data any, output the same with one axis more."
     ),
     "_npi_expand_dims",
+    shapes=_expand_shapes,
     axis=integer(),
 )
 

@@ -7,6 +7,7 @@ from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.shape_rules import alike
 
 __all__ = ["REVERSE", "reverse"]
 
@@ -36,6 +37,7 @@ REVERSE = register(
         ),
         schema=Schema(axis=shape()),
         aliases=("flip",),
+        shapes=alike(),
     )
 )
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, integer, number, optional, shape
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.precision import check_number, in_dtype
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.shape_rules import Shapes, tell
 
 __all__ = [
     "SLICE",
@@ -162,6 +163,20 @@ def _axis_gradient(g: V, data: V, *, axis: int, begin: int, end: int | None) -> 
     return (_slice_put(g, data.shape, *_axis_region(data.shape, axis, begin, end), ()),)
 
 
+def _axis_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Join all extents but that of the axis that is cut."""
+    shape = inputs[0]
+    if shape is None:
+        return
+    axis = attrs["axis"] + len(shape) * (attrs["axis"] < 0)
+    if not 0 <= axis < len(shape):
+        return
+    cut = UNKNOWN
+    if shape[axis] != UNKNOWN:
+        cut = len(range(*slice(attrs["begin"], attrs["end"]).indices(shape[axis])))
+    tell(outputs, 0, (*shape[:axis], cut, *shape[axis + 1 :]))
+
+
 SLICE_AXIS = register(
     Operator(
         "slice_axis",
@@ -175,6 +190,7 @@ SLICE_AXIS = register(
         ),
         # The end has no default, though it may be None.
         schema=Schema(axis=integer(), begin=integer(), end=Attribute(_INT.parse, _INT.expected)),
+        shapes=_axis_shapes,
     )
 )
 
@@ -212,6 +228,16 @@ def _like_gradient(g: V, data: V, shape_like: V, *, axes: Shape) -> tuple[Any, N
     return _slice_put(g, data.shape, (None,) * len(ends), ends, ()), None
 
 
+def _like_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    data, like = inputs
+    if data is None or like is None:
+        return
+    axes = {axis % len(data) for axis in attrs["axes"]} or set(range(min(len(data), len(like))))
+    if all(axis < len(like) for axis in axes):
+        extents = (like[i] if i in axes else n for i, n in enumerate(data))
+        tell(outputs, 0, tuple(extents))
+
+
 SLICE_LIKE = register(
     Operator(
         "slice_like",
@@ -225,6 +251,7 @@ SLICE_LIKE = register(
         inputs=("data", "shape_like"),
         schema=Schema(axes=shape(())),
         complete=dtype_rule(0),
+        shapes=_like_shapes,
     )
 )
 

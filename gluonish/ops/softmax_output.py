@@ -7,7 +7,7 @@ from typing import Any
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number
-from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.precision import check_number, in_dtype, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.softmax import SOFTMAX
@@ -119,8 +119,12 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     shape = data.shape or outputs[0].shape
     dtype = data.dtype or outputs[0].dtype
     inputs[0] = outputs[0] = PartialSpec(shape, dtype)
-    if shape is not None and len(shape) > 1 and UNKNOWN not in shape and label.shape is None:
-        label = PartialSpec(_label_shapes(shape, attrs)[0], label.dtype)
+    if shape is not None and len(shape) > 1 and (label.shape is None or UNKNOWN in label.shape):
+        found = _label_shapes(shape, attrs)[0]
+        if attrs["multi_output"] and UNKNOWN in shape[2:]:
+            found = (shape[0], UNKNOWN)
+        if label.shape is None or len(label.shape) == len(found):
+            label = PartialSpec(merge_shapes(found, label.shape, "label"), label.dtype)
     inputs[1] = PartialSpec(label.shape, label.dtype or dtype)
 
 

@@ -6,12 +6,13 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, shape
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.concat import concat
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.shape_rules import Shapes, tell
 from gluonish.ops.slice import slice_axis
 
 __all__ = [
@@ -124,6 +125,32 @@ def _channel_count(attrs: Attrs) -> int:
     return count
 
 
+def _channel_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Tell equal parts from the whole and the whole from its parts."""
+    parts, squeeze = attrs["num_outputs"], attrs["squeeze_axis"]
+    part: Shape | None = None
+    for known in outputs:
+        part = merge_shapes(part, known, "SliceChannel")
+    rank = len(inputs[0]) if inputs[0] is not None else None
+    if rank is None and part is not None:
+        rank = len(part) + squeeze
+    if rank is None:
+        return
+    axis = attrs["axis"] + rank * (attrs["axis"] < 0)
+    if not 0 <= axis < rank:
+        return
+    if part is not None and len(part) + squeeze == rank:
+        extent = 1 if squeeze else part[axis]
+        whole = extent * parts if extent != UNKNOWN else UNKNOWN
+        tell(inputs, 0, (*part[:axis], whole, *part[axis + (not squeeze) :]))
+    data = inputs[0]
+    if data is None or (data[axis] != UNKNOWN and data[axis] % parts):
+        return
+    middle = () if squeeze else (UNKNOWN if data[axis] == UNKNOWN else data[axis] // parts,)
+    for i in range(len(outputs)):
+        tell(outputs, i, (*data[:axis], *middle, *data[axis + 1 :]))
+
+
 SLICE_CHANNEL = register(
     Operator(
         "SliceChannel",
@@ -139,6 +166,7 @@ SLICE_CHANNEL = register(
         schema=Schema(num_outputs=integer(low=1), axis=integer(1), squeeze_axis=boolean(False)),
         aliases=("split",),
         outputs=_channel_count,
+        shapes=_channel_shapes,
         output_names=("output",),
     )
 )

@@ -1,5 +1,6 @@
 """transpose and SwapAxis: the same elements with axes in another order."""
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -7,7 +8,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.shape_rules import permuted
 
 __all__ = ["SWAP_AXIS", "TRANSPOSE", "swap_axes", "transpose"]
 
@@ -33,6 +35,10 @@ def _gradient(g: V, data: V, *, axes: Shape) -> tuple[Any]:
     return (transpose(g, tuple(back)),)
 
 
+def _order(rank: int, attrs: Attrs) -> Sequence[int]:
+    return attrs["axes"] or range(rank)[::-1]
+
+
 TRANSPOSE = register(
     Operator(
         "transpose",
@@ -44,6 +50,7 @@ TRANSPOSE = register(
             "\n\nShapes: data any, output the same extents in another order."
         ),
         schema=Schema(axes=shape(())),
+        shapes=permuted(_order),
     )
 )
 
@@ -69,6 +76,13 @@ def _swap_gradient(g: V, data: V, *, dim1: int, dim2: int) -> tuple[Any]:
     return (swap_axes(g, dim1, dim2),)
 
 
+def _swap_order(rank: int, attrs: Attrs) -> Sequence[int]:
+    order = list(range(rank))
+    first, second = attrs["dim1"], attrs["dim2"]
+    order[first], order[second] = order[second], order[first]
+    return order
+
+
 SWAP_AXIS = register(
     Operator(
         "SwapAxis",
@@ -81,6 +95,7 @@ SWAP_AXIS = register(
         ),
         schema=Schema(dim1=integer(0), dim2=integer(0)),
         aliases=("swapaxes", "_npi_swapaxes"),
+        shapes=permuted(_swap_order),
     )
 )
 

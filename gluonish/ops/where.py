@@ -4,11 +4,12 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import OperatorError
-from gluonish.core.spec import Spec
+from gluonish.core.spec import Spec, merge_shapes
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.dtype_rules import dtype_rule
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.shape_rules import Shapes, alike
 
 __all__ = ["WHERE", "where"]
 
@@ -39,6 +40,24 @@ def _gradient(g: V, condition: V, x: V, y: V) -> tuple[Any, ...]:
     )
 
 
+_alike_choices = alike(inputs=(1, 2))
+
+
+def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    condition = inputs[0]
+    _alike_choices(inputs, outputs, attrs)
+    shape = outputs[0]
+    if condition is None:
+        return
+    if shape is None or len(condition) == len(shape):
+        if shape is not None or len(condition) > 1:
+            shape = merge_shapes(shape, condition, "where")
+    elif len(condition) == 1 and shape:
+        rows = merge_shapes(shape[:1], condition, "where")
+        shape = (*(rows or ()), *shape[1:])
+    inputs[1] = inputs[2] = outputs[0] = shape
+
+
 WHERE = register(
     Operator(
         "where",
@@ -52,6 +71,7 @@ WHERE = register(
         inputs=("condition", "x", "y"),
         aliases=("_sparse_where",),
         complete=dtype_rule(1, 2),
+        shapes=_shapes,
     )
 )
 

@@ -20,11 +20,12 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.creation import array, zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
+from gluonish.ops.zero_gradient import zero_gradient
 from gluonish.symbol.backend import as_environment_says
 from gluonish.symbol.debug import debug_str
 from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
 from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
-from gluonish.symbol.resized import resized_arrays
+from gluonish.symbol.resized import fitted, resized_arrays
 from gluonish.symbol.symbol import Symbol
 
 __all__ = ["Executor"]
@@ -47,6 +48,21 @@ def _needs_no_head(value: Value) -> bool:
         return op is not None
     state = value.node.attrs.get("state")
     return state is not None and not state.prop.need_top_grad_
+
+
+def _ignores_head(value: Value) -> bool:
+    """Whether no gradient goes through an operator, so that its head's is not looked at."""
+    return value.node.op is not None and value.node.op.gradient is zero_gradient
+
+
+def _holds(memory: NDArray, x: NDArray) -> bool:
+    """Whether an array's memory is enough for another array, and of its kind."""
+    same = memory.context == x.context and memory.dtype == x.dtype
+    return same and memory.size >= x.size
+
+
+def _dense(x: NDArray) -> NDArray:
+    return x if x.stype == "default" else x.tostype("default")
 
 
 class Executor:
@@ -129,9 +145,9 @@ class Executor:
         ]
 
     def _arrays(self) -> Arrays:
-        """Return the arrays of all variables in the order of the graph."""
+        """Return the arrays of all variables in the order of the graph, sparse ones as dense."""
         named = {**self.arg_dict, **self.aux_dict}
-        return [named[name] for name in self._names]
+        return [_dense(named[name]) for name in self._names]
 
     # -- arrays by name ------------------------------------------------------------------------
 
@@ -248,7 +264,11 @@ class Executor:
         heads = self._heads(out_grads)
         recorded = self._recorded or self._recorded_again()
         self._recorded = None
-        pairs = [(y, g) for y, g in zip(recorded, heads, strict=True) if y._link is not None]
+        pairs = [
+            (y, g)
+            for value, y, g in zip(self._symbol._values, recorded, heads, strict=True)
+            if y._link is not None and not _ignores_head(value)
+        ]
         reached = list(self._leaves.values())
         for leaf in reached:
             leaf.fresh = False
@@ -272,7 +292,7 @@ class Executor:
         train = self._trained
         mode = recording.RECORDING + recording.TRAINING * train
         named = self.arg_dict | {name: x.copy() for name, x in self.aux_dict.items()}
-        arrays = [named[name] for name in self._names]
+        arrays = [_dense(named[name]) for name in self._names]
         scratch = [y.copy() for y in self.outputs]
         return self._run(scratch, mode, arrays, self._keys)
 
@@ -301,6 +321,8 @@ class Executor:
     def _head(
         self, name: str, value: Value, output: NDArray, gradient: NDArray | None
     ) -> NDArray | None:
+        if _ignores_head(value):
+            return None
         if gradient is None:
             if not _needs_no_head(value):
                 raise ArgumentError(
@@ -372,6 +394,10 @@ class Executor:
             self._graph,
         )
         made._monitor = self._monitor
+        made.outputs = [
+            fitted(mine, own.shape) if _holds(mine, own) else own
+            for mine, own in zip(self.outputs, made.outputs, strict=False)
+        ]
         return made
 
     # -- looking inside ------------------------------------------------------------------------

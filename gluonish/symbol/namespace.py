@@ -62,7 +62,7 @@ def var(
         raise ArgumentTypeError(f"var: expected name to be a str, got {name!r}")
     extra = {**current_attributes(), **(attr or {})}
     if shape is not None:
-        extra["__shape__"] = str(tuple(shape))
+        extra["__shape__"] = str((shape,) if isinstance(shape, int) else tuple(shape))
     if lr_mult is not None:
         extra["__lr_mult__"] = str(lr_mult)
     if wd_mult is not None:

@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.ndarray.indexing import is_basic
@@ -11,10 +11,15 @@ from gluonish.numpy.calls import call, source_maker
 from gluonish.numpy.methods import NumpyMethods
 from gluonish.numpy.signatures import name_function
 from gluonish.ops.registry import Attrs, Operator
+from gluonish.symbol.deferred import deferred_call
 from gluonish.symbol.namespace import make_operator_function
 from gluonish.symbol.symbol import Symbol, new_node, spelled
 
 __all__ = ["NumpySymbol", "make_np_function", "symbolic"]
+
+
+class UnknownShapeError(AttributeError):
+    """A shape was asked of a Symbol; to programs it has no such attribute."""
 
 
 class NumpySymbol(NumpyMethods, Symbol):  # type: ignore[misc]  # with NumPy's arguments
@@ -25,6 +30,13 @@ class NumpySymbol(NumpyMethods, Symbol):  # type: ignore[misc]  # with NumPy's a
 
     __slots__ = ()
     __hash__ = object.__hash__
+
+    @property
+    def shape(self) -> NoReturn:
+        """Unknown: no attribute of a Symbol."""
+        raise UnknownShapeError(f"shape: expected an array, got {self!r}, whose shape is unknown")
+
+    ndim = size = shape
 
     def __repr__(self) -> str:
         return super().__repr__().replace("<Symbol", "<_Symbol", 1)
@@ -96,13 +108,19 @@ def _make_source(op: Operator, attrs: Attrs) -> NumpySymbol:
 
 
 def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of ``mx.np`` that makes Symbols also where no argument is one."""
+    """Return a function of ``mx.np`` that makes Symbols also where no argument is one.
+
+    One that wants the shape of a Symbol is called when that is known; see
+    `gluonish.symbol.deferred`.
+    """
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         token = source_maker.set(_make_source)
         try:
             return function(*args, **kwargs)
+        except UnknownShapeError:
+            return deferred_call(function, args, kwargs)
         finally:
             source_maker.reset(token)
 

@@ -88,6 +88,13 @@ def _by_name(symbol: Symbol, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     if len(args) > len(names):
         raise ArgumentError(f"infer: expected at most {len(names)} arguments, got {len(args)}")
     by_name = {name: value for name, value in zip(names, args, strict=False) if value is not None}
+    if unknown := [name for name in kwargs if name not in names]:
+        unknown = [name for name in unknown if name not in symbol.list_auxiliary_states()]
+    if unknown:
+        raise ArgumentError(
+            f"infer: expected names among {names}, got {unknown[0]!r}; Keyword argument name "
+            f"{unknown[0]} not found"
+        )
     return {**by_name, **kwargs}
 
 
@@ -108,10 +115,13 @@ def _lists(symbol: Symbol, inference: Inference) -> tuple[list[PartialSpec], ...
 def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
     """Do what `infer_shape` does, with what could be found where not everything could.
 
-    Unknown extents are 0, and a shape of which nothing is known is ().
+    Unknown extents are 0, and a shape of which nothing is known is (); with NumPy's semantics of
+    shapes, where these are shapes, they are -1 and None.
     """
+    nothing = None if is_np_shape() else ()
     arguments, outputs, auxiliary = (
-        [() if shape is None else shape for shape in part] for part in _shapes(self, args, kwargs)
+        [nothing if shape is None else shape for shape in part]
+        for part in _shapes(self, args, kwargs)
     )
     return arguments, outputs, auxiliary
 

@@ -115,8 +115,9 @@ class Symbol(Fluent):
         return Symbol([Value(node, i) for node in nodes for i in range(node.num_visible)])
 
     def get_children(self) -> "Symbol | None":
-        """Return the inputs of the node; None for a variable."""
-        inputs = [value for own in self._values for value in own.node.inputs]
+        """Return the inputs of each node behind the outputs; None for a variable."""
+        nodes = {id(own.node): own.node for own in self._values}.values()
+        inputs = [value for node in nodes for value in node.inputs]
         return Symbol(inputs) if inputs else None
 
     # -- names ---------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ class ConvCell(HybridRecurrentCell):
 
     Args:
         rank: Number of spatial axes.
-        input_shape: Shape of one input without N.
+        input_shape: Shape of one input without N; 0 channels for those of the first input.
         hidden_channels: Channels of the state.
         kernels: Extents of the kernels on the input and on the state; the latter are odd.
         i2h_pad: Zeros put before and after each spatial axis of the input.
@@ -83,7 +83,7 @@ class ConvCell(HybridRecurrentCell):
         """Return the shape of a state without N: that of the input's convolution."""
         extents = list(self._input_shape)
         channels = extents.pop(self._channel_axis - 1)
-        if channels < 1 or self._hidden_channels < 1:
+        if channels < 0 or self._hidden_channels < 1:  # 0: that of the first input
             raise ArgumentError(
                 f"{what}: expected 1 channel or more, got {channels} of the input and "
                 f"{self._hidden_channels} of the state"

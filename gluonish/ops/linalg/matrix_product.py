@@ -9,14 +9,15 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.matmul import matmul
 from gluonish.ops.product import fill_product
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.shape_rules import Shapes, tell, unknown_of
 from gluonish.ops.transpose import swap_axes, transpose
 
 __all__ = [
@@ -77,6 +78,24 @@ def _matmul_gradient(g: V, a: V, b: V) -> tuple[Any, Any]:
     return of_a, of_b
 
 
+def _product_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Tell the extent that two matrices have in common from either of them."""
+    a, b = inputs
+    if a and b:
+        axis = max(len(b) - 2, 0)
+        common = merge_shapes(a[-1:], (b[axis],), "dot") or ()
+        tell(inputs, 0, (*unknown_of(len(a) - 1), *common))
+        tell(inputs, 1, (*unknown_of(axis), *common, *unknown_of(len(b) - axis - 1)))
+        if len(a) == len(b) == 2:
+            assert inputs[0] is not None
+            assert inputs[1] is not None
+            tell(outputs, 0, (inputs[0][0], inputs[1][1]))
+            out = outputs[0]
+            assert out is not None
+            tell(inputs, 0, (out[0], UNKNOWN))
+            tell(inputs, 1, (UNKNOWN, out[1]))
+
+
 NPI_MATMUL = register(
     Operator(
         "_npi_matmul",
@@ -91,6 +110,7 @@ NPI_MATMUL = register(
         ),
         inputs=("a", "b"),
         heavy=True,
+        shapes=_product_shapes,
     )
 )
 
@@ -195,6 +215,7 @@ NP_DOT = register(
         ),
         inputs=("a", "b"),
         heavy=True,
+        shapes=_product_shapes,
     )
 )
 

@@ -9,6 +9,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.shape_rules import permuted
 
 __all__ = ["FLIP", "MOVEAXIS", "ROLL", "ROT90", "TRANSPOSE", "moved_order", "transpose"]
 
@@ -51,6 +52,7 @@ TRANSPOSE = register(
         ),
         inputs=("a",),
         schema=Schema(axes=optional(shape_attr())),
+        shapes=permuted(lambda rank, attrs: _order(attrs["axes"], rank)),
     )
 )
 
@@ -100,6 +102,9 @@ MOVEAXIS = register(
         ),
         inputs=("a",),
         schema=Schema(source=shape_attr(), destination=shape_attr()),
+        shapes=permuted(
+            lambda rank, attrs: moved_order(rank, attrs["source"], attrs["destination"])
+        ),
     )
 )
 

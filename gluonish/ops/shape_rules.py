@@ -1,0 +1,175 @@
+"""What partly known shapes of an operator's inputs and outputs tell of each other.
+
+A rule is ``rule(inputs, outputs, attrs)``; it makes two lists of partial shapes (None, or tuples
+with `UNKNOWN` extents) more exact, forward and backward. It says nothing of what it cannot know,
+and refuses only what contradicts itself: whether known shapes fit is for the operator's inference.
+An operator without a rule is asked by `probe`.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gluonish.core.errors import GluonishError
+from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
+from gluonish.ops.registry import Attrs, Operator, ShapeRule
+
+__all__ = [
+    "Shapes",
+    "alike",
+    "broadcast",
+    "open_shape",
+    "permuted",
+    "probe",
+    "same_rows",
+    "tell",
+    "unknown_of",
+]
+
+Shapes = list[Shape | None]
+
+# What an unknown extent is taken for: numbers that most divisors divide, the small ones first.
+_TRIALS = (1, 2, 5040, 15120)
+
+
+def is_known(shape: Shape | None) -> bool:
+    """Whether rank and all extents are known."""
+    return shape is not None and UNKNOWN not in shape
+
+
+def unknown_of(rank: int) -> Shape:
+    """Return a shape of which the rank alone is known."""
+    return (UNKNOWN,) * rank
+
+
+def tell(shapes: Shapes, index: int, found: Shape | None) -> None:
+    """Join what was found of a shape with what the list knows of it.
+
+    Raises:
+        OperatorError: They contradict each other.
+    """
+    shapes[index] = merge_shapes(shapes[index], found, "shape")
+
+
+def probe(
+    op: Operator,
+    inputs: Sequence[Shape | None],
+    dtypes: Sequence[np.dtype[np.generic]],
+    attrs: Attrs,
+) -> Shapes | None:
+    """Return what an operator's own inference tells of its outputs where inputs are partly known.
+
+    Inference is asked with several numbers in place of the unknown extents: what stays the same is
+    known, the rest is not.
+
+    Args:
+        op: An operator.
+        inputs: Partial shapes.
+        dtypes: One for each input.
+        attrs: Parsed attributes, those that inference takes.
+
+    Returns:
+        A partial shape for each output; None if a rank is unknown, or inference took less than two
+        of the numbers.
+    """
+    if any(shape is None for shape in inputs) or op.measure is not None or not inputs:
+        return None
+    answers = []
+    for trial in _TRIALS:
+        specs = [
+            Spec(tuple(trial if n == UNKNOWN else n for n in shape or ()), dtype)
+            for shape, dtype in zip(inputs, dtypes, strict=True)
+        ]
+        try:
+            answers.append([spec.shape for spec in op.infer(*specs, **attrs)])
+        except (GluonishError, LookupError, TypeError, ValueError, ArithmeticError):
+            continue
+    if len(answers) < 2:
+        return None
+    return [_common(shapes) for shapes in zip(*answers, strict=True)]
+
+
+def _common(shapes: Sequence[Shape]) -> Shape | None:
+    if len({len(shape) for shape in shapes}) > 1:
+        return None
+    return tuple(
+        extents[0] if len(set(extents)) == 1 else UNKNOWN for extents in zip(*shapes, strict=True)
+    )
+
+
+def alike(*, inputs: Sequence[int] | None = None) -> ShapeRule:
+    """Return the rule that the output and the inputs at some positions, or all, have one shape."""
+
+    def rule(given: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+        shape = outputs[0]
+        positions = range(len(given)) if inputs is None else inputs
+        for i in positions:
+            shape = merge_shapes(shape, given[i], "shape")
+        for i in positions:
+            given[i] = shape
+        outputs[0] = shape
+
+    return rule
+
+
+def broadcast(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Tell the output of two inputs that broadcast; an unknown extent may be 1, so it tells none.
+
+    Raises:
+        OperatorError: Known extents do not fit.
+    """
+    a, b = inputs
+    if a is None or b is None:
+        return
+    rank = max(len(a), len(b))
+    a, b = ((1,) * (rank - len(x)) + x for x in (a, b))
+    if any(x != y and not {x, y} & {1, UNKNOWN} for x, y in zip(a, b, strict=True)):
+        return  # the operator's inference says what it expected
+    extents = (
+        UNKNOWN if UNKNOWN in (x, y) else max(x, y) if x and y else 0
+        for x, y in zip(a, b, strict=True)
+    )
+    tell(outputs, 0, tuple(extents))
+
+
+def permuted(order: Callable[[int, Attrs], Sequence[int]]) -> ShapeRule:
+    """Return the rule of an output whose axis i is axis ``order(rank, attrs)[i]`` of the input."""
+
+    def rule(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+        source = inputs[0] if inputs[0] is not None else outputs[0]
+        if source is None:
+            return
+        axes = [axis % len(source) for axis in order(len(source), attrs)]
+        if inputs[0] is not None:
+            tell(outputs, 0, tuple(inputs[0][axis] for axis in axes))
+        out = outputs[0]
+        if out is not None and len(out) == len(axes):
+            back = dict(zip(axes, out, strict=True))
+            tell(inputs, 0, tuple(back[axis] for axis in range(len(axes))))
+
+    return rule
+
+
+def same_rows(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Join the first extent of input 0 and output 0, whose ranks are known."""
+    data, out = inputs[0], outputs[0]
+    if data and out:
+        tell(inputs, 0, (out[0], *unknown_of(len(data) - 1)))
+        tell(outputs, 0, (data[0], *unknown_of(len(out) - 1)))
+
+
+def open_shape(op: Operator, attrs: Attrs) -> Shape | None:
+    """Return the partial shape of an array made from nothing, or None if it is known in full.
+
+    Extents that an attribute ``shape`` leaves open follow from those who read the array: 0 or -1
+    in classic operators, -1 in NumPy's, where 0 is an extent.
+    """
+    shape = attrs.get("shape")
+    if op.opens is not None:
+        return op.opens(attrs)
+    if not isinstance(shape, tuple) or op.schema.attributes.get("shape") is None:
+        return None
+    least = 0 if op.name.startswith(("_np", "_npi", "_npx")) else 1
+    if all(n >= least for n in shape):
+        return None
+    return tuple(n if n >= least else UNKNOWN for n in shape)
