@@ -13,7 +13,7 @@ from gluonish.core.dtype import is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.hybrid_block import HybridBlock
 from gluonish.parameter import ParameterDict
-from gluonish.rnn.sequence import (
+from gluonish.recurrent.sequence import (
     arranged,
     as_array,
     as_steps,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish import rnn
 from gluonish.contrib import rnn as contrib
+from gluonish.gluon import rnn
 from tests.golden.rnn_cell_cases import CASES, LAYERS, described, filled, graph, run, run_layer
 
 GOLDEN = Path(__file__).parents[1] / "golden"

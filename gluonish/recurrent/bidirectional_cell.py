@@ -5,13 +5,13 @@ from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
-from gluonish.rnn.recurrent_cell import (
+from gluonish.recurrent.recurrent_cell import (
     HybridRecurrentCell,
     check_states,
     joined_info,
     joined_states,
 )
-from gluonish.rnn.sequence import as_array, as_steps, namespace_of, reversed_steps, time_axis
+from gluonish.recurrent.sequence import as_array, as_steps, namespace_of, reversed_steps, time_axis
 
 __all__ = ["BidirectionalCell"]
 

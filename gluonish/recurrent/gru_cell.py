@@ -7,9 +7,9 @@ from typing import Any
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
-from gluonish.rnn.cell_activation import CellActivation, activated, check_activation
-from gluonish.rnn.dense_cell import DenseCell
-from gluonish.rnn.recurrent_cell import check_states
+from gluonish.recurrent.cell_activation import CellActivation, activated, check_activation
+from gluonish.recurrent.dense_cell import DenseCell
+from gluonish.recurrent.recurrent_cell import check_states
 
 __all__ = ["GRUCell"]
 

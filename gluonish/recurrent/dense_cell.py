@@ -7,7 +7,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
-from gluonish.rnn.recurrent_cell import HybridRecurrentCell
+from gluonish.recurrent.recurrent_cell import HybridRecurrentCell
 
 __all__ = ["DenseCell"]
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import gluonish.ndarray as nd
-from gluonish import nn, rnn
+from gluonish import nn
 from gluonish.contrib import rnn as contrib
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.gluon import rnn
 
 CELLS: dict[str, Any] = {
     "rnn": lambda a: rnn.RNNCell(3, activation=a),

@@ -13,7 +13,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.parameter.parameter import Init
-from gluonish.rnn.recurrent_layer import RecurrentLayer
+from gluonish.recurrent.recurrent_layer import RecurrentLayer
 
 __all__ = ["GRU", "LSTM", "RNN"]
 

@@ -9,9 +9,9 @@ from gluonish.block import Block
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
-from gluonish.rnn.bidirectional_cell import BidirectionalCell
-from gluonish.rnn.recurrent_cell import HybridRecurrentCell, RecurrentCell
-from gluonish.rnn.sequence import arranged, is_tensor, masked, namespace_of, time_axis
+from gluonish.recurrent.bidirectional_cell import BidirectionalCell
+from gluonish.recurrent.recurrent_cell import HybridRecurrentCell, RecurrentCell
+from gluonish.recurrent.sequence import arranged, is_tensor, masked, namespace_of, time_axis
 from gluonish.symbol import Symbol
 
 __all__ = ["ModifierCell", "ResidualCell", "ZoneoutCell", "holds_bidirectional", "same_kind"]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import gluonish.ndarray as nd
-from gluonish import nn, rnn
+from gluonish import nn
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.gluon import rnn
 
 KINDS = (rnn.SequentialRNNCell, rnn.HybridSequentialRNNCell)
 

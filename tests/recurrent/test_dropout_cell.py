@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import gluonish.ndarray as nd
-from gluonish import autograd, rnn
+from gluonish import autograd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.gluon import rnn
 
 
 @pytest.mark.parametrize("listed", [False, True])

@@ -6,8 +6,8 @@ See `tests.nn.rows`.
 from collections.abc import Callable
 from typing import Any
 
-from gluonish import rnn
 from gluonish.contrib import rnn as contrib
+from gluonish.gluon import rnn
 from gluonish.hybrid_block import HybridBlock
 from tests.nn.rows import Row, normal
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import gluonish.ndarray as nd
-from gluonish import autograd, rnn
+from gluonish import autograd
 from gluonish.core.errors import NotSupportedError
+from gluonish.gluon import rnn
 from gluonish.ndarray import NDArray, array
 
 T, N, C = 4, 3, 2

@@ -14,8 +14,8 @@ from gluonish.nn.tensor import Tensor, check_layout
 from gluonish.ops.rnn_layout import GATES
 from gluonish.parameter import Parameter
 from gluonish.parameter.parameter import Init
-from gluonish.rnn.sequential_cell import HybridSequentialRNNCell
-from gluonish.rnn.unfuse import unfused
+from gluonish.recurrent.sequential_cell import HybridSequentialRNNCell
+from gluonish.recurrent.unfuse import unfused
 from gluonish.symbol import Symbol
 from gluonish.util import is_np_array
 

@@ -4,8 +4,9 @@ import pytest
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
-from gluonish import nn, rnn
+from gluonish import nn
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
+from gluonish.gluon import rnn
 
 
 def test_single_steps_are_refused() -> None:

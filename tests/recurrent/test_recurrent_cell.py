@@ -9,9 +9,10 @@ import pytest
 import gluonish as mx
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
-from gluonish import autograd, rnn
+from gluonish import autograd
 from gluonish.contrib import rnn as contrib
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.gluon import rnn
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 

@@ -3,16 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 from gluonish.core.errors import NotSupportedError
-from gluonish.rnn.bidirectional_cell import BidirectionalCell
-from gluonish.rnn.dropout_cell import DropoutCell
-from gluonish.rnn.elman_cell import RNNCell
-from gluonish.rnn.gru_cell import GRUCell
-from gluonish.rnn.lstm_cell import LSTMCell
-from gluonish.rnn.lstmp_cell import LSTMPCell
-from gluonish.rnn.sequential_cell import HybridSequentialRNNCell
+from gluonish.recurrent.bidirectional_cell import BidirectionalCell
+from gluonish.recurrent.dropout_cell import DropoutCell
+from gluonish.recurrent.elman_cell import RNNCell
+from gluonish.recurrent.gru_cell import GRUCell
+from gluonish.recurrent.lstm_cell import LSTMCell
+from gluonish.recurrent.lstmp_cell import LSTMPCell
+from gluonish.recurrent.sequential_cell import HybridSequentialRNNCell
 
 if TYPE_CHECKING:
-    from gluonish.rnn.recurrent_layer import RecurrentLayer
+    from gluonish.recurrent.recurrent_layer import RecurrentLayer
 
 __all__ = ["unfused"]
 
