@@ -384,5 +384,5 @@ def _parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Para
 
 
 def _finish_deferred(block: "HybridBlock", parameters: Sequence[Parameter], args: Any) -> None:
-    if any(p._data is None and p._deferred_init is not None for p in parameters):
+    if any(p._arrays is None and p._deferred_init is not None for p in parameters):
         settle(block, args, parameters)

@@ -49,5 +49,6 @@ def _document(
         f"{desc}\n\n{parameters}\nReturns\n-------\nout : {kind}\n    The output of this function."
     )
     wanted = f"{func_name}Doc"
-    extra = [found.__doc__ for found in base.__subclasses__() if found.__name__ == wanted]
-    return text + "".join(f"\n{more}" for more in extra if more)
+    more: list[type] = base.__subclasses__()
+    extra = [found.__doc__ for found in more if found.__name__ == wanted]
+    return text + "".join(f"\n{added}" for added in extra if added)

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from gluonish.core.class_property import ClassPropertyMeta, classproperty
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.core.memory_info import MemoryInfo
 
 __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu"]
@@ -62,7 +62,7 @@ class Context(metaclass=ClassPropertyMeta):
             device_id = device_type.device_id
             device_type = device_type.device_type
         if device_type not in self.devstr2type:
-            raise ArgumentError(
+            raise KeyLookupError(
                 f"Context: expected device_type in {sorted(self.devstr2type)}, got {device_type!r}"
             )
         if isinstance(device_id, bool) or not isinstance(device_id, int | np.integer):

@@ -48,8 +48,8 @@ class ArgumentError(GluonishError, ValueError, AssertionError):
     """An argument has the right type and a wrong value."""
 
 
-class ArgumentTypeError(GluonishError, TypeError, AssertionError):
-    """An argument has the wrong type."""
+class ArgumentTypeError(GluonishError, TypeError, ValueError, AssertionError):
+    """An argument has the wrong type; MXNet raises any of the three."""
 
 
 class OperatorError(GluonishError, ValueError):
@@ -96,7 +96,7 @@ class DynamicShapeError(UntraceableError):
     """A shape depends on values, so that no graph can be planned ahead of them."""
 
 
-class MissingFileError(GluonishError, FileNotFoundError):
+class MissingFileError(GluonishError, FileNotFoundError, ValueError):
     """A file to read, or the folder of a file to write, does not exist."""
 
 
@@ -163,7 +163,7 @@ class OutOfBoundsError(GluonishError, IndexError):
     """An index lies outside an array, or a key has more indices than the array has axes."""
 
 
-class ParameterError(GluonishError, RuntimeError):
+class ParameterError(GluonishError, AssertionError):
     """A Parameter is used uninitialized, on a device it is not on, or with a wrong shape."""
 
 

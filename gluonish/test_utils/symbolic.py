@@ -202,7 +202,10 @@ def _heads(
 ) -> Any:
     if out_grads is None:
         return None
-    given = named(name, "out_grads", out_grads, sym.list_outputs())
+    outputs = sym.list_outputs()
+    if isinstance(out_grads, list | tuple):
+        out_grads = out_grads[: len(outputs)]  # MXNet does not look at more
+    given = named(name, "out_grads", out_grads, outputs)
     made = {key: as_ndarray(name, value, ctx, dtype) for key, value in given.items()}
     return [made.get(key) for key in executor.output_dict]
 
