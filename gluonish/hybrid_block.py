@@ -25,7 +25,14 @@ from gluonish.core.errors import (
 from gluonish.core.turn import Turn
 from gluonish.graph.ir import Value
 from gluonish.graph.structure import flatten
-from gluonish.hybrid_graph import Graph, ImperativeCall, describe, export_graph, graph_of_call
+from gluonish.hybrid_graph import (
+    Graph,
+    ImperativeCall,
+    cached_symbols,
+    describe,
+    export_graph,
+    graph_of_call,
+)
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
 from gluonish.symbol import NumpySymbol, Symbol
@@ -192,6 +199,11 @@ class HybridBlock(Block):
         flags = (static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size)
         self.hybridize(True, backend, clear, *flags, **kwargs)
         self(x, *args)
+
+    @property
+    def _cached_graph(self) -> Any:
+        """Inputs and outputs of the newest graph as Symbols, or (); MXNet's programs read it."""
+        return cached_symbols(self)
 
     def _clear_cached_op(self) -> None:
         if "_graphs" in self.__dict__:

@@ -290,6 +290,21 @@ def values_by_name(
     }
 
 
+def cached_symbols(block: "HybridBlock") -> tuple[()] | tuple[list[Symbol], Symbol]:
+    """Return the inputs and the outputs of a block's newest graph as Symbols; () without one.
+
+    Args:
+        block: The block.
+    """
+    graph = _newest_graph(block)
+    if graph is None:
+        return ()
+    outputs = graph.symbol()
+    weights, internals = block.collect_params(), outputs.get_internals()
+    inputs = [internals[name] for name in outputs.list_inputs() if name not in weights]
+    return inputs, outputs
+
+
 def export_graph(
     block: "HybridBlock",
     path: str | os.PathLike[str],

@@ -190,3 +190,41 @@ def test_more_output_gradients_than_outputs_are_not_looked_at() -> None:
     x = mx.sym.Variable("x")
     ones = np.ones(2, dtype="float32")
     mx.test_utils.check_symbolic_backward(x * 2, [ones], [ones, ones * 5], [ones * 2])
+
+
+def test_hybridized_block_shows_inputs_and_outputs_of_its_graph() -> None:
+    net = mx.gluon.nn.Dense(2)
+    net.initialize()
+    net.hybridize()
+    assert net._cached_graph == ()
+    net(mx.nd.ones((1, 2)))
+    inputs, outputs = net._cached_graph
+    assert [x.name for x in inputs] == ["data"]
+    assert outputs.list_arguments() == ["data", f"{net.prefix}weight", f"{net.prefix}bias"]
+
+
+def test_normalizations_show_their_settings() -> None:
+    nn = mx.gluon.nn
+    common = {"eps": 1e-5, "center": True}
+    assert nn.LayerNorm()._kwargs == {**common, "axis": -1, "scale": True}
+    assert nn.GroupNorm()._kwargs == {**common, "num_groups": 1, "scale": True}
+    assert nn.InstanceNorm()._kwargs == {**common, "axis": 1, "scale": False}
+
+
+def test_operators_behind_the_numpy_face() -> None:
+    x = mx.np.arange(3)
+    total = mx.nd.numpy._internal.add(x, x)
+    assert type(total) is mx.np.ndarray
+    np.testing.assert_array_equal(total.asnumpy(), [0, 2, 4])
+    made = mx.sym.numpy._internal.add(mx.sym.var("a"), mx.sym.var("b"))
+    assert made.list_arguments() == ["a", "b"]
+    mask = mx.np.array([True, False, True], dtype="bool")
+    out = mx.nd.numpy._internal.boolean_mask_assign_scalar(data=x, mask=mask, value=7.0, out=x)
+    np.testing.assert_array_equal(out.asnumpy(), [7, 1, 7])
+
+
+def test_array_mode_is_told_by_its_scope() -> None:
+    assert mx.util._NumpyArrayScope._current.value._is_np_array is False
+    with mx.util._NumpyArrayScope(True):
+        assert mx.util.is_np_array()
+        assert mx.util._NumpyArrayScope._current.value._is_np_array is True

@@ -31,6 +31,15 @@ class _Default:
         _current.set(ctx)
 
 
+def _default_context(cls: "type[Context]") -> "Context":
+    """The current context of this thread, as a property of the class; may be assigned."""
+    return _current.get()
+
+
+def _set_default_context(cls: "type[Context]", ctx: "Context") -> None:
+    _current.set(ctx)
+
+
 class Context(metaclass=ClassPropertyMeta):
     """A device: ``Context("gpu", 1)``, or a copy of another context.
 
@@ -48,7 +57,9 @@ class Context(metaclass=ClassPropertyMeta):
 
     __slots__ = ("_before", "_hash", "device_id", "device_type")
 
-    default_ctx: ClassVar[classproperty["Context"]]
+    default_ctx: ClassVar[classproperty["Context"]] = classproperty(
+        _default_context, _set_default_context
+    )
     _default_ctx: ClassVar[_Default] = _Default()
 
     devtype2str: ClassVar[dict[int, str]] = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
@@ -187,18 +198,6 @@ def cpu_shared(device_id: int = 0) -> Context:
 
 _DEFAULT = _context("cpu", 0)
 _current: ContextVar[Context] = ContextVar("gluonish_context", default=_DEFAULT)
-
-
-def _default_context(cls: type[Context]) -> Context:
-    """The current context of this thread, as a property of the class; may be assigned."""
-    return _current.get()
-
-
-def _set_default_context(cls: type[Context], ctx: Context) -> None:
-    _current.set(ctx)
-
-
-Context.default_ctx = classproperty(_default_context, _set_default_context)
 
 
 def current_context() -> Context:

@@ -255,7 +255,7 @@ def _chooser(seeds: NDArray, weights: Any, most: int) -> Callable[[Any], Any]:
         if weights is None:
             return np.sort(draw.choice(len(neighbours), most, replace=False))
         own = weights[neighbours].astype(np.float64)
-        likely = np.count_nonzero(own)
+        likely = int(np.count_nonzero(own))
         chosen = draw.choice(len(neighbours), min(most, likely), replace=False, p=own / own.sum())
         return np.sort(chosen)
 

@@ -10,6 +10,19 @@ from gluonish.core.errors import ArgumentTypeError
 __all__ = ["AttrScope", "NameManager", "Prefix", "current_attributes"]
 
 
+def _current_names(cls: "type[NameManager]") -> "NameManager":
+    """The innermost name manager; outside any scope, one for the thread. May be assigned."""
+    found = _names.get()
+    if found is None:
+        found = NameManager()
+        _names.set(found)
+    return found
+
+
+def _set_names(cls: "type[NameManager]", manager: "NameManager") -> None:
+    _names.set(manager)
+
+
 class NameManager(metaclass=ClassPropertyMeta):
     """Gives unnamed Symbols a word and a number: ``fullyconnected0``. As a scope it counts from 0.
 
@@ -29,7 +42,7 @@ class NameManager(metaclass=ClassPropertyMeta):
         self._counter[hint] = number + 1
         return f"{hint}{number}"
 
-    current: ClassVar[classproperty["NameManager"]]
+    current: ClassVar[classproperty["NameManager"]] = classproperty(_current_names, _set_names)
 
     def __enter__(self) -> Self:
         self._tokens.append(_names.set(self))
@@ -58,20 +71,17 @@ class Prefix(NameManager):
 _names: ContextVar[NameManager | None] = ContextVar("gluonish_names", default=None)
 
 
-def _current_names(cls: type[NameManager]) -> NameManager:
-    """The innermost name manager; outside any scope, one for the thread. May be assigned."""
-    found = _names.get()
+def _current_scope(cls: "type[AttrScope]") -> "AttrScope":
+    """The innermost scope, with the attributes of those around it; may be assigned."""
+    found = _scope.get()
     if found is None:
-        found = NameManager()
-        _names.set(found)
+        found = AttrScope()
+        _scope.set(found)
     return found
 
 
-def _set_names(cls: type[NameManager], manager: NameManager) -> None:
-    _names.set(manager)
-
-
-NameManager.current = classproperty(_current_names, _set_names)
+def _set_scope(cls: "type[AttrScope]", scope: "AttrScope") -> None:
+    _scope.set(scope)
 
 
 class AttrScope(metaclass=ClassPropertyMeta):
@@ -92,7 +102,7 @@ class AttrScope(metaclass=ClassPropertyMeta):
         self._attr = {f"__{name.strip('_')}__": value for name, value in kwargs.items()}
         self._entered: list[tuple[Token[AttrScope | None], dict[str, str]]] = []
 
-    current: ClassVar[classproperty["AttrScope"]]
+    current: ClassVar[classproperty["AttrScope"]] = classproperty(_current_scope, _set_scope)
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
         """Return the scope's attributes under those given."""
@@ -111,21 +121,6 @@ class AttrScope(metaclass=ClassPropertyMeta):
 
 _scope: ContextVar[AttrScope | None] = ContextVar("gluonish_attributes", default=None)
 
-
-def _current_scope(cls: type[AttrScope]) -> AttrScope:
-    """The innermost scope, with the attributes of those around it; may be assigned."""
-    found = _scope.get()
-    if found is None:
-        found = AttrScope()
-        _scope.set(found)
-    return found
-
-
-def _set_scope(cls: type[AttrScope], scope: AttrScope) -> None:
-    _scope.set(scope)
-
-
-AttrScope.current = classproperty(_current_scope, _set_scope)
 
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 
