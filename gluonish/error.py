@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.errors import GluonishError as MXNetError
 
-__all__ = ["InternalError", "MXNetError", "register"]
+__all__ = ["InternalError", "MXNetError", "register", "register_error"]
 
 _Error = TypeVar("_Error", bound=type[BaseException])
 
@@ -39,6 +39,9 @@ def register(func_name: Any = None, cls: Any = None) -> Any:
     if isinstance(func_name, str | None):
         return _checked if cls is None else _checked(cls)
     return _checked(func_name)
+
+
+register_error = register
 
 
 def _checked(cls: _Error) -> _Error:

@@ -22,7 +22,6 @@ from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.errors import (
     ArgumentTypeError,
     DeferredInitializationError,
-    InputError,
     NotSupportedError,
 )
 from gluonish.core.mxnet_rules import follows_mxnet
@@ -32,6 +31,7 @@ from gluonish.hybrid_graph import (
     Graph,
     HybridGraph,
     ImperativeCall,
+    cached_symbols,
     describe,
     export_graph,
     graph_of_call,
@@ -205,6 +205,11 @@ class HybridBlock(Block):
         self.hybridize(True, backend, clear, *flags, **kwargs)
         self(x, *args)
 
+    @property
+    def _cached_graph(self) -> Any:
+        """Inputs and outputs of the newest graph as Symbols, or (); MXNet's programs read it."""
+        return cached_symbols(self)
+
     def _clear_cached_op(self) -> None:
         if "_graphs" in self.__dict__:
             self._graphs = {}
@@ -261,7 +266,7 @@ class HybridBlock(Block):
                 return alone, arrays
         if not arrays:
             kinds = ", ".join(type(arg).__name__ for arg in (*args, *kwargs.values()))
-            raise InputError(
+            raise ArgumentTypeError(
                 f"{self.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
             )
         key = structure
@@ -272,7 +277,7 @@ class HybridBlock(Block):
         try:
             graph = self._graphs.get(key)
         except TypeError:
-            raise InputError(
+            raise ArgumentTypeError(
                 f"{self.name}: expected arguments that are arrays or hashable, got "
                 f"{listed(args, kwargs)!r}"
             ) from None
@@ -316,10 +321,12 @@ class HybridBlock(Block):
         """
         first = x if _is_array(x) else next(iter(flatten((x, *args), _is_array)[0]), None)
         if first is None:
-            raise InputError(f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}")
+            raise ArgumentTypeError(
+                f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
+            )
         for other in args:
             if isinstance(other, Symbol) != isinstance(first, Symbol) and _is_array(other):
-                raise InputError(
+                raise ArgumentTypeError(
                     f"{self.name}: expected NDArrays or Symbols, got both among the inputs"
                 )
         if self._active and self.has_hybrid_forward and isinstance(first, NDArray):

@@ -321,6 +321,21 @@ def values_by_name(
     }
 
 
+def cached_symbols(block: "HybridBlock") -> tuple[()] | tuple[list[Symbol], Symbol]:
+    """Return the inputs and the outputs of a block's newest graph as Symbols; () without one.
+
+    Args:
+        block: The block.
+    """
+    graph = _newest_graph(block)
+    if graph is None:
+        return ()
+    outputs = graph.symbol()
+    weights, internals = block.collect_params(), outputs.get_internals()
+    inputs = [internals[name] for name in outputs.list_inputs() if name not in weights]
+    return inputs, outputs
+
+
 def export_graph(
     block: "HybridBlock",
     path: str | os.PathLike[str],
@@ -416,5 +431,5 @@ def _parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Para
 
 
 def _finish_deferred(block: "HybridBlock", parameters: Sequence[Parameter], args: Any) -> None:
-    if any(p._data is None and p._deferred_init is not None for p in parameters):
+    if any(p._arrays is None and p._deferred_init is not None for p in parameters):
         settle(block, args, parameters)

@@ -24,6 +24,10 @@ from gluonish.module.feed_forward_data import (
     joined,
 )
 from gluonish.module.module import Module
+from gluonish.module.store_updates import create_store as _create_kvstore  # noqa: F401  # programs
+from gluonish.module.store_updates import initialize_store as _initialize_kvstore  # noqa: F401
+from gluonish.module.store_updates import update_by_updater as _update_params  # noqa: F401  # import
+from gluonish.module.store_updates import update_in_store as _update_params_on_kvstore  # noqa: F401
 from gluonish.monitor import Monitor
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol

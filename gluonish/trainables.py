@@ -14,7 +14,7 @@ from gluonish.parameter import Parameter
 
 __all__ = ["Selection", "Trainables"]
 
-_data_of, _link_of, _fresh_of = attrgetter("_data"), attrgetter("_link"), attrgetter("fresh")
+_data_of, _link_of, _fresh_of = attrgetter("_arrays"), attrgetter("_link"), attrgetter("fresh")
 
 
 class Selection:
@@ -102,14 +102,14 @@ class Trainables:
     def changed(self) -> list[Parameter]:
         """Return the parameters that hold other arrays than when these were gathered last."""
         pairs = zip(self._params, self._data, strict=False)  # nothing was gathered at first
-        return [param for param, data in pairs if param._data is not data]
+        return [param for param, data in pairs if param._arrays is not data]
 
     def _gather(self) -> None:
         members = [(i, param) for i, param in enumerate(self._params) if param.grad_req != "null"]
         self._all = Selection(members)
-        self._data = [param._data for param in self._params]
+        self._data = [param._arrays for param in self._params]
         self._arrays = [array for _, param in members for array in param._held()]
-        self._watched = [x for param in self._params for x in (param._data or {}).values()]
+        self._watched = [x for param in self._params for x in (param._arrays or {}).values()]
         self._links = [array._link for array in self._watched]
         self._leaves = [_leaf_of(array) for array in self._arrays]
         self._selected = ([True] * len(self._arrays), self._all)

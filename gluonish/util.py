@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -86,6 +86,29 @@ def get_cuda_compute_capability(ctx: Context) -> int:
     if not isinstance(ctx, Context) or not ctx.is_gpu:
         raise ArgumentError(f"get_cuda_compute_capability: expected a GPU, got {ctx}")
     return gpu_capability(ctx.device_id)
+
+
+class _ArrayMode:
+    """Which arrays Gluon makes now, under the name that MXNet's programs reach it by."""
+
+    @property
+    def value(self) -> "_NumpyArrayScope":
+        """A scope with the setting that is in force."""
+        return _NumpyArrayScope(is_np_array())
+
+
+class _NumpyArrayScope(NumpyScope):
+    """The scope of `np_array`, by MXNet's name.
+
+    Args:
+        is_np_array: Whether Gluon makes arrays of ``mx.np``.
+    """
+
+    _current: ClassVar[_ArrayMode] = _ArrayMode()
+
+    def __init__(self, is_np_array: bool) -> None:
+        super().__init__(array=is_np_array)
+        self._is_np_array = is_np_array
 
 
 def np_shape(active: bool = True) -> NumpyScope:

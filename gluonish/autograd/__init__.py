@@ -13,9 +13,11 @@ from gluonish.autograd.scopes import (
     set_training,
     train_mode,
 )
+from gluonish.ndarray import NDArray
 
 __all__ = [
     "Function",
+    "NDArray",
     "backward",
     "get_symbol",
     "grad",

@@ -69,7 +69,7 @@ def partitioned_outputs(
         parameter = block.params.get(
             name, shape=array.shape, dtype=array.dtype, init="zeros", differentiable=True
         )
-        if parameter._data is None:
+        if parameter._arrays is None:
             parameter.initialize(ctx=contexts)
         elif parameter not in _given or not _is_as_given(parameter):
             return parameter.name

@@ -6,7 +6,7 @@ prefix comes first. Which scope is open is a fact of the thread; the counters be
 """
 
 from contextvars import ContextVar, Token
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from gluonish.parameter import ParameterDict
 from gluonish.symbol.name import NameManager, Prefix
@@ -46,7 +46,7 @@ def name_block(
     parent = _current.get()
     if parent is None:
         if prefix is None:
-            prefix = NameManager.current().get(None, hint) + "_"
+            prefix = NameManager.current.get(None, hint) + "_"
         own = ParameterDict(prefix) if params is None else ParameterDict(params.prefix, params)
         return prefix, own
     if prefix is None:
@@ -60,6 +60,16 @@ def name_block(
     return parent.prefix + prefix, own
 
 
+class _Innermost:
+    """The scope that is open in this thread, under the name that MXNet's programs reach it by."""
+
+    @property
+    def value(self) -> "NameScope | None":
+        """A scope of the innermost Block; None outside any."""
+        block = _current.get()
+        return None if block is None else NameScope(block, False)
+
+
 class NameScope:
     """``with block.name_scope():``: Blocks and symbols made inside get names after the block's.
 
@@ -67,6 +77,9 @@ class NameScope:
     """
 
     __slots__ = ("_block", "_symbols", "_token")
+
+    create = staticmethod(name_block)
+    _current: ClassVar[_Innermost] = _Innermost()
 
     def __init__(self, block: _Named, empty: bool) -> None:
         self._block = None if empty else block

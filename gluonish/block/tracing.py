@@ -169,7 +169,7 @@ def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[N
 
 
 def _named(word: str) -> str:
-    name = NameManager.current().get(None, word)
+    name = NameManager.current.get(None, word)
     note(name)
     return name
 

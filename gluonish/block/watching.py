@@ -41,7 +41,7 @@ class Watched(ValueScope):
     def _tell(
         self, op: Operator, attrs: Attrs, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
     ) -> None:
-        name = NameManager.current().get(None, operator_word(op))
+        name = NameManager.current.get(None, operator_word(op))
         before = recording.mode.get()
         try:
             recording.mode.set(before & ~WATCHED)

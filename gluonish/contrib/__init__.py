@@ -7,6 +7,8 @@ from gluonish.core.module_names import lists as _lists
 from gluonish.core.module_names import loads as _loads
 
 __all__ = [
+    "amp",
+    "autograd",
     "cnn",
     "data",
     "estimator",
@@ -14,19 +16,40 @@ __all__ = [
     "nd",
     "ndarray",
     "nn",
+    "onnx",
+    "quant",
+    "quantization",
     "rnn",
+    "svrg_optimization",
     "sym",
     "symbol",
     "tensorboard",
+    "tensorrt",
     "text",
 ]
 __dir__ = _lists(__all__)
 
 if TYPE_CHECKING:
+    import gluonish.contrib.quantization as quant
     import gluonish.ndarray.contrib as nd
     import gluonish.ndarray.contrib as ndarray
     import gluonish.symbol.contrib as sym
     import gluonish.symbol.contrib as symbol
-    from gluonish.contrib import cnn, data, estimator, io, nn, rnn, tensorboard, text
+    from gluonish.contrib import (
+        amp,
+        autograd,
+        cnn,
+        data,
+        estimator,
+        io,
+        nn,
+        onnx,
+        quantization,
+        rnn,
+        svrg_optimization,
+        tensorboard,
+        tensorrt,
+        text,
+    )
 else:
     __getattr__ = _loads(__name__, __all__)

@@ -6,6 +6,7 @@ __all__: list[str] = []
 
 alias_modules(
     {
+        "gluonish.contrib.quant": "gluonish.contrib.quantization",
         "gluonish.contrib.nd": "gluonish.ndarray.contrib",
         "gluonish.contrib.ndarray": "gluonish.ndarray.contrib",
         "gluonish.contrib.sym": "gluonish.symbol.contrib",

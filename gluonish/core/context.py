@@ -11,13 +11,36 @@ from typing import ClassVar
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.class_property import ClassPropertyMeta, classproperty
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.core.memory_info import MemoryInfo
 
 __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu"]
 
 
-class Context:
+class _Default:
+    """The device of new arrays, under the name that MXNet's programs reach it by."""
+
+    @property
+    def value(self) -> "Context":
+        """The current context of this thread; may be assigned."""
+        return _current.get()
+
+    @value.setter
+    def value(self, ctx: "Context") -> None:
+        _current.set(ctx)
+
+
+def _default_context(cls: "type[Context]") -> "Context":
+    """The current context of this thread, as a property of the class; may be assigned."""
+    return _current.get()
+
+
+def _set_default_context(cls: "type[Context]", ctx: "Context") -> None:
+    _current.set(ctx)
+
+
+class Context(metaclass=ClassPropertyMeta):
     """A device: ``Context("gpu", 1)``, or a copy of another context.
 
     As a scope (``with mx.gpu(1):``) it becomes the device on which arrays without a ``ctx``
@@ -34,6 +57,11 @@ class Context:
 
     __slots__ = ("_before", "_hash", "device_id", "device_type")
 
+    default_ctx: ClassVar[classproperty["Context"]] = classproperty(
+        _default_context, _set_default_context
+    )
+    _default_ctx: ClassVar[_Default] = _Default()
+
     devtype2str: ClassVar[dict[int, str]] = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
     devstr2type: ClassVar[dict[str, int]] = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
 
@@ -45,7 +73,7 @@ class Context:
             device_id = device_type.device_id
             device_type = device_type.device_type
         if device_type not in self.devstr2type:
-            raise ArgumentError(
+            raise KeyLookupError(
                 f"Context: expected device_type in {sorted(self.devstr2type)}, got {device_type!r}"
             )
         if isinstance(device_id, bool) or not isinstance(device_id, int | np.integer):

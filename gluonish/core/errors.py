@@ -2,11 +2,13 @@
 
 All derive from `GluonishError`, which programs written for MXNet know as `MXNetError`, and each
 also from the built-in class that a Python reader expects, so that ``except ValueError`` keeps
-working.
+working. Arguments, files and devices are what MXNet checks with assert in most places, and programs
+catch that: their errors are AssertionErrors, too.
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 __all__ = [
     "ArgumentError",
@@ -21,12 +23,14 @@ __all__ = [
     "FolderPathError",
     "GluonishError",
     "GraphError",
-    "InputError",
+    "KeyLookupError",
     "MissingFileError",
     "MixedDevicesError",
     "NameTakenError",
     "NoValuesError",
+    "NotImplementedForSymbol",
     "NotSupportedError",
+    "NotSupportedForSparseNDArray",
     "OperatorError",
     "OutOfBoundsError",
     "OutOfMemoryError",
@@ -43,16 +47,12 @@ class GluonishError(RuntimeError):
     """
 
 
-class ArgumentError(GluonishError, ValueError):
+class ArgumentError(GluonishError, ValueError, AssertionError):
     """An argument has the right type and a wrong value."""
 
 
-class ArgumentTypeError(GluonishError, TypeError):
-    """An argument has the wrong type."""
-
-
-class InputError(ArgumentTypeError, ValueError):
-    """A Block is called with what it does not compute with; MXNet has a ValueError there."""
+class ArgumentTypeError(GluonishError, TypeError, ValueError, AssertionError):
+    """An argument has the wrong type; MXNet raises any of the three."""
 
 
 class OperatorError(GluonishError, ValueError):
@@ -67,7 +67,7 @@ class ConfigError(GluonishError, ValueError):
     """An environment variable holds a value that its flag does not allow."""
 
 
-class DeviceError(GluonishError, RuntimeError):
+class DeviceError(GluonishError, AssertionError):
     """A device is missing, out of memory, or arrays of several devices were mixed."""
 
 
@@ -83,7 +83,7 @@ class DownloadError(GluonishError, RuntimeError):
     """A file could not be fetched, or what came is not what was published."""
 
 
-class FileFormatError(GluonishError, ValueError):
+class FileFormatError(GluonishError, ValueError, AssertionError):
     """A file is truncated, corrupt, hostile, or of another kind than expected."""
 
 
@@ -110,7 +110,7 @@ class NoValuesError(UntraceableError, AttributeError):
     """
 
 
-class MissingFileError(GluonishError, FileNotFoundError):
+class MissingFileError(GluonishError, FileNotFoundError, ValueError):
     """A file to read, or the folder of a file to write, does not exist."""
 
 
@@ -122,11 +122,66 @@ class NotSupportedError(GluonishError, NotImplementedError):
     """Something of MXNet that gluonish does not have; the message names the alternative."""
 
 
+class _NotOfThisKindError(NotSupportedError):
+    """Something that other arrays do.
+
+    Args:
+        function: The whole message, or what was called, as in MXNet.
+        alias: Its operator's name, if that is another.
+        *args: What it was called with.
+    """
+
+    _where: ClassVar[str]
+
+    def __init__(
+        self,
+        function: str | Callable[..., object] = "",
+        alias: str | None = None,
+        *args: object,
+    ) -> None:
+        if callable(function):
+            called = f"Function {function.__name__}"
+            called += f' (namely operator "{alias}")' if alias else ""
+            called += f" with arguments ({', '.join(str(type(x)) for x in args)})" if args else ""
+            function = f"{called} {self._where} and only available in NDArray."
+        super().__init__(function)
+
+
+class NotImplementedForSymbol(_NotOfThisKindError):  # MXNet's name
+    """Something of an NDArray was asked of a Symbol, which has no values.
+
+    Args:
+        function: The whole message, or what was called, as in MXNet.
+        alias: Its operator's name, if that is another.
+        *args: What it was called with.
+    """
+
+    _where = "is not implemented for Symbol"
+
+
+class NotSupportedForSparseNDArray(_NotOfThisKindError):  # MXNet's name
+    """Something that only dense arrays do; ``tostype("default")`` makes one.
+
+    Args:
+        function: The whole message, or what was called, as in MXNet.
+        alias: Its operator's name, if that is another.
+        *args: What it was called with.
+    """
+
+    _where = "is not supported for SparseNDArray"
+
+
+class KeyLookupError(ArgumentError, KeyError):
+    """No entry has this name; for look-ups that raise KeyError in MXNet."""
+
+    __str__ = BaseException.__str__  # KeyError quotes its message
+
+
 class OutOfBoundsError(GluonishError, IndexError):
     """An index lies outside an array, or a key has more indices than the array has axes."""
 
 
-class ParameterError(GluonishError, RuntimeError):
+class ParameterError(GluonishError, AssertionError):
     """A Parameter is used uninitialized, on a device it is not on, or with a wrong shape."""
 
 

@@ -15,9 +15,11 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import OperatorError
 
 __all__ = [
+    "NULL",
     "REQUIRED",
     "UNPARSABLE",
     "Attribute",
+    "NullType",
     "Schema",
     "as_number",
     "boolean",
@@ -38,6 +40,17 @@ class _Required:
 
 
 REQUIRED = _Required()
+
+
+class NullType:
+    """Type of `NULL`."""
+
+    def __repr__(self) -> str:
+        return "_Null"
+
+
+# An attribute of this value was not given: MXNet's `_Null`, the default in its functions.
+NULL = NullType()
 
 # The last two are what Python's parser says of brackets that nest too deep, and what it says of
 # numbers too large for a float is an ArithmeticError.
@@ -222,6 +235,8 @@ class Schema:
             if attribute is None:
                 known = ", ".join(self.attributes) or "none"
                 raise OperatorError(f"{operator}: expected attributes {known}, got {name!r:.200}")
+            if value is NULL:
+                continue
             try:
                 parsed[name] = attribute.parse(value)
             except UNPARSABLE as error:

@@ -7,6 +7,7 @@ import socket
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from multiprocessing.reduction import ForkingPickler as ForkingPickler
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +16,11 @@ from gluonish.core.context import cpu_pinned
 from gluonish.core.errors import ArgumentError
 from gluonish.core.turn import Turn
 from gluonish.data.batchify import default_batchify_fn, default_mp_batchify_fn
+from gluonish.data.pool_batches import PoolBatches as _MultiWorkerIter  # noqa: F401  # programs
+from gluonish.data.pool_batches import as_in_context as _as_in_context  # noqa: F401  # import
+from gluonish.data.pool_batches import initialize_worker as _worker_initializer  # noqa: F401
+from gluonish.data.pool_batches import pickled_batch as _worker_fn  # noqa: F401  # them
+from gluonish.data.pool_batches import thread_batch as _thread_worker_fn  # noqa: F401
 from gluonish.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from gluonish.data.shared_batch import is_sequence, rebuilt
 from gluonish.data.thread_pool import ThreadPool
@@ -104,6 +110,7 @@ class DataLoader:
     ) -> None:
         self._pool: _Pool | None = None
         self._ahead: _Epoch | None = None
+        self._iter: Any = None  # of MXNet: what `auto_reload` began; here that is `_ahead`
         self._making_pool = Turn()
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import gluonish.loss as loss
 import gluonish.nn as nn
 import gluonish.parameter as parameter
-import gluonish.rnn as rnn
+import gluonish.recurrent as rnn
 import gluonish.trainer as trainer
 from gluonish.block import Block
 from gluonish.core.module_names import lists as _lists

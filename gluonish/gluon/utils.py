@@ -5,7 +5,11 @@ import os
 from gluonish.block.hooks import HookHandle
 from gluonish.clipping import clip_global_norm
 from gluonish.core.errors import DownloadError
-from gluonish.download import check_sha1, download
+from gluonish.download import check_sha1, download, published_url
+from gluonish.gluon.nesting import brief_list as _brief_print_list  # noqa: F401  # programs
+from gluonish.gluon.nesting import check_all_numpy as _check_all_np_ndarrays  # noqa: F401  # import
+from gluonish.gluon.nesting import check_one_symbol_type as _check_same_symbol_type  # noqa: F401
+from gluonish.gluon.nesting import indented as _indent  # noqa: F401  # them
 from gluonish.parameter import shape_is_known
 from gluonish.split import split_and_load, split_data
 
@@ -37,3 +41,18 @@ def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> No
         raise DownloadError(
             f"replace_file: expected to move {os.fspath(src)!r} to {os.fspath(dst)!r}, got {error}"
         ) from error
+
+
+def _get_repo_url() -> str:
+    """Return where models and datasets are published, with a slash at its end."""
+    return published_url("")
+
+
+def _get_repo_file_url(namespace: str, filename: str) -> str:
+    """Return where a file is published.
+
+    Args:
+        namespace: Its folder, such as ``gluon/dataset/mnist``.
+        filename: Its name.
+    """
+    return published_url(f"{namespace}/{filename}")

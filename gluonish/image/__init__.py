@@ -40,7 +40,7 @@ from gluonish.image.detection import (
 )
 from gluonish.image.iteration import ImageIter
 from gluonish.image.pixels import color_normalize, copyMakeBorder
-from gluonish.image.resize import imresize, resize_short
+from gluonish.image.resize import _get_interp_method, imresize, resize_short  # noqa: F401
 from gluonish.image.rotate import imrotate, random_rotate
 
 __all__ = [

@@ -8,6 +8,19 @@ from gluonish.image.region import short_size
 from gluonish.ndarray import NDArray
 from gluonish.ops.image.interpolation import chosen_method
 
+
+# Under MXNet's name, which programs import, and with its two arguments.
+def _get_interp_method(interp: int, sizes: tuple[int, ...] = ()) -> int:
+    """Return the way to resample, where ``interp`` leaves it to the sizes or to chance.
+
+    Args:
+        interp: See `chosen_method`.
+        sizes: Height and width before, height and width after; without them the sizes choose cubic.
+    """
+    old, new = (sizes[:2], sizes[2:]) if sizes else ((0, 0), (1, 1))
+    return chosen_method(interp, old, new)
+
+
 __all__ = ["imresize", "resize_short"]
 
 

@@ -183,8 +183,11 @@ class NDArrayIter(DataIter):
 
 
 def _common_length(named: list[tuple[str, Any]]) -> int:
-    """Return the number of samples that all arrays have."""
+    """Return the number of samples of the first array; others may have more, which are left."""
     lengths = {name: value.shape[0] for name, value in named}
-    if len(set(lengths.values())) > 1:
-        raise ArgumentError(f"NDArrayIter: expected as many samples in each array, got {lengths}")
-    return int(next(iter(lengths.values())))
+    first = int(next(iter(lengths.values())))
+    if min(lengths.values()) < first:
+        raise ArgumentError(
+            f"NDArrayIter: expected {first} samples in each array, as in the first, got {lengths}"
+        )
+    return first

@@ -1,6 +1,6 @@
 """Losses: how far predictions are from labels, one number a sample."""
 
-from gluonish.loss.base import Loss
+from gluonish.loss.base import Loss, _apply_weighting, _reshape_like  # noqa: F401  # used by name
 from gluonish.loss.cross_entropy import (
     SigmoidBCELoss,
     SigmoidBinaryCrossEntropyLoss,

@@ -5,10 +5,45 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.numpy_mode import is_np_array
 from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 
 __all__ = ["Loss"]
+
+
+def _apply_weighting(
+    F: ModuleType, loss: Tensor, weight: float | None = None, sample_weight: Tensor | None = None
+) -> Any:
+    """Return losses times their weights; under MXNet's name, which programs' own losses import.
+
+    Args:
+        F: `gluonish.ndarray` or `gluonish.symbol`.
+        loss: The loss of each element.
+        weight: Factor on all, or None.
+        sample_weight: Factors that broadcast to the loss, or None.
+
+    Raises:
+        ArgumentTypeError: ``weight`` is neither None nor a number.
+    """
+    if sample_weight is not None:
+        loss = loss * sample_weight if is_np_array() else F.broadcast_mul(loss, sample_weight)
+    if weight is None:
+        return loss
+    if not isinstance(weight, Number):
+        raise ArgumentTypeError(f"Loss: expected weight to be a number or None, got {weight!r}")
+    return loss * weight
+
+
+def _reshape_like(F: ModuleType, x: Tensor, y: Tensor) -> Any:
+    """Return ``x`` in the shape of ``y``; under MXNet's name, which programs' own losses import.
+
+    Args:
+        F: `gluonish.ndarray` or `gluonish.symbol`.
+        x: What is reshaped.
+        y: What has the shape.
+    """
+    return F.npx.reshape_like(x, y) if is_np_array() else F.reshape_like(x, y)
 
 
 class Loss(HybridBlock):
@@ -46,10 +81,7 @@ class Loss(HybridBlock):
             sample_weight: Factors, or None.
             weight: Used instead of the loss's own weight if not None.
         """
-        if sample_weight is not None:
-            loss = F.broadcast_mul(loss, sample_weight)
-        weight = self._weight if weight is None else weight
-        return loss if weight is None else loss * weight
+        return _apply_weighting(F, loss, self._weight if weight is None else weight, sample_weight)
 
     def _mean(self, F: ModuleType, loss: Tensor) -> Any:
         """Return the mean over all axes but the batch's."""

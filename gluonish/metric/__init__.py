@@ -1,5 +1,6 @@
 """Metrics: what training and evaluation report about predictions."""
 
+import gluonish.ndarray as ndarray
 from gluonish.metric.accuracy import Accuracy, TopKAccuracy
 from gluonish.metric.base import EvalMetric, alias, check_label_shapes, register
 from gluonish.metric.composite import CompositeEvalMetric, create
@@ -31,6 +32,7 @@ __all__ = [
     "alias",
     "check_label_shapes",
     "create",
+    "ndarray",
     "np",
     "register",
 ]

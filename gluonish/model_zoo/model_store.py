@@ -23,6 +23,9 @@ from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 
 __all__ = ["get_model_file", "models_folder", "purge", "short_hash", "weights_path", "weights_url"]
 
+# Programs add models of their own: `model_store._model_sha1.update(...)`.
+_model_sha1 = WEIGHT_HASHES
+
 _SHORT_LENGTH = 8
 # Of an archive, and of the file in it: the largest that was published has 575 MB.
 _MAX_NBYTES = 2 << 30

@@ -1,10 +1,8 @@
 """The published weights of the vision models: SHA-1 of each extracted `.params` file."""
 
-from collections.abc import Mapping
-
 __all__ = ["WEIGHT_HASHES"]
 
-WEIGHT_HASHES: Mapping[str, str] = {
+WEIGHT_HASHES: dict[str, str] = {
     "alexnet": "44335d1f0046b328243b32a26a4fbd62d9057b45",
     "densenet121": "f27dbf2dbd5ce9a80b102d89c7483342cd33cb31",
     "densenet161": "b6c8a95717e3e761bd88d145f4d0a214aaa515dc",

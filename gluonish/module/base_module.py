@@ -180,6 +180,9 @@ class BaseModule(ModuleInterface):
         ]
         return whole[0] if len(whole) == 1 and not always_output_list else whole
 
+    def _before_epoch(self, epoch: int, train_data: Any) -> None:
+        """What `fit` does before each epoch: nothing, but in modules derived from this one."""
+
     def fit(
         self,
         train_data: Any,
@@ -252,6 +255,7 @@ class BaseModule(ModuleInterface):
         for epoch in range(begin_epoch, num_epoch):
             tic = time.time()
             eval_metric.reset()
+            self._before_epoch(epoch, train_data)
             data_iter = iter(train_data)
             next_data_batch = next(data_iter, None)
             nbatch = 0

@@ -92,6 +92,11 @@ class BucketingModule(ComputedModule):
 
     # -- buckets ---------------------------------------------------------------------------------
 
+    @property
+    def _curr_module(self) -> Module | None:
+        """The current bucket's module, under the name by which programs for MXNet get at it."""
+        return self._buckets.get(self._curr_bucket_key)
+
     def _current(self, what: str) -> Module:
         self._expect_bound(what)
         return self._buckets[self._curr_bucket_key]

@@ -57,8 +57,6 @@ class Module(SymbolModule):
         ArgumentError: The network has no such arguments, or there are not as many loads as devices.
     """
 
-    _states_file: str | None = None  # read when there is an optimizer
-
     # -- files -----------------------------------------------------------------------------------
 
     @staticmethod

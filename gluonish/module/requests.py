@@ -28,7 +28,7 @@ def requests_of(
         for_training: Whether there are any.
 
     Raises:
-        ArgumentError: A list is not as long as the arguments, or a name is none of them.
+        ArgumentError: A list is not as long as the arguments.
     """
     if not for_training:
         return dict.fromkeys(arguments, "null")
@@ -36,13 +36,7 @@ def requests_of(
     if isinstance(given, str):
         return {name: given if name in trained else "null" for name in arguments}
     if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in arguments]
-        if unknown:
-            raise ArgumentError(
-                f"grad_req: expected names among {list(arguments)}, got {unknown[0]!r}"
-            )
-        default = {name: "write" if name in trained else "null" for name in arguments}
-        return default | dict(given)
+        return {name: given.get(name, "write" if name in trained else "null") for name in arguments}
     if len(given) != len(arguments):
         raise ArgumentError(
             f"grad_req: expected one for each of {len(arguments)} arguments, got {len(given)}"

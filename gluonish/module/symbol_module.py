@@ -7,21 +7,20 @@ from typing import Any
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
 from gluonish.initializer import Initializer, Uniform
-from gluonish.module.computed_module import ComputedModule
 from gluonish.module.descriptions import check_names
 from gluonish.module.device_groups import Groups
 from gluonish.module.executor_group import DataParallelExecutorGroup
 from gluonish.module.interface import Params
+from gluonish.module.mxnet_attributes import ModuleAttributes
 from gluonish.module.weight_updates import WeightUpdates
 from gluonish.module.weights import Weights, first_values
 from gluonish.ndarray import NDArray
-from gluonish.optimizer import Optimizer
 from gluonish.symbol import Symbol
 
 __all__ = ["SymbolModule"]
 
 
-class SymbolModule(ComputedModule):
+class SymbolModule(ModuleAttributes):
     """What `Module` knows of its network, and its weights: here, on the devices, and in the store.
 
     The arguments are those of `Module`, which binds it and trains it.
@@ -99,11 +98,6 @@ class SymbolModule(ComputedModule):
     def _ready(self, what: str) -> DataParallelExecutorGroup:
         self._expect_weights(what)
         return self._bound(what)
-
-    @property
-    def _optimizer(self) -> Optimizer | None:
-        """The optimizer, under the name by which programs for MXNet get at it."""
-        return None if self._updates is None else self._updates.optimizer
 
     def _computer(self, what: str) -> DataParallelExecutorGroup:
         return self._bound(what)

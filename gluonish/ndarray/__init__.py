@@ -73,9 +73,22 @@ from gluonish.ndarray.functions import (
     waitall,
 )
 from gluonish.ndarray.histogram import histogram
+from gluonish.ndarray.indexing_keys import (
+    get_indexing_dispatch_code,
+    get_oshape_of_gather_nd_op,
+    indexing_key_expand_implicit_axes,
+)
+from gluonish.ndarray.mxnet_numbers import DTYPE_NUMBERS as _DTYPE_NP_TO_MX  # noqa: F401  # by
+from gluonish.ndarray.mxnet_numbers import DTYPES as _DTYPE_MX_TO_NP  # noqa: F401  # the names
+from gluonish.ndarray.mxnet_numbers import GRAD_REQS as _GRAD_REQ_MAP  # noqa: F401  # that
+from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS as _STORAGE_TYPE_STR_TO_ID  # noqa: F401
+from gluonish.ndarray.mxnet_numbers import STORAGE_TYPES as _STORAGE_TYPE_ID_TO_STR  # noqa: F401
+from gluonish.ndarray.mxnet_numbers import integer_types, py_slice  # noqa: F401
 from gluonish.ndarray.namespace import names as __dir__  # noqa: F401  # PEP 562
 from gluonish.ndarray.namespace import operator_function as __getattr__  # noqa: F401
 from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.out_of_use import imdecode
+from gluonish.ndarray.out_of_use import new_empty_handle as _new_empty_handle  # noqa: F401
 from gluonish.ndarray.serialization import load, load_frombuffer, save
 
 __all__ = [
@@ -92,10 +105,14 @@ __all__ = [
     "from_dlpack",
     "from_numpy",
     "full",
+    "get_indexing_dispatch_code",
+    "get_oshape_of_gather_nd_op",
     "greater",
     "greater_equal",
     "histogram",
     "image",
+    "imdecode",
+    "indexing_key_expand_implicit_axes",
     "lesser",
     "lesser_equal",
     "linalg",

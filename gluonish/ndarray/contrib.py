@@ -17,12 +17,24 @@ from gluonish.ndarray.control_flow import (
     rand_zipfian,
     while_loop,
 )
+from gluonish.ndarray.graph_sampling import (
+    dgl_adjacency,
+    dgl_csr_neighbor_non_uniform_sample,
+    dgl_csr_neighbor_uniform_sample,
+    dgl_graph_compact,
+    dgl_subgraph,
+)
 from gluonish.ndarray.namespace import make_operator_function
 from gluonish.ops.face import prefixed
 
 __all__ = [
     "adamw_update",
     "cond",
+    "dgl_adjacency",
+    "dgl_csr_neighbor_non_uniform_sample",
+    "dgl_csr_neighbor_uniform_sample",
+    "dgl_graph_compact",
+    "dgl_subgraph",
     "foreach",
     "isfinite",
     "isinf",

@@ -6,6 +6,7 @@ operators run in `gluonish.ndarray.eager`, its indexing in `gluonish.ndarray.ind
 `gluonish.ndarray.methods` makes them methods of the class.
 """
 
+import importlib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -347,3 +348,12 @@ def from_host(
     fill = partial(device.from_host, values, result._data)
     current_engine().push(fill, (), (result._var,), lane, 0, "_from_host")
     return result
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Return what MXNet has in this module and gluonish in the package: `array`, `zeros` ..."""
+        if name.startswith("__"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module("gluonish.ndarray"), name)

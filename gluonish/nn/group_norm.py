@@ -51,6 +51,7 @@ class GroupNorm(Normalization):
         factors = (num_groups, epsilon, center, scale, beta_initializer, gamma_initializer)
         super().__init__(*factors, prefix, params)
         self._num_groups = num_groups
+        self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
 
     def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
         """Normalize."""
@@ -105,6 +106,7 @@ class InstanceNorm(Normalization):
         factors = (in_channels, epsilon, center, scale, beta_initializer, gamma_initializer)
         super().__init__(*factors, **kwargs)
         self._axis = axis
+        self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, gamma: Tensor, beta: Tensor) -> Any:
         """Normalize, with the channels at axis 1 for as long."""

@@ -50,6 +50,7 @@ class LayerNorm(Normalization):
         factors = (in_channels, epsilon, center, scale, beta_initializer, gamma_initializer)
         super().__init__(*factors, prefix, params)
         self._axis = axis
+        self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
 
     def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
         """Normalize."""

@@ -10,7 +10,7 @@ from gluonish.ops.registry import declare_absent
 __all__ = ["ABSENT"]
 
 _MACHINERY = "it is a part of MXNet's own machinery, which no program calls"
-_GRAPHS = "sample neighbours with a graph library such as DGL and give gluonish the arrays"
+_GRAPHS = "how many edges there are depends on values: call it on arrays, as mx.nd.contrib has it"
 _GRADIENT = "it is the gradient of another operator: use autograd"
 _FUSED = "hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)"
 

@@ -1,6 +1,7 @@
 """What a Parameter holds: an NDArray on each of its devices, with its gradient."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from gluonish.autograd import pause
 from gluonish.core.context import Context
@@ -42,8 +43,8 @@ class ParameterArrays:
         if shape is not None:
             self._shape = as_shape(f"Parameter {name}", shape)
         self._stype = stype
-        self._data: dict[Context, NDArray] | None = None
-        self._grad: dict[Context, NDArray] | None = None
+        self._arrays: dict[Context, NDArray] | None = None
+        self._grads: dict[Context, NDArray] | None = None
         self._deferred_init: Deferred | None = None
         self._trainer: TrainerLink | None = None
 
@@ -64,9 +65,42 @@ class ParameterArrays:
             check_fits(told(self), self._shape, shape)
         self._shape = shape
 
+    # -- under the names by which programs for MXNet get at it -------------------------------------
+
+    @property
+    def _data(self) -> list[NDArray] | None:
+        """The arrays in the order of `list_ctx`, or None."""
+        return None if self._arrays is None else list(self._arrays.values())
+
+    @property
+    def _grad(self) -> list[NDArray] | None:
+        """The gradients in the order of `list_ctx`, or None."""
+        return None if self._grads is None else list(self._grads.values())
+
+    @property
+    def _ctx_list(self) -> list[Context] | None:
+        """The devices, or None."""
+        return None if self._arrays is None else list(self._arrays)
+
+    def _check_and_get(self, arr_list: Sequence[NDArray] | None, ctx: Any) -> Any:
+        """Return what a list of arrays, one a device, has for a device.
+
+        Args:
+            arr_list: The arrays, in the order of `list_ctx`, or None.
+            ctx: The device; None for the only or the current one; `list` for all in a list.
+
+        Raises:
+            ParameterError: There is none.
+        """
+        if arr_list is None or self._arrays is None:
+            refuse_uninitialized(self)
+        if ctx is list:
+            return list(arr_list)
+        return self._on(dict(zip(self._arrays, arr_list, strict=True)), ctx)
+
     def _waiting_contexts(self) -> list[Context] | None:
-        if self._data is not None:
-            return list(self._data)
+        if self._arrays is not None:
+            return list(self._arrays)
         return None if self._deferred_init is None else self._deferred_init.contexts
 
     def _on(self, arrays: dict[Context, NDArray] | None, ctx: Context | None) -> NDArray:
@@ -79,13 +113,13 @@ class ParameterArrays:
         return array_on(arrays, ctx, told(self)) if found is None else found
 
     def _gradients(self) -> dict[Context, NDArray]:
-        if self._grad is None:
-            if self._data is None:
+        if self._grads is None:
+            if self._arrays is None:
                 refuse_uninitialized(self)
             raise ParameterError(
                 f"{told(self)}: grad expected grad_req 'write' or 'add', got 'null'"
             )
-        return self._grad
+        return self._grads
 
     def data(self, ctx: Context | None = None) -> NDArray:
         """Return the array on a device.
@@ -99,7 +133,7 @@ class ParameterArrays:
         """
         if self._stype != "default":
             check_dense(self, "data")
-        array = self._on(self._data, ctx)
+        array = self._on(self._arrays, ctx)
         tracer = recording.tracer.get()
         traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
         return traced
@@ -115,9 +149,9 @@ class ParameterArrays:
 
     def _held(self) -> list[NDArray]:
         """Return the arrays on all devices, whatever their storage type."""
-        if self._data is None:
+        if self._arrays is None:
             refuse_uninitialized(self)
-        return list(self._data.values())
+        return list(self._arrays.values())
 
     def grad(self, ctx: Context | None = None) -> NDArray:
         """Return the gradient on a device, like `data`.
@@ -144,7 +178,7 @@ class ParameterArrays:
 
     def zero_grad(self) -> None:
         """Set the gradients on all devices to 0; nothing without gradients."""
-        zero_arrays((self._grad or {}).values())
+        zero_arrays((self._grads or {}).values())
 
     def row_sparse_data(self, row_id: NDArray) -> NDArray:
         """Return the row-sparse array on a device, with some rows as the Trainer's store has them.
@@ -158,7 +192,7 @@ class ParameterArrays:
             ParameterError: if the parameter is dense, not initialized, or in no Trainer.
         """
         check_rows(self, "row_sparse_data", row_id)
-        found = self._on(self._data, row_id.context)
+        found = self._on(self._arrays, row_id.context)
         pull_rows(self, found, row_id)
         return found
 
@@ -190,7 +224,7 @@ class ParameterArrays:
 def _holders(parameter: ParameterArrays) -> list[Holder]:
     return [
         Holder(ctx, name, [x._data])
-        for name, held in (("parameters", parameter._data), ("gradients", parameter._grad))
+        for name, held in (("parameters", parameter._arrays), ("gradients", parameter._grads))
         for ctx, x in (held or {}).items()
         if x.stype == "default"
     ]

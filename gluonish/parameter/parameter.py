@@ -121,8 +121,8 @@ class Parameter(ParameterArrays):
         if req == self._grad_req:
             return
         self._grad_req = req
-        if self._data is not None:
-            self._init_grad(self._data)
+        if self._arrays is not None:
+            self._init_grad(self._arrays)
 
     @property
     def dtype(self) -> Any:
@@ -151,7 +151,7 @@ class Parameter(ParameterArrays):
         Raises:
             ArgumentError: if the shape is unknown and the parameter may not wait for it.
         """
-        if self._data is not None and not force_reinit:
+        if self._arrays is not None and not force_reinit:
             warnings.warn(
                 f"{told(self)}: already initialized on {self.list_ctx()} and kept; "
                 "set force_reinit=True to start again",
@@ -160,7 +160,7 @@ class Parameter(ParameterArrays):
             )
             return
         self._hold(None)
-        self._grad = None
+        self._grads = None
         contexts = as_contexts(ctx, told(self))
         if init is None:
             init = default_init if self.init is None else self.init
@@ -197,8 +197,8 @@ class Parameter(ParameterArrays):
                 raise OutOfMemoryError(f"{told(self)}: {error}") from error
             if self._deferred_init is deferred:  # a step: nobody has finished it meanwhile
                 self._deferred_init = None
-                self._data = held
-                self._grad = gradients
+                self._arrays = held
+                self._grads = gradients
             Parameter.moves += 1  # afterwards, as in `_hold`
 
     def _copies(self, source: NDArray, contexts: Sequence[Context]) -> dict[Context, NDArray]:
@@ -218,13 +218,13 @@ class Parameter(ParameterArrays):
 
     def _hold(self, data: dict[Context, NDArray] | None) -> None:
         """Have these arrays from now on; the dict is never changed."""
-        self._data = data
+        self._arrays = data
         # Afterwards: so nobody gathers the old arrays under the new number.
         Parameter.moves += 1
 
     def _init_grad(self, data: dict[Context, NDArray]) -> None:
         """Attach zero gradients to the arrays, or with ``grad_req`` null take them off."""
-        held, self._grad = self._with_gradients(data)
+        held, self._grads = self._with_gradients(data)
         if held is not data:
             self._hold(held)
 
@@ -259,7 +259,7 @@ class Parameter(ParameterArrays):
         present = self._waiting_contexts()
         check_loaded_contexts(what, present, contexts)
         fit(self, data, cast_dtype, dtype_source)
-        if self._data is not None:
+        if self._arrays is not None:
             self.set_data(data)
         else:
             with pause():
@@ -273,7 +273,7 @@ class Parameter(ParameterArrays):
             ArgumentError: if the parameter is not initialized.
         """
         contexts = as_contexts(ctx, told(self))
-        if self._data is not None:
+        if self._arrays is not None:
             data = self._reduce()
             with pause():
                 self._allocate(data, contexts)
@@ -295,7 +295,7 @@ class Parameter(ParameterArrays):
             ParameterError: if the shape does not fit, or the parameter is not initialized.
         """
         source = data if isinstance(data, NDArray) else array(data)
-        if self._data is None:
+        if self._arrays is None:
             if self._deferred_init is None:
                 refuse_uninitialized(self)
             self.shape = source.shape
@@ -305,7 +305,7 @@ class Parameter(ParameterArrays):
         if self._trainer is not None:
             self._trainer._parameter_was_set(self)
         with pause():
-            for target in self._data.values():
+            for target in self._arrays.values():
                 source.copyto(target)
 
     def cast(self, dtype: Any) -> None:
@@ -313,12 +313,12 @@ class Parameter(ParameterArrays):
         normalize_dtype(dtype)
         self._dtype = dtype
         self._var = None
-        if self._data is None:
+        if self._arrays is None:
             return
         with pause():
-            self._hold({ctx: value.astype(dtype) for ctx, value in self._data.items()})
-            if self._grad is not None:
-                self._grad = {ctx: grad.astype(dtype) for ctx, grad in self._grad.items()}
+            self._hold({ctx: value.astype(dtype) for ctx, value in self._arrays.items()})
+            if self._grads is not None:
+                self._grads = {ctx: grad.astype(dtype) for ctx, grad in self._grads.items()}
                 mark_variables(self._held(), self.list_grad(), self._grad_req)
 
     def var(self) -> Symbol:

@@ -174,7 +174,7 @@ class ParameterDict:
 
     def zero_grad(self) -> None:
         """Set all gradients to 0, those of a device at once."""
-        zero_arrays(x for parameter in self.values() for x in (parameter._grad or {}).values())
+        zero_arrays(x for parameter in self.values() for x in (parameter._grads or {}).values())
 
     def reset_ctx(self, ctx: ContextList) -> None:
         """Move all parameters to other devices."""

@@ -68,7 +68,7 @@ def check_rows(parameter: "ParameterArrays", what: str, row_id: object) -> None:
             f"{told(parameter)}: {what} expected stype 'row_sparse', got "
             f"{parameter._stype!r}; use data() or list_data()"
         )
-    if parameter._data is None:
+    if parameter._arrays is None:
         refuse_uninitialized(parameter)
     if parameter._trainer is None:
         raise ParameterError(

@@ -1,38 +1,63 @@
-"""Recurrent layers, and the cells that take single steps."""
+"""`mx.rnn`: recurrent cells as Symbols, for Module. Gluon's layers are in `gluon.rnn`.
 
-from gluonish.rnn import rnn_cell, rnn_layer
+LSTM, GRU and RNN are Gluon's layers, for programs that look for them here.
+"""
+
+from gluonish.recurrent.rnn_layer import GRU, LSTM, RNN
+from gluonish.rnn import io, rnn, rnn_cell
+from gluonish.rnn.io import BucketSentenceIter, encode_sentences
+from gluonish.rnn.rnn import (
+    do_rnn_checkpoint,
+    load_rnn_checkpoint,
+    rnn_unroll,
+    save_rnn_checkpoint,
+)
 from gluonish.rnn.rnn_cell import (
+    BaseConvRNNCell,
+    BaseRNNCell,
     BidirectionalCell,
+    ConvGRUCell,
+    ConvLSTMCell,
+    ConvRNNCell,
     DropoutCell,
+    FusedRNNCell,
     GRUCell,
-    HybridRecurrentCell,
-    HybridSequentialRNNCell,
     LSTMCell,
     ModifierCell,
-    RecurrentCell,
     ResidualCell,
     RNNCell,
+    RNNParams,
     SequentialRNNCell,
     ZoneoutCell,
 )
-from gluonish.rnn.rnn_layer import GRU, LSTM, RNN
 
 __all__ = [
     "GRU",
     "LSTM",
     "RNN",
+    "BaseConvRNNCell",
+    "BaseRNNCell",
     "BidirectionalCell",
+    "BucketSentenceIter",
+    "ConvGRUCell",
+    "ConvLSTMCell",
+    "ConvRNNCell",
     "DropoutCell",
+    "FusedRNNCell",
     "GRUCell",
-    "HybridRecurrentCell",
-    "HybridSequentialRNNCell",
     "LSTMCell",
     "ModifierCell",
     "RNNCell",
-    "RecurrentCell",
+    "RNNParams",
     "ResidualCell",
     "SequentialRNNCell",
     "ZoneoutCell",
+    "do_rnn_checkpoint",
+    "encode_sentences",
+    "io",
+    "load_rnn_checkpoint",
+    "rnn",
     "rnn_cell",
-    "rnn_layer",
+    "rnn_unroll",
+    "save_rnn_checkpoint",
 ]

@@ -1,100 +1,70 @@
-"""DropoutCell: forget elements of a stack's inputs at random while training."""
+"""DropoutCell: dropout between symbolic cells."""
 
-import numbers
-from collections.abc import Sequence
-from types import ModuleType
+from numbers import Number
 from typing import Any
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.nn.tensor import Tensor
-from gluonish.parameter import ParameterDict
-from gluonish.rnn.recurrent_cell import HybridRecurrentCell
-from gluonish.rnn.sequence import arranged, is_tensor, namespace_of, time_axis
+import gluonish.symbol as sym
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.rnn.base_cell import BaseRNNCell, Info, States
+from gluonish.rnn.params import RNNParams
+from gluonish.rnn.sequences import normalized
+from gluonish.symbol import Symbol
 
 __all__ = ["DropoutCell"]
 
 
-class DropoutCell(HybridRecurrentCell):
-    """Zero elements with probability ``rate`` while training, and scale the rest by 1 / (1 - rate).
-
-    It has no states.
+class DropoutCell(BaseRNNCell):
+    """Dropout between cells; it has no state.
 
     Args:
-        rate: Probability of zeroing, in [0, 1).
-        axes: Axes along which one decision counts for all elements; () for a decision for each.
-        prefix: See `HybridBlock`.
-        params: See `HybridBlock`.
-
-    Inputs:
-        inputs: any shape.
-        states: an empty list.
-
-    Outputs:
-        output: shape of ``inputs``.
-        states: an empty list.
+        dropout: Probability of zeroing each element while training.
+        prefix: What the names of its outputs begin with.
+        params: Taken as for other cells; it has no weights.
 
     Raises:
-        ArgumentError: if ``rate`` is not in [0, 1).
-        ArgumentTypeError: if it is no number.
+        ArgumentTypeError: ``dropout`` is no number.
     """
 
     def __init__(
-        self,
-        rate: float,
-        axes: Sequence[int] = (),
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
+        self, dropout: float, prefix: str = "dropout_", params: RNNParams | None = None
     ) -> None:
-        given: object = rate
-        if isinstance(given, bool) or not isinstance(given, numbers.Real):
-            raise ArgumentTypeError(f"DropoutCell: expected rate to be a number, got {rate!r}")
-        if not 0 <= rate < 1:
-            raise ArgumentError(f"DropoutCell: expected rate in [0, 1), got {rate}")
-        super().__init__(prefix=prefix, params=params)
-        self._rate = rate
-        self._axes = tuple(axes)
+        super().__init__(prefix, params)
+        if not isinstance(dropout, Number):
+            raise ArgumentTypeError(
+                f"DropoutCell: dropout probability must be a number, got {dropout!r}"
+            )
+        self.dropout = dropout
 
-    def _alias(self) -> str:
-        return "dropout"
-
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Return an empty list."""
+    @property
+    def state_info(self) -> list[Info]:
+        """No states."""
         return []
 
-    def hybrid_forward(
-        self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
-    ) -> tuple[Any, Sequence[Any]]:
-        """Drop, or pass on outside training."""
-        if self._rate > 0:
-            name = f"t{self._counter}_fwd"
-            inputs = F.Dropout(inputs, p=self._rate, axes=self._axes, name=name)
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Take a step; see `BaseRNNCell`."""
+        if self.dropout > 0:
+            inputs = sym.Dropout(inputs, p=self.dropout)
         return inputs, states
 
     def unroll(
         self,
         length: int,
         inputs: Any,
-        begin_state: Sequence[Any] | None = None,
+        begin_state: States | None = None,
         layout: str = "NTC",
         merge_outputs: bool | None = None,
-        valid_length: Any = None,
-    ) -> tuple[Any, Any]:
-        """Drop in all steps: an array at once, a list step by step.
+    ) -> tuple[Any, States]:
+        """Return the outputs of several steps: where they are one Symbol, in one.
 
         Args:
-            length: T, the number of steps.
-            inputs: An array in ``layout``, or a list of T arrays without its T.
-            begin_state: None or an empty list.
-            layout: Order of the axes.
-            merge_outputs: Whether to return an array or a list; None for what the inputs are.
-            valid_length: Left alone: what is behind a sequence's end is passed on like the rest.
+            length: Number of steps.
+            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            begin_state: An empty list, or None.
+            layout: Where the axis of time is in a single Symbol.
+            merge_outputs: True for one Symbol, False for a list, None for the form of ``inputs``.
         """
         self.reset()
-        axis = time_axis(layout, self.name)
-        inputs = arranged(length, inputs, axis, merge_outputs, self.name)
-        if is_tensor(inputs):
-            return self.hybrid_forward(namespace_of(inputs), inputs, begin_state or [])
+        inputs, _ = normalized(length, inputs, layout, merge_outputs)
+        if isinstance(inputs, Symbol):
+            return self(inputs, [])
         return super().unroll(length, inputs, begin_state, layout, merge_outputs)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(rate={self._rate}, axes={self._axes})"

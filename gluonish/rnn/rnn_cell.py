@@ -1,24 +1,33 @@
-"""The recurrent cells, under the name that programs import: `mx.gluon.rnn.rnn_cell`."""
+"""The symbolic cells, under the name that programs import: `mx.rnn.rnn_cell`."""
 
-from gluonish.rnn.bidirectional_cell import BidirectionalCell
+from gluonish.rnn.base_cell import BaseRNNCell
+from gluonish.rnn.convolution_cells import (
+    BaseConvRNNCell,
+    ConvGRUCell,
+    ConvLSTMCell,
+    ConvRNNCell,
+)
 from gluonish.rnn.dropout_cell import DropoutCell
-from gluonish.rnn.elman_cell import RNNCell
-from gluonish.rnn.gru_cell import GRUCell
-from gluonish.rnn.lstm_cell import LSTMCell
-from gluonish.rnn.modifier_cell import ModifierCell, ResidualCell, ZoneoutCell
-from gluonish.rnn.recurrent_cell import HybridRecurrentCell, RecurrentCell
-from gluonish.rnn.sequential_cell import HybridSequentialRNNCell, SequentialRNNCell
+from gluonish.rnn.fused_cell import FusedRNNCell
+from gluonish.rnn.gated_cells import GRUCell, LSTMCell, RNNCell
+from gluonish.rnn.modifier_cells import ModifierCell, ResidualCell, ZoneoutCell
+from gluonish.rnn.params import RNNParams
+from gluonish.rnn.sequential_cell import BidirectionalCell, SequentialRNNCell
 
 __all__ = [
+    "BaseConvRNNCell",
+    "BaseRNNCell",
     "BidirectionalCell",
+    "ConvGRUCell",
+    "ConvLSTMCell",
+    "ConvRNNCell",
     "DropoutCell",
+    "FusedRNNCell",
     "GRUCell",
-    "HybridRecurrentCell",
-    "HybridSequentialRNNCell",
     "LSTMCell",
     "ModifierCell",
     "RNNCell",
-    "RecurrentCell",
+    "RNNParams",
     "ResidualCell",
     "SequentialRNNCell",
     "ZoneoutCell",

@@ -1,175 +1,235 @@
-"""SequentialRNNCell and HybridSequentialRNNCell: cells stacked on one another."""
+"""SequentialRNNCell and BidirectionalCell: cells on top of one another, and in both directions."""
 
-from collections.abc import Callable, Sequence
-from types import ModuleType
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import gluonish.ndarray as nd
-from gluonish.core.errors import ArgumentTypeError, NotSupportedError
-from gluonish.nn.tensor import Tensor
-from gluonish.parameter import ParameterDict
-from gluonish.rnn.bidirectional_cell import BidirectionalCell
-from gluonish.rnn.recurrent_cell import (
-    HybridRecurrentCell,
-    RecurrentCell,
-    check_states,
-    joined_info,
-    joined_states,
-)
-from gluonish.rnn.sequence import arranged, time_axis
+import gluonish.symbol as sym
+from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.rnn.base_cell import Arrays, BaseRNNCell, Info, States
+from gluonish.rnn.params import RNNParams
+from gluonish.rnn.sequences import normalized
+from gluonish.symbol import Symbol
 
-__all__ = ["HybridSequentialRNNCell", "SequentialRNNCell"]
+__all__ = ["BidirectionalCell", "SequentialRNNCell"]
 
 
-class _Stack(RecurrentCell):
-    """What both containers share: a list of cells."""
+class _Cells(BaseRNNCell):
+    """What cells of several cells share.
 
-    _in_summary = False
+    Args:
+        params: Weights that the inner cells get, which then have none of their own.
+    """
+
+    def __init__(self, params: RNNParams | None) -> None:
+        super().__init__(prefix="", params=params)
+        self._override_cell_params = params is not None
+
+    def _take(self, cells: Iterable[BaseRNNCell]) -> None:
+        """Have more inner cells, and know their weights."""
+        for cell in cells:
+            self._cells.append(cell)
+            if self._override_cell_params:
+                if not cell._own_params:
+                    raise ArgumentError(
+                        f"Either specify params for {type(self).__name__} or child cells, not both."
+                    )
+                cell.params._params.update(self.params._params)
+            self.params._params.update(cell.params._params)
 
     @property
-    def _cells(self) -> list[Any]:
-        return list(self._children.values())
+    def state_info(self) -> list[Info]:
+        """Shape and layout of each state; the batch is 0."""
+        return [info for cell in self._cells for info in cell.state_info]
 
-    def add(self, cell: RecurrentCell) -> None:
-        """Put a cell on top.
+    def begin_state(self, func: Callable[..., Any] = sym.zeros, **kwargs: Any) -> States:
+        """Return states for the first step, those of the inner cells one after another.
+
+        Args:
+            func: Makes each; see `BaseRNNCell.begin_state`.
+            **kwargs: For ``func``.
 
         Raises:
-            ArgumentTypeError: if it is no cell.
+            ArgumentError: The cell is modified by another.
         """
-        if not isinstance(cell, RecurrentCell):
-            raise ArgumentTypeError(
-                f"{type(self).__name__}.add: expected a RecurrentCell, got {type(cell).__name__}"
-            )
-        self.register_child(cell)
-
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Return shape and layout of the states of all cells, from the lowest."""
-        return joined_info(self._cells, batch_size)
-
-    def begin_state(
-        self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
-    ) -> list[Any]:
-        """Return states to begin with, of all cells; see `RecurrentCell.begin_state`."""
         self._check_unmodified()
-        return joined_states(self._cells, batch_size, func, kwargs)
+        return [state for cell in self._cells for state in cell.begin_state(func=func, **kwargs)]
+
+    def unpack_weights(self, args: Arrays) -> Arrays:
+        """Return weights with those of the cells' gates apart from one another.
+
+        Args:
+            args: Arrays by name; stays as it is.
+        """
+        for cell in self._cells:
+            args = cell.unpack_weights(args)
+        return args
+
+    def pack_weights(self, args: Arrays) -> Arrays:
+        """Return weights as the cells take them.
+
+        Args:
+            args: Arrays by name, of `unpack_weights`; stays as it is.
+        """
+        for cell in self._cells:
+            args = cell.pack_weights(args)
+        return args
+
+    def _states_of(self, states: States) -> list[States]:
+        """States in a list for each inner cell."""
+        shares = []
+        for cell in self._cells:
+            count = len(cell.state_info)
+            shares.append(states[:count])
+            states = states[count:]
+        return shares
+
+
+class SequentialRNNCell(_Cells):
+    """Cells on top of one another; `add` puts one there.
+
+    Args:
+        params: Weights that the cells get, which then have none of their own; None for theirs.
+    """
+
+    def __init__(self, params: RNNParams | None = None) -> None:
+        super().__init__(params)
+
+    def add(self, cell: BaseRNNCell) -> None:
+        """Put a cell on top.
+
+        Args:
+            cell: The cell.
+
+        Raises:
+            ArgumentError: Both have weights.
+        """
+        self._take([cell])
+
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Take a step; see `BaseRNNCell`.
+
+        Raises:
+            NotSupportedError: A cell of two directions is among the cells.
+        """
+        self._counter += 1
+        next_states: States = []
+        for cell, share in zip(self._cells, self._states_of(states), strict=True):
+            if isinstance(cell, BidirectionalCell):
+                raise NotSupportedError(
+                    "SequentialRNNCell: expected cells that take steps, got a BidirectionalCell; "
+                    "use unroll"
+                )
+            inputs, share = cell(inputs, share)
+            next_states += share
+        return inputs, next_states
 
     def unroll(
         self,
         length: int,
         inputs: Any,
-        begin_state: Sequence[Any] | None = None,
+        begin_state: States | None = None,
         layout: str = "NTC",
         merge_outputs: bool | None = None,
-        valid_length: Any = None,
-    ) -> tuple[Any, list[Any]]:
-        """Take all steps with one cell after the other; see `RecurrentCell.unroll`."""
-        self.reset()
-        inputs = arranged(length, inputs, time_axis(layout, self.name), None, self.name)
-        states = self._first_states(begin_state, inputs, layout)
-        check_states(self.name, states, len(self.state_info(0)))
-        cells, last, at = self._cells, [], 0
-        for i, cell in enumerate(cells):
-            count = len(cell.state_info(0))
-            merge = merge_outputs if i + 1 == len(cells) else None
-            own = states[at : at + count]
-            inputs, after = cell.unroll(length, inputs, own, layout, merge, valid_length)
-            at += count
-            last += after
-        return inputs, last
+    ) -> tuple[Any, States]:
+        """Return the outputs of several steps, and the states after the last.
 
-    def _step(self, inputs: Any, states: Sequence[Any]) -> tuple[Any, list[Any]]:
-        check_states(self.name, states, len(self.state_info(0)))
-        last: list[Any] = []
-        for cell in self._cells:
-            if isinstance(cell, BidirectionalCell):
-                raise NotSupportedError(
-                    f"{self.name}: expected cells that take single steps, got BidirectionalCell; "
-                    "call unroll"
-                )
-            at, count = len(last), len(cell.state_info(0))
-            inputs, after = cell(inputs, states[at : at + count])
-            last += after
-        return inputs, last
-
-    def __getitem__(self, i: int) -> Any:
-        return self._cells[i]
-
-    def __len__(self) -> int:
-        return len(self._children)
-
-    def __repr__(self) -> str:
-        lines = "\n".join(f"({name}): {cell!r}" for name, cell in self._children.items())
-        return f"{type(self).__name__}(\n{lines}\n)"
-
-
-class SequentialRNNCell(_Stack):
-    """Stack cells: each reads the output of the one below.
-
-    Args:
-        prefix: See `Block`.
-        params: See `Block`.
-
-    Inputs:
-        inputs: what the first cell takes.
-        states: list of the states of all cells, from the lowest.
-
-    Outputs:
-        output: what the last cell gives.
-        states: list like that of the inputs.
-    """
-
-    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
-        super().__init__(prefix=prefix, params=params)
-
-    def __call__(self, inputs: Any, states: Any) -> Any:
-        """Take one step with all cells."""
-        return super().__call__(inputs, states)
-
-    def forward(self, inputs: Any, states: Any) -> Any:
-        """Take one step with all cells."""
-        self._counter += 1
-        return self._step(inputs, states)
-
-    def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: the cells need not be hybrid.
+        Each cell is unrolled over all steps before the next one is; see `BaseRNNCell.unroll`.
 
         Args:
-            *args: Anything.
-            **kwargs: Anything.
-
-        Raises:
-            NotSupportedError: always.
+            length: Number of steps.
+            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            begin_state: States before the first step; None for zeros.
+            layout: Where the axis of time is in a single Symbol.
+            merge_outputs: True for one Symbol, False for a list, None for whichever is there.
         """
-        raise NotSupportedError(
-            "SequentialRNNCell: expected a call, got hybrid_forward; use HybridSequentialRNNCell"
-        )
+        self.reset()
+        states = self.begin_state() if begin_state is None else begin_state
+        shares = self._states_of(states)
+        next_states: States = []
+        last = len(self._cells) - 1
+        for i, (cell, share) in enumerate(zip(self._cells, shares, strict=True)):
+            merge = merge_outputs if i == last else None
+            inputs, share = cell.unroll(length, inputs, share, layout, merge)
+            next_states += share
+        return inputs, next_states
 
 
-class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
-    """Stack hybrid cells: each reads the output of the one below.
+class BidirectionalCell(_Cells):
+    """Two cells, one of which runs backwards; their outputs are side by side.
 
     Args:
-        prefix: See `HybridBlock`.
-        params: See `HybridBlock`.
+        l_cell: Runs forwards.
+        r_cell: Runs backwards.
+        params: Weights that the cells get, which then have none of their own; None for theirs.
+        output_prefix: What the names of the outputs begin with.
 
-    Inputs:
-        inputs: what the first cell takes.
-        states: list of the states of all cells, from the lowest.
-
-    Outputs:
-        output: what the last cell gives.
-        states: list like that of the inputs.
+    Raises:
+        ArgumentError: ``params`` and the cells have weights.
     """
 
-    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
-        super().__init__(prefix=prefix, params=params)
+    def __init__(
+        self,
+        l_cell: BaseRNNCell,
+        r_cell: BaseRNNCell,
+        params: RNNParams | None = None,
+        output_prefix: str = "bi_",
+    ) -> None:
+        super().__init__(params)
+        self._output_prefix = output_prefix
+        self._take([l_cell, r_cell])
 
-    def __call__(self, inputs: Any, states: Any) -> Any:
-        """Take one step with all cells."""
-        return super().__call__(inputs, states)
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Refuse: one direction has its first step at the end.
 
-    def hybrid_forward(
-        self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
-    ) -> tuple[Any, list[Any]]:
-        """Take one step with all cells."""
-        return self._step(inputs, states)
+        Raises:
+            NotSupportedError: Always.
+        """
+        raise NotSupportedError("Bidirectional cannot be stepped. Please use unroll")
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: States | None = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+    ) -> tuple[Any, States]:
+        """Return the outputs of several steps, and the states of both directions.
+
+        Args:
+            length: Number of steps.
+            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            begin_state: States before the first step of each direction; None for zeros.
+            layout: Where the axis of time is in a single Symbol.
+            merge_outputs: True for one Symbol, False for a list; None for one where the cells give
+                that.
+
+        Returns:
+            The outputs, and a list with the states of each direction.
+        """
+        self.reset()
+        steps, axis = normalized(length, inputs, layout, False)
+        states = self.begin_state() if begin_state is None else begin_state
+        forth, back = self._cells
+        left, right = self._states_of(states)
+        l_outputs, l_states = forth.unroll(length, steps, left, layout, merge_outputs)
+        r_outputs, r_states = back.unroll(
+            length, list(reversed(steps)), right, layout, merge_outputs
+        )
+        if merge_outputs is None:
+            merge_outputs = isinstance(l_outputs, Symbol) and isinstance(r_outputs, Symbol)
+        l_outputs, _ = normalized(length, l_outputs, layout, merge_outputs)
+        r_outputs, _ = normalized(length, r_outputs, layout, merge_outputs)
+        joined: Any
+        if merge_outputs:
+            r_outputs = sym.reverse(r_outputs, axis=axis)
+            joined = sym.Concat(l_outputs, r_outputs, dim=2, name=f"{self._output_prefix}out")
+        else:
+            joined = self._side_by_side(l_outputs, list(reversed(r_outputs)))
+        return joined, [l_states, r_states]
+
+    def _side_by_side(self, left: Sequence[Symbol], right: Sequence[Symbol]) -> list[Symbol]:
+        return [
+            sym.Concat(one, other, dim=1, name=f"{self._output_prefix}t{i}")
+            for i, (one, other) in enumerate(zip(left, right, strict=True))
+        ]

@@ -2,14 +2,28 @@
 
 from collections.abc import Mapping
 from contextvars import ContextVar, Token
-from typing import Self
+from typing import ClassVar, Self
 
+from gluonish.core.class_property import ClassPropertyMeta, classproperty
 from gluonish.core.errors import ArgumentTypeError
 
 __all__ = ["AttrScope", "NameManager", "Prefix", "current_attributes"]
 
 
-class NameManager:
+def _current_names(cls: "type[NameManager]") -> "NameManager":
+    """The innermost name manager; outside any scope, one for the thread. May be assigned."""
+    found = _names.get()
+    if found is None:
+        found = NameManager()
+        _names.set(found)
+    return found
+
+
+def _set_names(cls: "type[NameManager]", manager: "NameManager") -> None:
+    _names.set(manager)
+
+
+class NameManager(metaclass=ClassPropertyMeta):
     """Gives unnamed Symbols a word and a number: ``fullyconnected0``. As a scope it counts from 0.
 
     Attributes:
@@ -28,14 +42,7 @@ class NameManager:
         self._counter[hint] = number + 1
         return f"{hint}{number}"
 
-    @staticmethod
-    def current() -> "NameManager":
-        """Return the innermost name manager; outside any scope, one for the thread."""
-        found = _names.get()
-        if found is None:
-            found = NameManager()
-            _names.set(found)
-        return found
+    current: ClassVar[classproperty["NameManager"]] = classproperty(_current_names, _set_names)
 
     def __enter__(self) -> Self:
         self._tokens.append(_names.set(self))
@@ -64,7 +71,20 @@ class Prefix(NameManager):
 _names: ContextVar[NameManager | None] = ContextVar("gluonish_names", default=None)
 
 
-class AttrScope:
+def _current_scope(cls: "type[AttrScope]") -> "AttrScope":
+    """The innermost scope, with the attributes of those around it; may be assigned."""
+    found = _scope.get()
+    if found is None:
+        found = AttrScope()
+        _scope.set(found)
+    return found
+
+
+def _set_scope(cls: "type[AttrScope]", scope: "AttrScope") -> None:
+    _scope.set(scope)
+
+
+class AttrScope(metaclass=ClassPropertyMeta):
     """Scope whose attributes all Symbols made inside carry, unless they set their own:
     ``AttrScope(ctx_group="dev1")``.
 
@@ -80,23 +100,32 @@ class AttrScope:
             if not isinstance(value, str):
                 raise ArgumentTypeError(f"AttrScope: expected {name} to be a str, got {value!r}")
         self._attr = {f"__{name.strip('_')}__": value for name, value in kwargs.items()}
-        self._tokens: list[Token[Mapping[str, str]]] = []
+        self._entered: list[tuple[Token[AttrScope | None], dict[str, str]]] = []
+
+    current: ClassVar[classproperty["AttrScope"]] = classproperty(_current_scope, _set_scope)
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
         """Return the scope's attributes under those given."""
         return {**self._attr, **(attr or {})}
 
     def __enter__(self) -> Self:
-        self._tokens.append(_attributes.set({**_attributes.get(), **self._attr}))
+        own = self._attr
+        self._attr = {**current_attributes(), **own}
+        self._entered.append((_scope.set(self), own))
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        _attributes.reset(self._tokens.pop())
+        token, self._attr = self._entered.pop()
+        _scope.reset(token)
 
 
-_attributes: ContextVar[Mapping[str, str]] = ContextVar("gluonish_attributes", default={})  # noqa: B039  # never written to
+_scope: ContextVar[AttrScope | None] = ContextVar("gluonish_attributes", default=None)
+
+
+_NO_ATTRIBUTES: Mapping[str, str] = {}
 
 
 def current_attributes() -> Mapping[str, str]:
     """Return the attributes of all scopes around, inner ones winning."""
-    return _attributes.get()
+    found = _scope.get()
+    return _NO_ATTRIBUTES if found is None else found._attr

@@ -10,6 +10,7 @@ from gluonish.core.dtype import DTYPE_FLAGS, normalize_dtype
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.schema import format_attribute
 from gluonish.graph.ir import Node, Value
+from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
 from gluonish.ops.face import NUMPY_FACES, bind_arguments, docstring_of, make_function, signature_of
 from gluonish.ops.registry import Operator, all_names
 from gluonish.symbol.name import current_attributes
@@ -27,7 +28,6 @@ _TAIL_DOC = {
     "attr": "Attributes of the node, string to string.",
     "out": "Accepted; only arrays can be filled.",
 }
-_STYPES = {"default": 0, "row_sparse": 1, "csr": 2}
 _made: dict[str, Callable[..., Any]] = {}
 
 
@@ -72,7 +72,7 @@ def var(
     if init is not None:
         extra["__init__"] = init if isinstance(init, str) else init.dumps()
     if stype is not None:
-        extra["__storage_type__"] = str(_STYPES[stype])
+        extra["__storage_type__"] = str(STORAGE_TYPE_NUMBERS[stype])
     for key, value in kwargs.items():
         if not (key.startswith("__") and key.endswith("__")):
             raise ArgumentTypeError(f"var: expected attributes named __key__, got {key!r}")

@@ -12,7 +12,7 @@ from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
     GraphError,
-    NotSupportedError,
+    NotImplementedForSymbol,
     OutOfBoundsError,
 )
 from gluonish.graph.flat import FlatGraph, flattened, restored
@@ -95,7 +95,7 @@ class Symbol(Fluent):
         return f"<Symbol group [{', '.join(value.node.name for value in self._values)}]>"
 
     def __bool__(self) -> bool:
-        raise NotSupportedError(
+        raise NotImplementedForSymbol(
             "truth value: expected a computation without branches on values, got `if` on Symbol "
             f"{self.name}; use F.where, or do not hybridize this block"
         )
@@ -202,13 +202,13 @@ class Symbol(Fluent):
         tojson: Callable[..., str]
 
     def _refuse(self, what: str) -> NoReturn:
-        raise NotSupportedError(
+        raise NotImplementedForSymbol(
             f"{what}: expected an NDArray, got Symbol {self.name}, which has no values; give it an "
             "NDArray, or do not hybridize"
         )
 
     def _refuse_in_place(self, other: object) -> NoReturn:
-        raise NotSupportedError(
+        raise NotImplementedForSymbol(
             f"in-place arithmetic: expected an NDArray, got Symbol {self.name}, whose graph never "
             "changes; write x = x + y"
         )
@@ -217,7 +217,7 @@ class Symbol(Fluent):
 
     def gradient(self, wrt: Sequence[str]) -> NoReturn:
         """Refuse, as MXNet does: gradients come with `bind` and `Executor.backward`."""
-        raise NotSupportedError(
+        raise NotImplementedForSymbol(
             f"gradient: expected a use of bind(...).backward(), got a graph of gradients of "
             f"{self.name} asked for"
         )
@@ -314,7 +314,7 @@ def new_node(
         extra: Further attributes, ``__key__`` to string.
         word: What an unnamed node is called after, the operator's own word by default.
     """
-    name = NameManager.current().get(name, word or operator_word(op))
+    name = NameManager.current.get(name, word or operator_word(op))
     note(name)
     extra = {**current_attributes(), **(extra or {})}
     values = []

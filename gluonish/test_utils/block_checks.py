@@ -63,7 +63,7 @@ def _run_block(
     if hybridize:
         net.hybridize()
     inputs = [x.detach().copy() for x in data_l]
-    if parameters is None or any(p._data is None for p in net.collect_params().values()):
+    if parameters is None or any(p._arrays is None for p in net.collect_params().values()):
         net(*inputs)  # shapes that are deferred follow from the inputs
     own = net._collect_params_with_prefix()
     started = {key: p.data().copy() for key, p in own.items()}

@@ -87,7 +87,7 @@ def load_updaters(
         FileFormatError: The file holds no states, or those of other parameters; nothing has changed
             then.
     """
-    weights = {i: param._held()[0] for i, param in enumerate(params) if param._data is not None}
+    weights = {i: param._held()[0] for i, param in enumerate(params) if param._arrays is not None}
     with open_to_read(fname, "Trainer.load_states") as file:
         data = file.read()
     loaded = list(updaters) or [get_updater(optimizer)]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.rnn.rows import RECURRENT
 
 import gluonish.ndarray as nd
 from gluonish import autograd, loss, nn
@@ -18,7 +19,6 @@ from gluonish.engine import use_engine
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 from tests.nn.rows import CONTRIB, LAYERS, LOSSES, Row
-from tests.rnn.rows import RECURRENT
 
 ENGINES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 ALL = {

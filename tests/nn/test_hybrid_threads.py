@@ -12,7 +12,7 @@ from gluonish.engine import use_engine
 from gluonish.hybrid_block import HybridBlock
 from gluonish.model_zoo.registry import get_model
 from gluonish.ndarray import NDArray, array
-from gluonish.rnn import GRU, LSTM
+from gluonish.recurrent import GRU, LSTM
 from tests.nn.rows import LAYERS, LOSSES, Row, normal
 
 THREADS = 8

@@ -147,8 +147,8 @@ class Estimator:
                 self.net.initialize(init=initializer, ctx=self.context)
         elif initializer is not None:
             warnings.warn(
-                "Estimator: expected initializer None with a network that is initialized, got "
-                f"{initializer!r}, which is ignored; use net.initialize(force_reinit=True)",
+                "Network already fully initialized, skipping initialization. Estimator: expected "
+                f"initializer None, got {initializer!r}; use net.initialize(force_reinit=True)",
                 UserWarning,
                 stacklevel=3,
             )
@@ -156,7 +156,7 @@ class Estimator:
     def _check_trainer(self, trainer: Any) -> Trainer:
         if trainer is None:
             warnings.warn(
-                "Estimator: no trainer was given; SGD with a learning rate of 0.001 is used",
+                "No trainer specified, default SGD optimizer with learning rate 0.001 is used.",
                 UserWarning,
                 stacklevel=3,
             )

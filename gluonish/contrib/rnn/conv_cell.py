@@ -8,8 +8,8 @@ from gluonish.core.errors import ArgumentError
 from gluonish.nn.tensor import Extents, Tensor, as_extents, check_layout
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
-from gluonish.rnn.cell_activation import CellActivation, activated, check_activation
-from gluonish.rnn.recurrent_cell import HybridRecurrentCell
+from gluonish.recurrent.cell_activation import CellActivation, activated, check_activation
+from gluonish.recurrent.recurrent_cell import HybridRecurrentCell
 
 __all__ = ["Conv1DCell", "Conv2DCell", "Conv3DCell", "ConvCell"]
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from gluonish.contrib.rnn.conv_cell import Conv1DCell, Conv2DCell, Conv3DCell, ConvCell
 from gluonish.nn.tensor import Tensor
-from gluonish.rnn.recurrent_cell import check_states
+from gluonish.recurrent.recurrent_cell import check_states
 
 __all__ = ["Conv1DGRUCell", "Conv2DGRUCell", "Conv3DGRUCell"]
 

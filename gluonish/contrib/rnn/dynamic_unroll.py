@@ -5,8 +5,8 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.ndarray import NDArray
-from gluonish.rnn.recurrent_cell import RecurrentCell, remembers
-from gluonish.rnn.sequence import is_tensor, masked, namespace_of
+from gluonish.recurrent.recurrent_cell import RecurrentCell, remembers
+from gluonish.recurrent.sequence import is_tensor, masked, namespace_of
 
 __all__ = ["dynamic_unroll"]
 

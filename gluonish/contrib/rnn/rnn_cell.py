@@ -2,6 +2,6 @@
 
 from gluonish.contrib.rnn.dynamic_unroll import dynamic_unroll
 from gluonish.contrib.rnn.variational_dropout_cell import VariationalDropoutCell
-from gluonish.rnn.lstmp_cell import LSTMPCell
+from gluonish.recurrent.lstmp_cell import LSTMPCell
 
 __all__ = ["LSTMPCell", "VariationalDropoutCell", "dynamic_unroll"]

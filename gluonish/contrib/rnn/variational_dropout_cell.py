@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.nn.tensor import Tensor
-from gluonish.rnn.modifier_cell import ModifierCell, holds_bidirectional, same_kind
-from gluonish.rnn.sequence import arranged, as_array, masked, namespace_of, time_axis
+from gluonish.recurrent.modifier_cell import ModifierCell, holds_bidirectional, same_kind
+from gluonish.recurrent.sequence import arranged, as_array, masked, namespace_of, time_axis
 
 __all__ = ["VariationalDropoutCell"]
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from gluonish.contrib.text.token_embedding import InitVector, TokenEmbedding, published_hashes
 from gluonish.contrib.text.vocab import Vocabulary
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
 from gluonish.core.registry import get_create_func, get_register_func, get_registry
 from gluonish.ndarray import zeros
 
@@ -67,7 +67,7 @@ def get_pretrained_file_names(embedding_name: str | None = None) -> Any:
     if embedding_name is None:
         return names
     if embedding_name not in names:
-        raise ArgumentError(
+        raise KeyLookupError(
             f"get_pretrained_file_names: expected an embedding among {', '.join(names)}, got "
             f"{embedding_name!r}{nearest(str(embedding_name), names)}"
         )

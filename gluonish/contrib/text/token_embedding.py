@@ -12,7 +12,7 @@ from gluonish.contrib.text.archive import get_published_file
 from gluonish.contrib.text.vector_file import read_vectors
 from gluonish.contrib.text.vocab import Vocabulary
 from gluonish.core.config import MXNET_HOME
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray, array, concat
 
@@ -186,8 +186,13 @@ class TokenEmbedding(Vocabulary):
             raise ArgumentTypeError(
                 f"{type(self).__name__}: expected a Vocabulary, got {type(vocabulary).__name__}"
             )
-        vectors = [part.get_vecs_by_tokens(vocabulary.idx_to_token) for part in parts]
-        joined = concat(*[x.as_nd_ndarray() for x in vectors], dim=1)
+        vectors = [
+            part.get_vecs_by_tokens(vocabulary.idx_to_token).as_nd_ndarray() for part in parts
+        ]
+        for own, part in zip(vectors, parts, strict=True):
+            # Whatever the vocabulary calls its unknown token, and even if a part knows that word.
+            own[0] = part.idx_to_vec.as_nd_ndarray()[0]
+        joined = concat(*vectors, dim=1)
         self._unknown_token = vocabulary.unknown_token
         self._reserved_tokens = vocabulary.reserved_tokens
         self._idx_to_token = list(vocabulary.idx_to_token)
@@ -206,7 +211,7 @@ class TokenEmbedding(Vocabulary):
         names = cls.pretrained_file_name_sha1
         if pretrained_file_name not in names:
             shown = f"{', '.join(names)}" if len(names) <= 20 else f"{len(names)} names"
-            raise ArgumentError(
+            raise KeyLookupError(
                 f"{cls.__name__}: expected a pretrained file among {shown}, got "
                 f"{pretrained_file_name!r}{nearest(pretrained_file_name, names)}; "
                 "get_pretrained_file_names lists them"

@@ -30,6 +30,8 @@ from gluonish.nn.global_pooling import GlobalAvgPool2D
 from gluonish.nn.pooling import MaxPool2D
 from gluonish.nn.sequential import HybridSequential
 
+_conv3x3 = conv3x3  # MXNet's name, which programs import
+
 __all__ = [
     "BasicBlockV1",
     "BasicBlockV2",

@@ -15,16 +15,17 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from gluonish.core.context import Context
-from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.errors import (
+    ArgumentError,
+    NotSupportedError,
+    NotSupportedForSparseNDArray,
+)
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.array_record import SparseRecord, sparse_problem
+from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
 from gluonish.ndarray.ndarray import Link, NDArray
 
 __all__ = ["BaseSparseNDArray", "CSRNDArray", "NotSupportedForSparseNDArray", "RowSparseNDArray"]
-
-
-class NotSupportedForSparseNDArray(NotSupportedError):
-    """Something that only dense arrays do; ``tostype("default")`` makes one."""
 
 
 class _Parts:
@@ -181,6 +182,16 @@ class BaseSparseNDArray(NDArray):
     def _order_problem(self, aux: Sequence[Any]) -> str:
         """Say in what way the numbers are out of order; empty when they are not."""
         raise NotImplementedError
+
+    @property
+    def _num_aux(self) -> int:
+        """How many arrays say where the values belong: 1 of row_sparse, 2 of csr."""
+        return STORAGE_TYPE_NUMBERS[self.stype]
+
+    @property
+    def _aux_types(self) -> list[type]:
+        """Their element types."""
+        return [np.int64] * self._num_aux
 
     # -- what sparse arrays do not do --------------------------------------------------------------
 

@@ -68,7 +68,7 @@ MASK_ASSIGN_SCALAR = register(
             "Shapes: data any, mask as data from start_axis on, output that of data."
         ),
         inputs=("data", "mask"),
-        schema=Schema(value=number(), start_axis=integer()),
+        schema=Schema(value=number(), start_axis=integer(0)),
     )
 )
 
@@ -136,7 +136,7 @@ MASK_ASSIGN_TENSOR = register(
             "Shapes: data any, mask as data from start_axis on, output that of data."
         ),
         inputs=("data", "mask", "value"),
-        schema=Schema(start_axis=integer()),
+        schema=Schema(start_axis=integer(0)),
     )
 )
 
@@ -169,6 +169,6 @@ _SUM_UNDER_MASK = register(
         _under_gradient,
         doc="The elements of data where mask is true, summed to a shape they were stretched from.",
         inputs=("data", "mask"),
-        schema=Schema(start_axis=integer(), shape=shape_attr()),
+        schema=Schema(start_axis=integer(0), shape=shape_attr()),
     )
 )

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import gluonish.ndarray as nd
-from gluonish import autograd, rnn
+from gluonish import autograd
 from gluonish import random as mx_random
 from gluonish.contrib.rnn import VariationalDropoutCell
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon import rnn
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import array
 

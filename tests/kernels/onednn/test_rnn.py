@@ -14,7 +14,7 @@ from gluonish.ops.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD, part_shapes
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.rnn import RNN, RNN_BACKWARD
 from gluonish.ops.rnn_layout import dims_of, parameter_count, segments
-from gluonish.rnn import LSTM
+from gluonish.recurrent import LSTM
 from gluonish.testing.values import run_kernel, spec_of
 
 RUNTIME = {"train": True, "key": (3, 7)}

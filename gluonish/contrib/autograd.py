@@ -1,0 +1,155 @@
+"""`mx.contrib.autograd`: gradients by the names that MXNet had before `mx.autograd`."""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from gluonish.autograd import backward as _backward
+from gluonish.autograd import mark_variables, set_recording, set_training
+from gluonish.autograd.scopes import ModeScope, is_training, pause, record
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.ndarray import NDArray, zeros_like
+
+__all__ = [
+    "TrainingStateScope",
+    "backward",
+    "compute_gradient",
+    "grad",
+    "grad_and_loss",
+    "mark_variables",
+    "set_is_training",
+    "test_section",
+    "train_section",
+]
+
+
+def set_is_training(is_train: bool) -> bool:
+    """Record and train, or neither, from now on; return whether it was training.
+
+    Args:
+        is_train: Which.
+    """
+    before = is_training()
+    set_training(is_train)
+    set_recording(is_train)
+    return before
+
+
+class TrainingStateScope:
+    """Scope in which operators are recorded and behave as in training, or neither.
+
+    Args:
+        enter_state: Which.
+    """
+
+    def __init__(self, enter_state: bool) -> None:
+        self._scope: ModeScope = record() if enter_state else pause()
+
+    def __enter__(self) -> Self:
+        self._scope.__enter__()
+        return self
+
+    def __exit__(self, ptype: object, value: object, trace: object) -> None:
+        self._scope.__exit__(ptype, value, trace)
+
+
+def train_section() -> TrainingStateScope:
+    """Return a scope that records operators for `backward`, in training mode."""
+    return TrainingStateScope(True)
+
+
+def test_section() -> TrainingStateScope:
+    """Return a scope in which nothing is recorded, in prediction mode."""
+    return TrainingStateScope(False)
+
+
+# Not a test of pytest's, in programs that import it by name.
+test_section.__test__ = False  # type: ignore[attr-defined]  # functions take any attribute
+
+
+def backward(
+    outputs: Sequence[NDArray],
+    out_grads: Sequence[NDArray | None] | None = None,
+    retain_graph: bool = False,
+) -> None:
+    """Compute gradients of recorded arrays and leave them where `mark_variables` said.
+
+    Args:
+        outputs: List of arrays.
+        out_grads: The gradient that arrives at each; None for ones.
+        retain_graph: Whether the graph stays, for another `backward`.
+
+    Raises:
+        ArgumentTypeError: ``outputs`` is no list or tuple.
+        AutogradError: Nothing was recorded.
+    """
+    if not isinstance(outputs, list | tuple):
+        raise ArgumentTypeError(
+            f"backward: expected outputs to be a list or tuple of NDArrays, got {type(outputs)}"
+        )
+    _backward(outputs, out_grads, retain_graph)
+
+
+def compute_gradient(outputs: Sequence[NDArray]) -> None:
+    """Compute gradients of recorded arrays; `backward` by an older name.
+
+    Args:
+        outputs: List of arrays.
+    """
+    backward(outputs)
+
+
+def grad_and_loss(
+    func: Callable[..., Any], argnum: int | Sequence[int] | None = None
+) -> Callable[..., tuple[list[NDArray], Any]]:
+    """Return a function that gives the gradients of another, and what that returns.
+
+    Args:
+        func: Takes arrays; returns an array, or a list of arrays whose sum is meant.
+        argnum: Which arguments the gradients are with respect to; None for all.
+
+    Returns:
+        It raises `ArgumentTypeError` for an argument that is no NDArray.
+    """
+
+    @functools.wraps(func)
+    def wrapped(*args: Any) -> tuple[list[NDArray], Any]:
+        variables: list[Any] = list(args)
+        if argnum is not None:
+            wanted = [argnum] if isinstance(argnum, int) else argnum
+            variables = [args[i] for i in wanted]
+        for variable in variables:
+            if not isinstance(variable, NDArray):
+                raise ArgumentTypeError(
+                    f"{getattr(func, '__name__', 'function')}: expected NDArrays as arguments, "
+                    f"got {type(variable)}"
+                )
+        gradients = [zeros_like(variable) for variable in variables]
+        mark_variables(variables, gradients)
+        with train_section():
+            outputs = func(*args)
+        compute_gradient([outputs] if isinstance(outputs, NDArray) else outputs)
+        return gradients, outputs
+
+    return wrapped
+
+
+def grad(
+    func: Callable[..., Any], argnum: int | Sequence[int] | None = None
+) -> Callable[..., list[NDArray]]:
+    """Return a function that gives the gradients of another.
+
+    Args:
+        func: Takes arrays; returns an array, or a list of arrays whose sum is meant.
+        argnum: Which arguments the gradients are with respect to; None for all.
+
+    Returns:
+        It raises `ArgumentTypeError` for an argument that is no NDArray.
+    """
+    both = grad_and_loss(func, argnum)
+
+    @functools.wraps(both)
+    def wrapped(*args: Any) -> list[NDArray]:
+        return both(*args)[0]
+
+    return wrapped

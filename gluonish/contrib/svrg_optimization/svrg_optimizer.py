@@ -1,0 +1,59 @@
+"""The optimizers of variance-reduced training: one that assigns, and one that chooses by name."""
+
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.optimizer import Optimizer, create
+
+__all__: list[str] = []
+
+
+class _AssignmentOptimizer(Optimizer):
+    """Makes a weight what its gradient is: how a store keeps sums of full gradients."""
+
+    def update(self, index: Any, weight: NDArray, grad: NDArray, state: Any) -> None:
+        """Assign the gradient to the weight."""
+        weight[:] = grad
+
+
+class _SVRGOptimizer(Optimizer):
+    """Updates weights by another optimizer, and assigns what is called ``..._full``.
+
+    Args:
+        default_optimizer: The other, or its name.
+        **kwargs: Its arguments.
+
+    Raises:
+        TypeError: It does not take them.
+    """
+
+    def __init__(self, default_optimizer: str | Optimizer, **kwargs: Any) -> None:
+        own = {
+            name: kwargs[name]
+            for name in ("rescale_grad", "param_idx2name", "wd", "clip_gradient")
+            if name in kwargs
+        }
+        rate = {"learning_rate": kwargs["learning_rate"]} if "learning_rate" in kwargs else {}
+        super().__init__(**own, **rate)
+        if isinstance(default_optimizer, Optimizer):
+            self.default_opt = default_optimizer
+        else:
+            self.default_opt = create(default_optimizer, **kwargs)
+        self.aux_opt = _AssignmentOptimizer()
+
+    def _check_index(self, index: Any) -> str:
+        """The name of a weight: by its number, or itself."""
+        return str(self.idx2name.get(index, index))
+
+    def _is_full(self, index: Any) -> bool:
+        return self._check_index(index).endswith("_full")
+
+    def create_state(self, index: Any, weight: NDArray) -> Any:
+        """Return the state of the optimizer that updates this weight."""
+        chosen = self.aux_opt if self._is_full(index) else self.default_opt
+        return chosen.create_state(index, weight)
+
+    def update(self, index: Any, weight: NDArray, grad: NDArray, state: Any) -> None:
+        """Update a weight by the optimizer that it has."""
+        chosen = self.aux_opt if self._is_full(index) else self.default_opt
+        chosen.update(index, weight, grad, state)

@@ -1,0 +1,48 @@
+"""Properties of a class, which answer and can be assigned on the class itself."""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+__all__ = ["ClassPropertyMeta", "classproperty"]
+
+T = TypeVar("T")
+
+
+class classproperty(Generic[T]):  # MXNet's name, and read as a decorator
+    """A property of a class: ``Context.default_ctx``. The class has the metaclass below if the
+    property can be assigned.
+
+    Args:
+        getter: Takes the class; gives the value.
+        setter: Takes the class and a value.
+    """
+
+    def __init__(
+        self, getter: Callable[[Any], T], setter: Callable[[Any, T], None] | None = None
+    ) -> None:
+        self._getter = getter.__func__ if isinstance(getter, classmethod) else getter
+        self._setter = setter
+        self.__doc__ = getter.__doc__
+
+    def __get__(self, instance: object, owner: type | None = None) -> T:
+        return self._getter(type(instance) if owner is None else owner)
+
+    def __set__(self, instance: object, value: T) -> None:
+        if self._setter is None:
+            raise AttributeError("can't set attribute")
+        self._setter(instance if isinstance(instance, type) else type(instance), value)
+
+    def setter(self, setter: Callable[[Any, T], None]) -> "classproperty[T]":
+        """Return the same property with a function that is called when it is assigned."""
+        return type(self)(self._getter, setter)
+
+
+class ClassPropertyMeta(type):
+    """A class whose `classproperty`s are called when they are assigned on the class."""
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        found = cls.__dict__.get(name)
+        if isinstance(found, classproperty) and not isinstance(value, classproperty):
+            found.__set__(cls, value)
+        else:
+            super().__setattr__(name, value)

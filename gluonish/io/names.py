@@ -1,0 +1,7 @@
+"""Makes `mx.io.io` a second name of `mx.io`, whose iterators MXNet defines there."""
+
+from gluonish.core.module_names import alias_modules
+
+__all__: list[str] = []
+
+alias_modules({"gluonish.io.io": "gluonish.io"})

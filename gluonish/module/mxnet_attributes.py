@@ -1,0 +1,73 @@
+"""A module's inner facts, under the names by which programs for MXNet get at them."""
+
+from typing import Any
+
+from gluonish.io.data_iter import DataDesc
+from gluonish.kvstore import KVStoreBase
+from gluonish.module.computed_module import ComputedModule
+from gluonish.module.executor_group import DataParallelExecutorGroup
+from gluonish.module.weight_updates import WeightUpdates
+from gluonish.module.weights import Weights
+from gluonish.ndarray import NDArray
+from gluonish.optimizer import Optimizer
+
+__all__ = ["ModuleAttributes"]
+
+
+class ModuleAttributes(ComputedModule):
+    """The part of `Module` that MXNet's programs read though its names begin with ``_``."""
+
+    _weights: Weights
+    _exec_group: DataParallelExecutorGroup | None
+    _updates: WeightUpdates | None
+    _states_file: str | None = None  # read when there is an optimizer
+
+    @property
+    def _arg_params(self) -> dict[str, NDArray] | None:
+        """The weights on the CPU by name, as `get_params` last gathered them; None at first."""
+        return self._weights.arguments if self.params_initialized else None
+
+    @property
+    def _aux_params(self) -> dict[str, NDArray] | None:
+        """The auxiliary states on the CPU by name, as `get_params` last gathered them."""
+        return self._weights.auxiliary if self.params_initialized else None
+
+    @property
+    def _params_dirty(self) -> bool:
+        """Whether the devices have newer ones."""
+        return self._weights.stale
+
+    @property
+    def _optimizer(self) -> Optimizer | None:
+        """The optimizer."""
+        return None if self._updates is None else self._updates.optimizer
+
+    @property
+    def _kvstore(self) -> KVStoreBase | None:
+        """The store that adds up gradients, if there is one."""
+        return None if self._updates is None else self._updates.store
+
+    @property
+    def _update_on_kvstore(self) -> bool | None:
+        """Whether the store updates the weights; None before there is an optimizer."""
+        return None if self._updates is None else self._updates.in_store
+
+    @property
+    def _updater(self) -> Any:
+        """What updates the weights where the store does not."""
+        return None if self._updates is None else self._updates._updater
+
+    @property
+    def _preload_opt_states(self) -> str | None:
+        """The file of the optimizer's states that is read when there is one."""
+        return self._states_file
+
+    @property
+    def _data_shapes(self) -> list[DataDesc] | None:
+        """Descriptions of the data; None before the module is bound."""
+        return None if self._exec_group is None else self._exec_group.data_shapes
+
+    @property
+    def _label_shapes(self) -> list[DataDesc] | None:
+        """Descriptions of the labels; None before the module is bound, or without labels."""
+        return None if self._exec_group is None else self._exec_group.label_shapes

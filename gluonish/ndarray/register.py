@@ -1,0 +1,60 @@
+"""What makes the functions of ``mx.nd`` from operators: `mx.ndarray.register`."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.ndarray.namespace import operator_function
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.numpy.array import ndarray
+
+__all__: list[str] = []
+
+
+def _make_ndarray_function(handle: object, name: str, func_name: str) -> Any:
+    """Return the function of an operator.
+
+    Args:
+        handle: Not used; in MXNet the operator in its C library.
+        name: The operator's name.
+        func_name: The function's name; the function has the operator's.
+
+    Raises:
+        AttributeError: There is no such operator.
+    """
+    return operator_function(name)
+
+
+def _verify_all_np_ndarrays(op_name: str, func_name: str, args: Iterable[Any], out: Any) -> None:
+    """Check that arguments and ``out`` are arrays of ``mx.np``, where they are arrays.
+
+    Raises:
+        ArgumentTypeError: One is a classic array.
+    """
+    for array in _arrays(args, out):
+        if not isinstance(array, ndarray):
+            raise ArgumentTypeError(
+                f"{func_name}: expected arrays of mx.np for the operator {op_name}, got a classic "
+                "NDArray; call as_np_ndarray()"
+            )
+
+
+def _verify_all_legacy_ndarrays(
+    op_name: str, func_name: str, args: Iterable[Any], out: Any
+) -> None:
+    """Check that arguments and ``out`` are classic arrays, where they are arrays.
+
+    Raises:
+        ArgumentTypeError: One is an array of ``mx.np``.
+    """
+    for array in _arrays(args, out):
+        if isinstance(array, ndarray):
+            raise ArgumentTypeError(
+                f"{func_name}: expected classic arrays for the operator {op_name}, got one of "
+                "mx.np; call as_nd_ndarray()"
+            )
+
+
+def _arrays(args: Iterable[Any], out: Any) -> list[NDArray]:
+    given = [*args, *(out if isinstance(out, list | tuple) else [out])]
+    return [value for value in given if isinstance(value, NDArray)]

@@ -1,0 +1,121 @@
+"""BidirectionalCell: one cell forward, another one backward through the same sequences."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gluonish.ndarray as nd
+from gluonish.core.errors import ArgumentTypeError, NotSupportedError
+from gluonish.recurrent.recurrent_cell import (
+    HybridRecurrentCell,
+    check_states,
+    joined_info,
+    joined_states,
+)
+from gluonish.recurrent.sequence import as_array, as_steps, namespace_of, reversed_steps, time_axis
+
+__all__ = ["BidirectionalCell"]
+
+
+class BidirectionalCell(HybridRecurrentCell):
+    """Run a cell forward and another one backward, and join their outputs.
+
+    It has whole sequences only: `unroll`, no single steps.
+
+    Args:
+        l_cell: The cell that begins at the first step.
+        r_cell: The cell that begins at the last step.
+        output_prefix: What the names of the joined outputs begin with.
+
+    Inputs:
+        inputs: of `unroll`: (N, T, C).
+        states: list of those of ``l_cell``, then of ``r_cell``.
+
+    Outputs:
+        output: (N, T, features of both).
+        states: list like that of the inputs.
+
+    Raises:
+        ArgumentTypeError: if one is no hybrid cell.
+        NotSupportedError: if it is called.
+
+    References:
+        M. Schuster, K. Paliwal, Bidirectional Recurrent Neural Networks, 1997.
+    """
+
+    def __init__(self, l_cell: Any, r_cell: Any, output_prefix: str = "bi_") -> None:
+        super().__init__(prefix="", params=None)
+        for cell in (l_cell, r_cell):
+            if not isinstance(cell, HybridRecurrentCell):
+                raise ArgumentTypeError(
+                    f"BidirectionalCell: expected HybridRecurrentCells, got {type(cell).__name__}"
+                )
+        self.register_child(l_cell, "l_cell")
+        self.register_child(r_cell, "r_cell")
+        self._output_prefix = output_prefix
+
+    @property
+    def _cells(self) -> list[Any]:
+        return list(self._children.values())
+
+    def __call__(self, inputs: Any, states: Any) -> Any:
+        """Refuse: the backward cell needs the whole sequence.
+
+        Raises:
+            NotSupportedError: always.
+        """
+        raise NotSupportedError(
+            "BidirectionalCell: expected whole sequences, got a single step; call unroll"
+        )
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Return shape and layout of the states of both cells."""
+        return joined_info(self._cells, batch_size)
+
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
+    ) -> list[Any]:
+        """Return states to begin with, of both cells; see `RecurrentCell.begin_state`."""
+        self._check_unmodified()
+        return joined_states(self._cells, batch_size, func, kwargs)
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: Sequence[Any] | None = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+        valid_length: Any = None,
+    ) -> tuple[Any, list[Any]]:
+        """Take all steps in both directions; see `RecurrentCell.unroll`.
+
+        With ``valid_length`` the backward cell begins at the end of each sequence.
+        """
+        self.reset()
+        axis = time_axis(layout, self.name)
+        steps = as_steps(length, inputs, axis, self.name)
+        states = self._first_states(begin_state, inputs, layout)
+        check_states("BidirectionalCell", states, len(self.state_info(0)))
+        l_cell, r_cell = self._cells
+        count = len(l_cell.state_info(0))
+        rest = (layout, False, valid_length)
+        l_outputs, l_states = l_cell.unroll(length, steps, states[:count], *rest)
+        turned = reversed_steps(steps, valid_length)
+        r_outputs, r_states = r_cell.unroll(length, turned, states[count:], *rest)
+        r_outputs = reversed_steps(r_outputs, valid_length)
+        if merge_outputs is None:
+            merge_outputs = valid_length is not None
+        joined: Any
+        if merge_outputs:
+            parts = [as_array(length, x, axis, self.name) for x in (l_outputs, r_outputs)]
+            joined = namespace_of(parts[0]).concat(*parts, dim=2, name=f"{self._output_prefix}out")
+        else:
+            joined = [
+                namespace_of(left).concat(left, right, dim=1, name=f"{self._output_prefix}t{t}")
+                for t, (left, right) in enumerate(zip(l_outputs, r_outputs, strict=True))
+            ]
+        return joined, [*l_states, *r_states]
+
+    def __repr__(self) -> str:
+        l_cell, r_cell = self._cells
+        return f"{type(self).__name__}(forward={l_cell!r}, backward={r_cell!r})"

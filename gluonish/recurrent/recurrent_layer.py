@@ -1,0 +1,342 @@
+"""What the recurrent layers share: parameters, states and the call of the operator."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+import gluonish.ndarray as nd
+import gluonish.symbol as sym
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.hybrid_block import HybridBlock
+from gluonish.ndarray import NDArray
+from gluonish.nn.tensor import Tensor, check_layout
+from gluonish.ops.rnn_layout import GATES
+from gluonish.parameter import Parameter
+from gluonish.parameter.parameter import Init
+from gluonish.recurrent.sequential_cell import HybridSequentialRNNCell
+from gluonish.recurrent.unfuse import unfused
+from gluonish.symbol import Symbol
+from gluonish.util import is_np_array
+
+__all__ = ["RecurrentLayer"]
+
+_SIDES = "lr"  # what names of the two directions begin with
+
+
+class RecurrentLayer(HybridBlock):
+    """Base of the recurrent layers.
+
+    A layer of index n has the parameters ``l{n}_i2h_weight``, ``l{n}_h2h_weight``,
+    ``l{n}_i2h_bias`` and ``l{n}_h2h_bias``, with ``r`` for ``l`` in the backward direction, and
+    ``l{n}_h2r_weight`` with a projection.
+
+    Args:
+        hidden_size: Features of a cell.
+        num_layers: Number of layers.
+        layout: ``"TNC"`` or ``"NTC"``.
+        dropout: Probability of zeroing an element between layers in training.
+        bidirectional: Whether to run both ways and join the outputs.
+        input_size: Features of the input; 0 for what the first batch has.
+        i2h_weight_initializer: For the input weights.
+        h2h_weight_initializer: For the recurrent weights.
+        i2h_bias_initializer: For the input biases.
+        h2h_bias_initializer: For the recurrent biases.
+        mode: Kind of cell, a key of `GATES`.
+        dtype: Element type of the parameters and the states.
+        projection_size: Features that an LSTM's output is projected to; None for no projection.
+        h2r_weight_initializer: For the projections.
+        lstm_state_clip_min: Lower bound of an LSTM's cell, which goes with the upper one.
+        lstm_state_clip_max: Upper bound.
+        lstm_state_clip_nan: Whether NaN in a cell becomes the lower bound.
+        use_sequence_length: Whether calls give the length of each sequence.
+        **kwargs: See `HybridBlock`.
+    """
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_layers: int,
+        layout: str,
+        dropout: float,
+        bidirectional: bool,
+        input_size: int,
+        i2h_weight_initializer: Init | None,
+        h2h_weight_initializer: Init | None,
+        i2h_bias_initializer: Init | None,
+        h2h_bias_initializer: Init | None,
+        mode: str,
+        dtype: Any,
+        projection_size: int | None = None,
+        h2r_weight_initializer: Init | None = None,
+        lstm_state_clip_min: float | None = None,
+        lstm_state_clip_max: float | None = None,
+        lstm_state_clip_nan: bool = False,
+        use_sequence_length: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        what = type(self).__name__
+        check_layout(layout, ("TNC", "NTC"), what)
+        _check_sizes(what, hidden_size, num_layers, input_size, projection_size, dropout)
+        if mode != "lstm":
+            clip = (lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan or None)
+            _refuse_lstms_options(what, projection_size, h2r_weight_initializer, *clip)
+        self._hidden_size = hidden_size
+        self._projection_size = projection_size
+        self._num_layers = num_layers
+        self._mode = mode
+        self._layout = layout
+        self._dropout = dropout
+        self._dir = 2 if bidirectional else 1
+        self._input_size = input_size
+        self._lstm_state_clip_min = lstm_state_clip_min
+        self._lstm_state_clip_max = lstm_state_clip_max
+        self._lstm_state_clip_nan = lstm_state_clip_nan
+        self._dtype = dtype
+        self._use_sequence_length = bool(use_sequence_length)
+        self._initializers: dict[str, Init | None] = {
+            "i2h_weight_initializer": i2h_weight_initializer,
+            "h2h_weight_initializer": h2h_weight_initializer,
+            "i2h_bias_initializer": i2h_bias_initializer,
+            "h2h_bias_initializer": h2h_bias_initializer,
+        }
+        if projection_size is not None:
+            self._initializers["h2r_weight_initializer"] = h2r_weight_initializer
+        self._gates = GATES[mode]
+        rows, width = self._gates * hidden_size, projection_size or hidden_size
+        for layer in range(num_layers):
+            for side in _SIDES[: self._dir]:
+                start = f"{side}{layer}_"
+                self._add(f"{start}i2h_weight", (rows, input_size), i2h_weight_initializer)
+                self._add(f"{start}h2h_weight", (rows, width), h2h_weight_initializer)
+                self._add(f"{start}i2h_bias", (rows,), i2h_bias_initializer)
+                self._add(f"{start}h2h_bias", (rows,), h2h_bias_initializer)
+                if projection_size is not None:
+                    self._add(f"{start}h2r_weight", (width, hidden_size), h2r_weight_initializer)
+            input_size = width * self._dir
+
+    def _add(self, name: str, shape: tuple[int, ...], init: Init | None) -> None:
+        parameter = self.params.get(
+            name, shape=shape, init=init, dtype=self._dtype, allow_deferred_init=True
+        )
+        setattr(self, name, parameter)
+
+    def _runs(self) -> Iterator[tuple[int, str]]:
+        """Yield layer and side of every run, in the order of the packed parameters."""
+        return ((i, side) for i in range(self._num_layers) for side in _SIDES[: self._dir])
+
+    def __repr__(self) -> str:
+        rows, inputs = self._reg_params["l0_i2h_weight"].shape or (0, 0)
+        words = [f"{inputs or None} -> {rows // self._gates}", self._layout]
+        if self._num_layers != 1:
+            words.append(f"num_layers={self._num_layers}")
+        if self._dropout != 0:
+            words.append(f"dropout={self._dropout}")
+        if self._dir == 2:
+            words.append("bidirectional")
+        return f"{type(self).__name__}({', '.join(words)})"
+
+    def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
+        """Return parameters by the names that files hold: those of the layer's cells."""
+        start = f"{prefix}." if prefix else ""
+        found = {}
+        for name, parameter in self._reg_params.items():
+            side, layer, own = name[0], *name[1:].split("_", 1)
+            cell = f"{layer}.{side}_cell" if self._dir == 2 else layer
+            found[f"{start}_unfused.{cell}.{own}"] = parameter
+        return found
+
+    def cast(self, dtype: Any) -> None:
+        """Convert all parameters, and the computation, to another element type."""
+        super().cast(dtype)
+        self._dtype = dtype
+
+    def unfuse(self) -> HybridSequentialRNNCell:
+        """Return a stack of cells that share this layer's parameters.
+
+        Its ``unroll`` computes what the layer does; a layer with ``dropout`` has `DropoutCell`
+        between its cells.
+
+        Raises:
+            NotSupportedError: for a layer that clips its cells.
+        """
+        return unfused(self)
+
+    _unfuse = unfuse
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Return shape, layout and dtype of every state.
+
+        Args:
+            batch_size: N, 0 where it is not known.
+        """
+        runs = self._num_layers * self._dir
+        widths = [self._projection_size or self._hidden_size]
+        if self._mode == "lstm":
+            widths.append(self._hidden_size)
+        return [
+            {"shape": (runs, batch_size, width), "__layout__": "LNC", "dtype": self._dtype}
+            for width in widths
+        ]
+
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
+    ) -> list[Any]:
+        """Return states to begin with.
+
+        Args:
+            batch_size: N.
+            func: Makes each of them: `nd.zeros`, `nd.ones` or another function of shape, dtype
+                and name; `sym.zeros` or `sym.var` for Symbols.
+            **kwargs: Further arguments of ``func``, or other values for those.
+        """
+        states = [
+            func(name=f"{self.prefix}h0_{i}", **{**info, **kwargs})
+            for i, info in enumerate(self.state_info(batch_size))
+        ]
+        if func is nd.zeros and is_np_array():
+            return [state.as_np_ndarray() for state in states]
+        return states
+
+    def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
+        self, inputs: Any, states: Any = None, sequence_length: Any = None, *others: Any
+    ) -> Any:
+        """Compute; without states, begin with zeros and return the output alone.
+
+        Args:
+            inputs: As the class says.
+            states: A list of states, or the only one; None for zeros.
+            sequence_length: (N,), the steps of each sequence; with ``use_sequence_length``.
+            *others: None.
+
+        Raises:
+            ArgumentError: if the lengths are missing.
+        """
+        if self._use_sequence_length is (sequence_length is None):
+            self._complain_of_lengths()
+        lengths = (sequence_length,) if self._use_sequence_length else ()
+        if states is None:
+            # A tuple says that nobody asks for the last states; so the two kinds of call have
+            # graphs of their own.
+            given: Any = tuple(self._zero_states(inputs))
+        else:
+            given = [states] if isinstance(states, NDArray | Symbol) else list(states)
+        return super().__call__(inputs, given, *lengths, *others)
+
+    def _complain_of_lengths(self) -> None:
+        if self._use_sequence_length:
+            raise ArgumentError(
+                f"{self.name}: expected sequence_length with use_sequence_length=True, got None"
+            )
+        warnings.warn(
+            f"{self.name}: sequence_length changes nothing without use_sequence_length=True",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def _zero_states(self, inputs: Any) -> list[Any]:
+        if isinstance(inputs, Symbol):
+            return self.begin_state(0, func=sym.zeros)
+        where: dict[str, Any] = {"ctx": inputs.context} if isinstance(inputs, NDArray) else {}
+        batch_size = inputs.shape[self._layout.index("N")]
+        return self.begin_state(batch_size, dtype=inputs.dtype, **where)
+
+    def hybrid_forward(  # type: ignore[override]  # `x` has the name that MXNet gives it
+        self,
+        F: ModuleType,
+        inputs: Tensor,
+        states: Sequence[Tensor],
+        sequence_length: Tensor | None = None,
+        **kwargs: Tensor,
+    ) -> Any:
+        """Run the operator on the joined parameters.
+
+        Args:
+            F: `gluonish.ndarray` or `gluonish.symbol`.
+            inputs: The input.
+            states: Hidden states and, of an LSTM, cells; a tuple if the last ones are not wanted.
+            sequence_length: As of a call.
+            **kwargs: The parameters.
+
+        Raises:
+            ArgumentError: a state has another shape than the inputs ask for.
+        """
+        self._check_states(inputs, states)
+        if self._layout == "NTC":
+            inputs = F.swapaxes(inputs, dim1=0, dim2=1)
+        names = [
+            f"{side}{i}_{word}_{kind}"
+            for kind, words in (("weight", ("i2h", "h2h", "h2r")), ("bias", ("i2h", "h2h")))
+            for i, side in self._runs()
+            for word in words
+        ]
+        flat = [F.reshape(kwargs[name], shape=-1) for name in names if name in kwargs]
+        parameters = F._rnn_param_concat(*flat, dim=0)
+        lengths = () if sequence_length is None else (sequence_length,)
+        output, *last = F.RNN(
+            inputs, parameters, *states, **self._named(lengths), **self._attributes()
+        )
+        if self._layout == "NTC":
+            output = F.swapaxes(output, dim1=0, dim2=1)
+        return output if isinstance(states, tuple) else (output, last)
+
+    def _named(self, lengths: Sequence[Tensor]) -> dict[str, Tensor]:
+        return {"sequence_length": lengths[0]} if lengths else {}
+
+    def _attributes(self) -> dict[str, Any]:
+        """Return the operator's attributes; None as the word that MXNet's files hold."""
+        given = {
+            "use_sequence_length": self._use_sequence_length,
+            "state_size": self._hidden_size,
+            "projection_size": self._projection_size,
+            "num_layers": self._num_layers,
+            "bidirectional": self._dir == 2,
+            "p": self._dropout,
+            "state_outputs": True,
+            "mode": self._mode,
+            "lstm_state_clip_min": self._lstm_state_clip_min,
+            "lstm_state_clip_max": self._lstm_state_clip_max,
+            "lstm_state_clip_nan": self._lstm_state_clip_nan,
+        }
+        return {name: "None" if value is None else value for name, value in given.items()}
+
+    def _check_states(self, inputs: Any, states: Sequence[Any]) -> None:
+        infos = self.state_info(0)
+        if len(states) != len(infos):
+            raise ArgumentError(f"{self.name}: expected {len(infos)} states, got {len(states)}")
+        if isinstance(inputs, Symbol) or len(inputs.shape) != 3:
+            return
+        batch_size = inputs.shape[self._layout.index("N")]
+        for info, state in zip(self.state_info(batch_size), states, strict=True):
+            if state.shape != info["shape"]:
+                raise ArgumentError(
+                    f"{self.name}: expected a recurrent state of shape {info['shape']}, got "
+                    f"{state.shape}"
+                )
+
+
+def _refuse_lstms_options(what: str, *options: object) -> None:
+    if any(option is not None for option in options):
+        raise ArgumentTypeError(
+            f"{what}: expected no projection and no state clipping, which LSTM alone has, got "
+            f"{options}"
+        )
+
+
+def _check_sizes(
+    what: str,
+    hidden_size: int,
+    num_layers: int,
+    input_size: int,
+    projection_size: int | None,
+    dropout: float,
+) -> None:
+    width = hidden_size if projection_size is None else projection_size
+    if min(hidden_size, num_layers, width) < 1 or input_size < 0:
+        raise ArgumentError(
+            f"{what}: expected sizes of 1 or more, got hidden_size {hidden_size}, num_layers "
+            f"{num_layers}, input_size {input_size}, projection_size {projection_size}"
+        )
+    if not 0 <= dropout <= 1:
+        raise ArgumentError(f"{what}: expected dropout in [0, 1], got {dropout}")

@@ -1,0 +1,175 @@
+"""SequentialRNNCell and HybridSequentialRNNCell: cells stacked on one another."""
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import gluonish.ndarray as nd
+from gluonish.core.errors import ArgumentTypeError, NotSupportedError
+from gluonish.nn.tensor import Tensor
+from gluonish.parameter import ParameterDict
+from gluonish.recurrent.bidirectional_cell import BidirectionalCell
+from gluonish.recurrent.recurrent_cell import (
+    HybridRecurrentCell,
+    RecurrentCell,
+    check_states,
+    joined_info,
+    joined_states,
+)
+from gluonish.recurrent.sequence import arranged, time_axis
+
+__all__ = ["HybridSequentialRNNCell", "SequentialRNNCell"]
+
+
+class _Stack(RecurrentCell):
+    """What both containers share: a list of cells."""
+
+    _in_summary = False
+
+    @property
+    def _cells(self) -> list[Any]:
+        return list(self._children.values())
+
+    def add(self, cell: RecurrentCell) -> None:
+        """Put a cell on top.
+
+        Raises:
+            ArgumentTypeError: if it is no cell.
+        """
+        if not isinstance(cell, RecurrentCell):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}.add: expected a RecurrentCell, got {type(cell).__name__}"
+            )
+        self.register_child(cell)
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Return shape and layout of the states of all cells, from the lowest."""
+        return joined_info(self._cells, batch_size)
+
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
+    ) -> list[Any]:
+        """Return states to begin with, of all cells; see `RecurrentCell.begin_state`."""
+        self._check_unmodified()
+        return joined_states(self._cells, batch_size, func, kwargs)
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: Sequence[Any] | None = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+        valid_length: Any = None,
+    ) -> tuple[Any, list[Any]]:
+        """Take all steps with one cell after the other; see `RecurrentCell.unroll`."""
+        self.reset()
+        inputs = arranged(length, inputs, time_axis(layout, self.name), None, self.name)
+        states = self._first_states(begin_state, inputs, layout)
+        check_states(self.name, states, len(self.state_info(0)))
+        cells, last, at = self._cells, [], 0
+        for i, cell in enumerate(cells):
+            count = len(cell.state_info(0))
+            merge = merge_outputs if i + 1 == len(cells) else None
+            own = states[at : at + count]
+            inputs, after = cell.unroll(length, inputs, own, layout, merge, valid_length)
+            at += count
+            last += after
+        return inputs, last
+
+    def _step(self, inputs: Any, states: Sequence[Any]) -> tuple[Any, list[Any]]:
+        check_states(self.name, states, len(self.state_info(0)))
+        last: list[Any] = []
+        for cell in self._cells:
+            if isinstance(cell, BidirectionalCell):
+                raise NotSupportedError(
+                    f"{self.name}: expected cells that take single steps, got BidirectionalCell; "
+                    "call unroll"
+                )
+            at, count = len(last), len(cell.state_info(0))
+            inputs, after = cell(inputs, states[at : at + count])
+            last += after
+        return inputs, last
+
+    def __getitem__(self, i: int) -> Any:
+        return self._cells[i]
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __repr__(self) -> str:
+        lines = "\n".join(f"({name}): {cell!r}" for name, cell in self._children.items())
+        return f"{type(self).__name__}(\n{lines}\n)"
+
+
+class SequentialRNNCell(_Stack):
+    """Stack cells: each reads the output of the one below.
+
+    Args:
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        inputs: what the first cell takes.
+        states: list of the states of all cells, from the lowest.
+
+    Outputs:
+        output: what the last cell gives.
+        states: list like that of the inputs.
+    """
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        super().__init__(prefix=prefix, params=params)
+
+    def __call__(self, inputs: Any, states: Any) -> Any:
+        """Take one step with all cells."""
+        return super().__call__(inputs, states)
+
+    def forward(self, inputs: Any, states: Any) -> Any:
+        """Take one step with all cells."""
+        self._counter += 1
+        return self._step(inputs, states)
+
+    def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: the cells need not be hybrid.
+
+        Args:
+            *args: Anything.
+            **kwargs: Anything.
+
+        Raises:
+            NotSupportedError: always.
+        """
+        raise NotSupportedError(
+            "SequentialRNNCell: expected a call, got hybrid_forward; use HybridSequentialRNNCell"
+        )
+
+
+class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
+    """Stack hybrid cells: each reads the output of the one below.
+
+    Args:
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: what the first cell takes.
+        states: list of the states of all cells, from the lowest.
+
+    Outputs:
+        output: what the last cell gives.
+        states: list like that of the inputs.
+    """
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        super().__init__(prefix=prefix, params=params)
+
+    def __call__(self, inputs: Any, states: Any) -> Any:
+        """Take one step with all cells."""
+        return super().__call__(inputs, states)
+
+    def hybrid_forward(
+        self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
+    ) -> tuple[Any, list[Any]]:
+        """Take one step with all cells."""
+        return self._step(inputs, states)

@@ -1,0 +1,240 @@
+"""FusedRNNCell: layers of recurrent steps in one operator, fast, and with packed weights."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import gluonish.ndarray as nd
+import gluonish.symbol as sym
+from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.initializer import FusedRNN
+from gluonish.ndarray import NDArray
+from gluonish.rnn.base_cell import Arrays, BaseRNNCell, Info, States
+from gluonish.rnn.dropout_cell import DropoutCell
+from gluonish.rnn.gated_cells import GRUCell, LSTMCell, RNNCell
+from gluonish.rnn.params import RNNParams
+from gluonish.rnn.sequences import normalized
+from gluonish.rnn.sequential_cell import BidirectionalCell, SequentialRNNCell
+from gluonish.symbol import Symbol
+
+__all__ = ["FusedRNNCell"]
+
+_GATES = {
+    "rnn_relu": ("",),
+    "rnn_tanh": ("",),
+    "lstm": ("_i", "_f", "_c", "_o"),
+    "gru": ("_r", "_z", "_o"),
+}
+
+
+class _Part(NamedTuple):
+    """One gate's weight or bias among the packed ones."""
+
+    name: str
+    shape: tuple[int, ...]
+
+
+class FusedRNNCell(BaseRNNCell):
+    """Several layers over all steps in the operator `RNN`. It takes no single steps.
+
+    Args:
+        num_hidden: Features of each layer and direction.
+        num_layers: Number of layers.
+        mode: ``"lstm"``, ``"gru"``, ``"rnn_relu"`` or ``"rnn_tanh"``.
+        bidirectional: Whether each layer runs in both directions.
+        dropout: Probability of zeroing what goes from layer to layer, while training.
+        get_next_state: Whether `unroll` gives the states after the last step.
+        forget_bias: What an LSTM's forget gates' biases start with.
+        prefix: What the names of weights and outputs begin with; None for the mode.
+        params: Weights to share with other cells; None for its own.
+
+    Raises:
+        ArgumentError: The mode is another.
+    """
+
+    def __init__(
+        self,
+        num_hidden: int,
+        num_layers: int = 1,
+        mode: str = "lstm",
+        bidirectional: bool = False,
+        dropout: float = 0.0,
+        get_next_state: bool = False,
+        forget_bias: float = 1.0,
+        prefix: str | None = None,
+        params: RNNParams | None = None,
+    ) -> None:
+        if mode not in _GATES:
+            raise ArgumentError(f"FusedRNNCell: expected mode {', '.join(_GATES)}, got {mode!r}")
+        super().__init__(f"{mode}_" if prefix is None else prefix, params)
+        self._num_hidden = num_hidden
+        self._num_layers = num_layers
+        self._mode = mode
+        self._bidirectional = bidirectional
+        self._dropout = dropout
+        self._get_next_state = get_next_state
+        self._directions = ["l", "r"] if bidirectional else ["l"]
+        init = FusedRNN(None, num_hidden, num_layers, mode, bidirectional, forget_bias)
+        self._parameter = self.params.get("parameters", init=init)
+        self._packed_name = f"{self.params._prefix}parameters"
+
+    @property
+    def state_info(self) -> list[Info]:
+        """Shape and layout of each state; the batch is 0."""
+        layers = len(self._directions) * self._num_layers
+        info = {"shape": (layers, 0, self._num_hidden), "__layout__": "LNC"}
+        return [dict(info) for _ in range(2 if self._mode == "lstm" else 1)]
+
+    @property
+    def _gate_names(self) -> Sequence[str]:
+        gates = _GATES[self._mode]
+        return gates if gates == ("",) else list(gates)
+
+    @property
+    def _num_gates(self) -> int:
+        return len(self._gate_names)
+
+    def _parts(self, features: int) -> Iterator[_Part]:
+        """The packed parameters in order: all weights, then all biases.
+
+        Args:
+            features: Features of the input.
+        """
+        hidden = self._num_hidden
+        layers = [(layer, side) for layer in range(self._num_layers) for side in self._directions]
+        for kind in ("weight", "bias"):
+            for layer, side in layers:
+                inputs = hidden * len(self._directions) if layer else features
+                for group, columns in (("i2h", inputs), ("h2h", hidden)):
+                    shape = (hidden, columns) if kind == "weight" else (hidden,)
+                    for gate in self._gate_names:
+                        yield _Part(f"{self._prefix}{side}{layer}_{group}{gate}_{kind}", shape)
+
+    def _slice_weights(self, arr: NDArray, li: int, lh: int) -> Arrays:
+        """Views of the packed parameters by name; ``li`` and ``lh`` as MXNet: input and hidden."""
+        found = {}
+        begin = 0
+        for part in self._parts(li):
+            size = part.shape[0] * (part.shape[1] if len(part.shape) > 1 else 1)
+            found[part.name] = arr[begin : begin + size].reshape(part.shape)
+            begin += size
+        if begin != arr.size or lh != self._num_hidden:
+            raise ArgumentError(
+                f"FusedRNNCell: expected {begin} packed parameters for {li} features of the input, "
+                f"got {arr.size}"
+            )
+        return found
+
+    def unpack_weights(self, args: Arrays) -> Arrays:
+        """Return weights with each gate's as an array of its own, as `unfuse`'s cells unpack them.
+
+        Args:
+            args: Arrays by name; stays as it is.
+
+        Raises:
+            ArgumentError: There are more or fewer parameters than such a cell has.
+            KeyError: The cell's parameters are not there.
+        """
+        args = dict(args)
+        packed = args.pop(self._packed_name)
+        hidden, directions = self._num_hidden, len(self._directions)
+        upper = (self._num_layers - 1) * (directions * hidden + hidden + 2)
+        features = packed.size // (directions * hidden * self._num_gates) - upper - hidden - 2
+        views = self._slice_weights(packed, features, hidden)
+        args.update({name: view.copy() for name, view in views.items()})
+        return args
+
+    def pack_weights(self, args: Arrays) -> Arrays:
+        """Return weights with the cell's in one vector, as the operator takes them.
+
+        Args:
+            args: Arrays by name, of `unpack_weights`; stays as it is.
+
+        Raises:
+            KeyError: One of the cell's is not there.
+        """
+        args = dict(args)
+        first = args[f"{self._prefix}l0_i2h{self._gate_names[0]}_weight"]
+        parts = [args.pop(part.name).reshape((-1,)) for part in self._parts(first.shape[1])]
+        args[self._packed_name] = nd.concatenate(parts)
+        return args
+
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Refuse: the operator computes all steps.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        raise NotSupportedError("FusedRNNCell cannot be stepped. Please use unroll")
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: States | None = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+    ) -> tuple[Any, States]:
+        """Return the outputs of all steps, and with ``get_next_state`` the states, else none.
+
+        Args:
+            length: Number of steps.
+            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            begin_state: States before the first step; None for zeros.
+            layout: Where the axis of time is in a single Symbol; the operator computes with it in
+                front.
+            merge_outputs: False for outputs in a list; else they are one Symbol.
+        """
+        self.reset()
+        inputs, axis = normalized(length, inputs, layout, True)
+        if axis == 1:
+            inputs = sym.swapaxes(inputs, dim1=0, dim2=1)
+        states = self.begin_state() if begin_state is None else begin_state
+        names = ("state", "state_cell") if self._mode == "lstm" else ("state",)
+        result = sym.RNN(
+            data=inputs,
+            parameters=self._parameter,
+            state_size=self._num_hidden,
+            num_layers=self._num_layers,
+            bidirectional=self._bidirectional,
+            p=self._dropout,
+            state_outputs=self._get_next_state,
+            mode=self._mode,
+            name=f"{self._prefix}rnn",
+            **dict(zip(names, states, strict=False)),
+        )
+        outputs, next_states = result, []
+        if self._get_next_state:
+            outputs, *next_states = [result[i] for i in range(len(names) + 1)]
+            for state in next_states:
+                state._set_attr(__layout__="LNC")
+        if axis == 1:
+            outputs = sym.swapaxes(outputs, dim1=0, dim2=1)
+        outputs, _ = normalized(length, outputs, layout, merge_outputs)
+        return outputs, next_states
+
+    def unfuse(self) -> SequentialRNNCell:
+        """Return the same network of single cells, which takes steps.
+
+        Its weights are those that `unpack_weights` gives, packed by its own `pack_weights`. The
+        forget gates of an LSTM start with 1, as in MXNet.
+        """
+        stack = SequentialRNNCell()
+        for layer in range(self._num_layers):
+            prefixes = [f"{self._prefix}{side}{layer}_" for side in self._directions]
+            cells = [self._layer_cell(prefix) for prefix in prefixes]
+            if self._bidirectional:
+                name = f"{self._prefix}bi_l{layer}_"
+                stack.add(BidirectionalCell(cells[0], cells[1], output_prefix=name))
+            else:
+                stack.add(cells[0])
+            if self._dropout > 0 and layer != self._num_layers - 1:
+                stack.add(DropoutCell(self._dropout, prefix=f"{self._prefix}_dropout{layer}_"))
+        return stack
+
+    def _layer_cell(self, prefix: str) -> BaseRNNCell:
+        """A cell that takes single steps, for a layer."""
+        if self._mode == "lstm":
+            return LSTMCell(self._num_hidden, prefix=prefix)
+        if self._mode == "gru":
+            return GRUCell(self._num_hidden, prefix=prefix)
+        return RNNCell(self._num_hidden, activation=self._mode[len("rnn_") :], prefix=prefix)

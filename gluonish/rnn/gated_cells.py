@@ -1,0 +1,192 @@
+"""RNNCell, LSTMCell and GRUCell: steps of dense layers. Convolutional cells share their gates."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gluonish.symbol as sym
+from gluonish.initializer import LSTMBias
+from gluonish.rnn.base_cell import BaseRNNCell, Info, States
+from gluonish.rnn.params import RNNParams
+from gluonish.symbol import Symbol
+
+__all__ = ["GRUCell", "LSTMCell", "RNNCell", "gru_step", "lstm_step"]
+
+
+def lstm_step(
+    cell: BaseRNNCell, gates: Sequence[Symbol], states: States, activation: Any, name: str
+) -> tuple[Symbol, States]:
+    """Return output and states of an LSTM.
+
+    Args:
+        cell: The cell, which has activations.
+        gates: Input, forget, new value and output, before their activations.
+        states: The output and the memory before.
+        activation: Of new values and memory.
+        name: What the nodes' names begin with.
+    """
+    in_gate = sym.Activation(gates[0], act_type="sigmoid", name=f"{name}i")
+    forget_gate = sym.Activation(gates[1], act_type="sigmoid", name=f"{name}f")
+    new = cell._get_activation(gates[2], activation, name=f"{name}c")
+    out_gate = sym.Activation(gates[3], act_type="sigmoid", name=f"{name}o")
+    memory = sym._internal._plus(forget_gate * states[1], in_gate * new, name=f"{name}state")
+    shown = cell._get_activation(memory, activation)
+    output = sym._internal._mul(out_gate, shown, name=f"{name}out")
+    return output, [output, memory]
+
+
+def gru_step(
+    cell: BaseRNNCell,
+    i2h: Sequence[Symbol],
+    h2h: Sequence[Symbol],
+    state: Symbol,
+    activation: Any,
+    name: str,
+) -> tuple[Symbol, States]:
+    """Return output and states of a GRU, whose reset gate acts after the product.
+
+    Args:
+        cell: The cell, which has activations.
+        i2h: Reset, update and new value, as the input says.
+        h2h: The same as the state says.
+        state: The output before.
+        activation: Of new values.
+        name: What the nodes' names begin with.
+    """
+    reset = sym.Activation(i2h[0] + h2h[0], act_type="sigmoid", name=f"{name}_r_act")
+    update = sym.Activation(i2h[1] + h2h[1], act_type="sigmoid", name=f"{name}_z_act")
+    new = cell._get_activation(i2h[2] + reset * h2h[2], activation, name=f"{name}_h_act")
+    output = sym._internal._plus((1.0 - update) * new, update * state, name=f"{name}out")
+    return output, [output]
+
+
+class _DenseCell(BaseRNNCell):
+    """What the cells of dense layers share.
+
+    Args:
+        num_hidden: Features of the output.
+        prefix: What the names of weights and outputs begin with.
+        params: Weights to share; None for its own.
+        i2h_bias: How the input's bias is initialized, if not as the others.
+    """
+
+    def __init__(
+        self,
+        num_hidden: int,
+        prefix: str,
+        params: RNNParams | None,
+        i2h_bias: LSTMBias | None = None,
+    ) -> None:
+        super().__init__(prefix, params)
+        self._num_hidden = num_hidden
+        self._iW = self.params.get("i2h_weight")
+        self._hW = self.params.get("h2h_weight")
+        bias = {} if i2h_bias is None else {"init": i2h_bias}
+        self._iB = self.params.get("i2h_bias", **bias)
+        self._hB = self.params.get("h2h_bias")
+
+    @property
+    def state_info(self) -> list[Info]:
+        """Shape and layout of each state; the batch is 0."""
+        return [{"shape": (0, self._num_hidden), "__layout__": "NC"}]
+
+    def _products(self, inputs: Symbol, state: Symbol, name: str) -> tuple[Symbol, Symbol]:
+        """The dense layers of input and state, for all gates."""
+        rows = self._num_hidden * len(self._gate_names)
+        i2h = sym.FullyConnected(inputs, self._iW, self._iB, num_hidden=rows, name=f"{name}i2h")
+        h2h = sym.FullyConnected(state, self._hW, self._hB, num_hidden=rows, name=f"{name}h2h")
+        return i2h, h2h
+
+
+class RNNCell(_DenseCell):
+    """``activation(W_i x + b_i + W_h h + b_h)``.
+
+    Args:
+        num_hidden: Features of the output.
+        activation: Name of an activation, or a function of a Symbol.
+        prefix: What the names of weights and outputs begin with.
+        params: Weights to share with other cells; None for its own.
+    """
+
+    def __init__(
+        self,
+        num_hidden: int,
+        activation: Any = "tanh",
+        prefix: str = "rnn_",
+        params: RNNParams | None = None,
+    ) -> None:
+        super().__init__(num_hidden, prefix, params)
+        self._activation = activation
+
+    @property
+    def _gate_names(self) -> Sequence[str]:
+        return ("",)
+
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Take a step; see `BaseRNNCell`."""
+        name = self._next_name()
+        i2h, h2h = self._products(inputs, states[0], name)
+        output = self._get_activation(i2h + h2h, self._activation, name=f"{name}out")
+        return output, [output]
+
+
+class LSTMCell(_DenseCell):
+    """Long short-term memory. Its states are the output and the memory.
+
+    Args:
+        num_hidden: Features of the output.
+        prefix: What the names of weights and outputs begin with.
+        params: Weights to share with other cells; None for its own.
+        forget_bias: What the forget gates' biases start with.
+    """
+
+    def __init__(
+        self,
+        num_hidden: int,
+        prefix: str = "lstm_",
+        params: RNNParams | None = None,
+        forget_bias: float = 1.0,
+    ) -> None:
+        super().__init__(num_hidden, prefix, params, LSTMBias(forget_bias=forget_bias))
+
+    @property
+    def state_info(self) -> list[Info]:
+        """Shape and layout of each state; the batch is 0."""
+        return super().state_info * 2
+
+    @property
+    def _gate_names(self) -> Sequence[str]:
+        return ["_i", "_f", "_c", "_o"]
+
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Take a step; see `BaseRNNCell`."""
+        name = self._next_name()
+        i2h, h2h = self._products(inputs, states[0], name)
+        gates = sym.SliceChannel(i2h + h2h, num_outputs=4, name=f"{name}slice")
+        return lstm_step(self, gates, states, "tanh", name)
+
+
+class GRUCell(_DenseCell):
+    """Gated recurrent unit; the reset gate acts after the product, as in cuDNN.
+
+    Args:
+        num_hidden: Features of the output.
+        prefix: What the names of weights and outputs begin with.
+        params: Weights to share with other cells; None for its own.
+    """
+
+    def __init__(
+        self, num_hidden: int, prefix: str = "gru_", params: RNNParams | None = None
+    ) -> None:
+        super().__init__(num_hidden, prefix, params)
+
+    @property
+    def _gate_names(self) -> Sequence[str]:
+        return ["_r", "_z", "_o"]
+
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Take a step; see `BaseRNNCell`."""
+        name = self._next_name()
+        i2h, h2h = self._products(inputs, states[0], f"{name}_")
+        i2h = sym.SliceChannel(i2h, num_outputs=3, name=f"{name}_i2h_slice")
+        h2h = sym.SliceChannel(h2h, num_outputs=3, name=f"{name}_h2h_slice")
+        return gru_step(self, i2h, h2h, states[0], "tanh", name)

@@ -1,0 +1,193 @@
+"""Cells that change what others do: ZoneoutCell and ResidualCell."""
+
+from collections.abc import Callable
+from typing import Any
+
+import gluonish.symbol as sym
+from gluonish.core.errors import ArgumentError
+from gluonish.rnn.base_cell import Arrays, BaseRNNCell, Info, States
+from gluonish.rnn.fused_cell import FusedRNNCell
+from gluonish.rnn.params import RNNParams
+from gluonish.rnn.sequences import normalized
+from gluonish.rnn.sequential_cell import BidirectionalCell
+from gluonish.symbol import Symbol
+
+__all__ = ["ModifierCell", "ResidualCell", "ZoneoutCell"]
+
+
+class ModifierCell(BaseRNNCell):
+    """Base of cells that change what another does; its weights and states are the other's.
+
+    Args:
+        base_cell: The other, which cannot be called any more.
+    """
+
+    def __init__(self, base_cell: BaseRNNCell) -> None:
+        super().__init__()
+        base_cell._modified = True
+        self.base_cell = base_cell
+
+    @property
+    def params(self) -> RNNParams:
+        """The weights of the cell that is changed."""
+        self._own_params = False
+        return self.base_cell.params
+
+    @property
+    def state_info(self) -> list[Info]:
+        """Shape and layout of each state; the batch is 0."""
+        return self.base_cell.state_info
+
+    def begin_state(  # type: ignore[override]  # `func` goes through `kwargs`, as in MXNet
+        self, init_sym: Callable[..., Any] = sym.zeros, **kwargs: Any
+    ) -> States:
+        """Return states for the first step.
+
+        Args:
+            init_sym: Makes each; see `BaseRNNCell.begin_state`.
+            **kwargs: For ``init_sym``.
+
+        Raises:
+            ArgumentError: This cell is itself modified by another.
+        """
+        self._check_unmodified()
+        self.base_cell._modified = False
+        try:
+            return self.base_cell.begin_state(func=kwargs.pop("func", init_sym), **kwargs)
+        finally:
+            self.base_cell._modified = True
+
+    def reset(self) -> None:
+        """Number steps and states from 0 again, to use the cell for another graph."""
+        super().reset()
+        if hasattr(self, "base_cell"):
+            self.base_cell.reset()
+
+    def unpack_weights(self, args: Arrays) -> Arrays:
+        """Return weights with those of the cell's gates apart from one another.
+
+        Args:
+            args: Arrays by name; stays as it is.
+        """
+        return self.base_cell.unpack_weights(args)
+
+    def pack_weights(self, args: Arrays) -> Arrays:
+        """Return weights as the cell takes them.
+
+        Args:
+            args: Arrays by name, of `unpack_weights`; stays as it is.
+        """
+        return self.base_cell.pack_weights(args)
+
+
+class ZoneoutCell(ModifierCell):
+    """Zoneout: while training, elements of outputs and states keep their values of a step before.
+
+    Args:
+        base_cell: The cell.
+        zoneout_outputs: Probability that an element of the output keeps its value.
+        zoneout_states: Probability that an element of a state does.
+
+    Raises:
+        ArgumentError: The cell takes no steps: it is fused, or of two directions.
+
+    References:
+        D. Krueger and others, "Zoneout: Regularizing RNNs by Randomly Preserving Hidden
+        Activations", 2017.
+    """
+
+    def __init__(
+        self, base_cell: BaseRNNCell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
+    ) -> None:
+        if isinstance(base_cell, FusedRNNCell):
+            raise ArgumentError("FusedRNNCell doesn't support zoneout. Please unfuse first.")
+        inner = getattr(base_cell, "_cells", [])
+        if isinstance(base_cell, BidirectionalCell) or any(
+            isinstance(cell, BidirectionalCell) for cell in inner
+        ):
+            raise ArgumentError(
+                "BidirectionalCell doesn't support zoneout since it doesn't support step. Please "
+                "add ZoneoutCell to the cells underneath instead."
+            )
+        super().__init__(base_cell)
+        self.zoneout_outputs = zoneout_outputs
+        self.zoneout_states = zoneout_states
+        self.prev_output: Symbol | None = None
+
+    def reset(self) -> None:
+        """Number steps and states from 0 again, and forget the output before."""
+        super().reset()
+        self.prev_output = None
+
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Take a step; see `BaseRNNCell`."""
+        output, next_states = self.base_cell(inputs, states)
+        before = sym.zeros((0, 0)) if self.prev_output is None else self.prev_output
+        if self.zoneout_outputs:
+            output = _kept(self.zoneout_outputs, output, before)
+        if self.zoneout_states:
+            next_states = [
+                _kept(self.zoneout_states, new, old)
+                for new, old in zip(next_states, states, strict=True)
+            ]
+        self.prev_output = output
+        return output, next_states
+
+
+def _kept(probability: float, new: Symbol, old: Symbol) -> Symbol:
+    """``new``, and here and there ``old`` while training."""
+    mask = sym.Dropout(sym.ones_like(new), p=probability)
+    found: Symbol = sym.where(mask, new, old)
+    return found
+
+
+class ResidualCell(ModifierCell):
+    """Adds the input of a cell to its output; both have the same shape.
+
+    Args:
+        base_cell: The cell.
+
+    References:
+        Y. Wu and others, "Google's Neural Machine Translation System", 2016.
+    """
+
+    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
+        """Take a step; see `BaseRNNCell`."""
+        output, states = self.base_cell(inputs, states)
+        return _added(output, inputs), states
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: States | None = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+    ) -> tuple[Any, States]:
+        """Return the outputs of several steps, and the states after the last.
+
+        Args:
+            length: Number of steps.
+            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            begin_state: States before the first step; None for zeros.
+            layout: Where the axis of time is in a single Symbol.
+            merge_outputs: True for one Symbol, False for a list; None for what the cell gives.
+        """
+        self.reset()
+        self.base_cell._modified = False
+        try:
+            outputs, states = self.base_cell.unroll(
+                length, inputs, begin_state, layout, merge_outputs
+            )
+        finally:
+            self.base_cell._modified = True
+        merge = isinstance(outputs, Symbol) if merge_outputs is None else merge_outputs
+        inputs, _ = normalized(length, inputs, layout, merge)
+        if merge:
+            return _added(outputs, inputs), states
+        return [_added(y, x) for y, x in zip(outputs, inputs, strict=True)], states
+
+
+def _added(output: Symbol, inputs: Symbol) -> Symbol:
+    found: Symbol = sym.elemwise_add(output, inputs, name=f"{output.name}_plus_residual")
+    return found

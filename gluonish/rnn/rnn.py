@@ -1,0 +1,102 @@
+"""Checkpoints of symbolic recurrent networks, whose files hold each gate's weights apart."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gluonish.model import load_checkpoint, save_checkpoint
+from gluonish.rnn.base_cell import Arrays, BaseRNNCell, States
+from gluonish.symbol import Symbol
+
+__all__ = ["do_rnn_checkpoint", "load_rnn_checkpoint", "rnn_unroll", "save_rnn_checkpoint"]
+
+Cells = BaseRNNCell | Sequence[BaseRNNCell]
+
+
+def rnn_unroll(
+    cell: BaseRNNCell,
+    length: int,
+    inputs: Any = None,
+    begin_state: States | None = None,
+    input_prefix: str = "",
+    layout: str = "NTC",
+) -> tuple[Any, States]:
+    """Return ``cell.unroll(length, inputs, begin_state, layout)``, with a warning to call that.
+
+    Args:
+        cell: The cell.
+        length: Number of steps.
+        inputs: One Symbol, or a list with one a step.
+        begin_state: States before the first step.
+        input_prefix: Accepted; MXNet once made inputs with it.
+        layout: Where the axis of time is in a single Symbol.
+    """
+    warnings.warn(
+        "rnn_unroll is deprecated. Please call cell.unroll directly.", UserWarning, stacklevel=2
+    )
+    return cell.unroll(length, inputs, begin_state, layout)
+
+
+def _listed(cells: Cells) -> Sequence[BaseRNNCell]:
+    return [cells] if isinstance(cells, BaseRNNCell) else cells
+
+
+def save_rnn_checkpoint(
+    cells: Cells,
+    prefix: str,
+    epoch: int,
+    symbol: Symbol,
+    arg_params: Arrays,
+    aux_params: Arrays,
+) -> None:
+    """Save a network as `model.save_checkpoint` does, with the cells' weights unpacked.
+
+    Args:
+        cells: The cell, or the cells, that the network was made of.
+        prefix: What the files' paths begin with.
+        epoch: Number of the epoch.
+        symbol: The network; None for weights alone.
+        arg_params: Its weights by name.
+        aux_params: Its auxiliary states by name.
+    """
+    for cell in _listed(cells):
+        arg_params = cell.unpack_weights(arg_params)
+    save_checkpoint(prefix, epoch, symbol, arg_params, aux_params)
+
+
+def load_rnn_checkpoint(cells: Cells, prefix: str, epoch: int) -> tuple[Symbol, Arrays, Arrays]:
+    """Return network, weights and auxiliary states that `save_rnn_checkpoint` saved.
+
+    The cells may be others than those that were saved: fused ones for single ones, for example.
+
+    Args:
+        cells: The cell, or the cells, that the weights are packed for.
+        prefix: What the files' paths begin with.
+        epoch: Number of the epoch.
+    """
+    symbol, arg_params, aux_params = load_checkpoint(prefix, epoch)
+    for cell in _listed(cells):
+        arg_params = cell.pack_weights(arg_params)
+    return symbol, arg_params, aux_params
+
+
+def do_rnn_checkpoint(cells: Cells, prefix: str, period: int = 1) -> Callable[..., None]:
+    """Return an ``epoch_end_callback`` of `Module.fit` that saves with `save_rnn_checkpoint`.
+
+    Args:
+        cells: The cell, or the cells, that the network was made of.
+        prefix: What the files' paths begin with.
+        period: How many epochs there are from one file to the next.
+    """
+    period = int(max(1, period))
+
+    def callback(
+        iter_no: int,
+        sym: Symbol,
+        arg: Arrays,
+        aux: Arrays,
+    ) -> None:
+        if (iter_no + 1) % period == 0:
+            save_rnn_checkpoint(cells, prefix, iter_no + 1, sym, arg, aux)
+
+    return callback

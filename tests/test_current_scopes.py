@@ -1,0 +1,67 @@
+"""What is current in a thread, as properties of classes that programs assign."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import gluonish as mx
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    before = mx.Context.default_ctx, mx.AttrScope.current, mx.name.NameManager.current
+    yield
+    mx.Context.default_ctx, mx.AttrScope.current, mx.name.NameManager.current = before  # type: ignore[misc]  # properties of the classes
+
+
+def in_another_thread(function: Any) -> Any:
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()))
+    thread.start()
+    thread.join(30)
+    return found[0]
+
+
+def test_default_context_is_assigned_for_the_thread() -> None:
+    mx.Context.default_ctx = mx.cpu(2)
+    assert mx.nd.ones(1).context == mx.cpu(2)
+    assert mx.current_context() == mx.Context._default_ctx.value == mx.cpu(2)
+    assert in_another_thread(lambda: mx.Context.default_ctx) == mx.cpu(0)
+
+
+def test_default_context_is_that_of_the_scope() -> None:
+    with mx.cpu(1):
+        assert mx.Context.default_ctx == mx.cpu(1)
+        mx.Context._default_ctx.value = mx.cpu(3)
+        assert mx.current_context() == mx.cpu(3)
+    assert mx.Context.default_ctx == mx.cpu(0)
+
+
+def test_name_manager_is_assigned_for_the_thread() -> None:
+    mx.name.NameManager.current = mx.name.Prefix("p_")
+    assert mx.sym.exp(mx.sym.Variable("x")).name == "p_exp0"
+    assert mx.gluon.nn.Dense(2).prefix == "p_dense0_"
+    name = in_another_thread(lambda: mx.sym.exp(mx.sym.Variable("x")).name)
+    assert name == "exp0"
+
+
+def test_scope_of_names_is_the_current_one() -> None:
+    with mx.name.NameManager() as manager:
+        assert mx.name.NameManager.current is manager
+
+
+def test_attribute_scope_is_assigned() -> None:
+    mx.AttrScope.current = mx.AttrScope(__color__="red")
+    assert mx.sym.Variable("x").attr("__color__") == "red"
+    assert in_another_thread(lambda: mx.sym.Variable("x").attr("__color__")) is None
+
+
+def test_inner_attribute_scope_has_the_outer_ones_attributes_while_it_lasts() -> None:
+    inner = mx.AttrScope(__b__="2")
+    with mx.AttrScope(__a__="1"), inner:
+        assert mx.AttrScope.current is inner
+        assert set(mx.sym.Variable("x").list_attr()) >= {"__a__", "__b__"}
+    with inner:
+        assert mx.sym.Variable("x").attr("__a__") is None
