@@ -31,6 +31,7 @@ REASONS = {
         "Condition",
     ): "a handler must not use the very loader it stops",
     ("gluonish/data/worker_pool.py", "Lock"): "the condition's",
+    ("gluonish/download/stalling.py", "Event"): GATE,
     ("gluonish/graph/executable.py", "Turn"): TURN,
     ("gluonish/hybrid_block.py", "Turn"): TURN,
     ("gluonish/kernels/numba/compiler.py", "Turn"): TURN,

@@ -191,8 +191,8 @@ class SymbolModule(ModuleAttributes):
             aux_params: Auxiliary states by name.
             allow_missing: Whether those that are missing stay as they are.
             force_init: Whether weights that there are already are replaced.
-            allow_extra: Whether names that the network lacks are ignored though ``allow_missing`` is
-                set; without that they always are, as in MXNet.
+            allow_extra: Whether names that the network lacks are ignored though
+                ``allow_missing`` is set; without that they always are, as in MXNet.
 
         Raises:
             ModuleStateError: The module is not bound.

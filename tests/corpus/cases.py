@@ -4,9 +4,9 @@
 
 A program is a file whose functions named ``case_*`` each use a published package as its own
 documents do. A case passes if it returns; what it returns (numbers, arrays, lists and dictionaries
-of these, or None) is written down, so that a run on MXNet and one on gluonish can be compared. A case that
-raises is written down with its error. Results are written line by line, so that a run which dies
-keeps what it had. Standard library and NumPy only, because it runs under both interpreters.
+of these, or None) is written down, so that a run on MXNet and one on gluonish can be compared. A
+case that raises is written down with its error. Results are written line by line, so that a run
+which dies keeps what it had. Standard library and NumPy only: it runs under both interpreters.
 """
 
 import importlib.util
@@ -22,7 +22,7 @@ import numpy as np
 
 
 def fill(parameters, scale=0.1):
-    """Give parameters (a ParameterDict, or a list of them) values that depend on their place and shape alone.
+    """Give parameters values that depend on their place and shape alone.
 
     Both packages draw their own random numbers; with these values their outputs can be compared.
     """
@@ -36,7 +36,7 @@ def fill(parameters, scale=0.1):
 
 
 def seeded(name, place, shape, scale=0.1):
-    """Values for the array ``name``, drawn by its place: variances positive, scales around 1, weights by their fan-in."""
+    """Values for the array ``name``: variances positive, scales below 1, weights by fan-in."""
     draws = np.random.RandomState(zlib.crc32(f"{place} {tuple(shape)}".encode()))
     if name.endswith(("var", "gamma")):
         return draws.uniform(0.5, 1.0, shape).astype("float32")
@@ -52,7 +52,7 @@ def arrays(shape, seed=0, dtype="float32"):
 
 
 def plain(value):
-    """``value`` as what JSON can hold: an array becomes its shape and a few sums that tell it from others."""
+    """``value`` as JSON can hold it: of an array its shape, and sums that tell it from others."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, (int, float, np.integer, np.floating)):
@@ -64,7 +64,12 @@ def plain(value):
     array = np.asarray(value.asnumpy() if hasattr(value, "asnumpy") else value).astype("float64")
     weights = np.cos(np.arange(array.size)).reshape(array.shape)
     size = float(np.abs(array).max()) if array.size else 0.0
-    return {"shape": list(array.shape), "largest": size, "sum": float((array * weights).sum()), "norm": float(np.sqrt((array**2).sum()))}
+    return {
+        "shape": list(array.shape),
+        "largest": size,
+        "sum": float((array * weights).sum()),
+        "norm": float(np.sqrt((array**2).sum())),
+    }
 
 
 def seed(number):
@@ -85,9 +90,14 @@ def run(program, results, chosen):
         try:
             seed(0)
             row = {"case": name, "passed": True, "value": plain(getattr(program, name)())}
-        except Exception as error:  # noqa: BLE001 (whatever a case raises is its result)
+        except Exception as error:
             text = traceback.format_exc().splitlines()
-            row = {"case": name, "passed": False, "error": f"{type(error).__name__}: {error}"[:600], "traceback": text[-14:]}
+            row = {
+                "case": name,
+                "passed": False,
+                "error": f"{type(error).__name__}: {error}"[:600],
+                "traceback": text[-14:],
+            }
         row["seconds"] = time.time() - begin
         results.write(json.dumps(row) + "\n")
         results.flush()
@@ -108,9 +118,14 @@ def main(arguments):
     with results_path.open("w") as results:
         try:
             program = load(path)
-        except Exception as error:  # noqa: BLE001 (an import that fails is the result of the whole program)
+        except Exception as error:
             text = traceback.format_exc().splitlines()
-            row = {"case": "import", "passed": False, "error": f"{type(error).__name__}: {error}"[:600], "traceback": text[-14:]}
+            row = {
+                "case": "import",
+                "passed": False,
+                "error": f"{type(error).__name__}: {error}"[:600],
+                "traceback": text[-14:],
+            }
             results.write(json.dumps(row) + "\n")
             return
         names = [name for name in vars(program) if name.startswith("case_")]

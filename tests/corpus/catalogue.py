@@ -35,15 +35,72 @@ PROGRAMS = (
     Program("gluoncv_networks", ("gluoncv==0.10.5.post0",)),
 )
 
-# What the programs import beside mxnet. NumPy from 2.4 on refuses float() of an array of one element, which mxboard writes, and IPython 9 lacks what
-# d2lzh calls. The versions for MXNet are the newest that go with NumPy 1.23.
+# What the programs import beside mxnet. NumPy from 2.4 on refuses float() of an array of one
+# element, which mxboard writes, and IPython 9 lacks what d2lzh calls. The versions
+# for MXNet are the newest that go with NumPy 1.23.
 LIBRARIES = (
-    *("numpy<2.4", "autograd", "click", "ConfigSpace", "cython", "dask", "distributed", "GPy", "h5py", "holidays", "ipython<8.20", "jieba", "keras_applications"),
-    *("keras_preprocessing", "matplotlib", "networkx", "opencv-python-headless", "pandas", "pillow", "portalocker", "protobuf<4", "pydantic<2"),
-    *("pyyaml", "regex", "requests", "sacrebleu<2", "scikit-image", "scikit-learn", "scikit-optimize", "scipy", "sentencepiece", "setuptools<80"),
-    *("six", "tensorboardX", "toolz", "tqdm", "ujson", "wheel", "yacs", "autocfg", "easydict", "dill", "boto3", "paramiko"),
+    *(
+        "numpy<2.4",
+        "autograd",
+        "click",
+        "ConfigSpace",
+        "cython",
+        "dask",
+        "distributed",
+        "GPy",
+        "h5py",
+        "holidays",
+        "ipython<8.20",
+        "jieba",
+        "keras_applications",
+    ),
+    *(
+        "keras_preprocessing",
+        "matplotlib",
+        "networkx",
+        "opencv-python-headless",
+        "pandas",
+        "pillow",
+        "portalocker",
+        "protobuf<4",
+        "pydantic<2",
+    ),
+    *(
+        "pyyaml",
+        "regex",
+        "requests",
+        "sacrebleu<2",
+        "scikit-image",
+        "scikit-learn",
+        "scikit-optimize",
+        "scipy",
+        "sentencepiece",
+        "setuptools<80",
+    ),
+    *(
+        "six",
+        "tensorboardX",
+        "toolz",
+        "tqdm",
+        "ujson",
+        "wheel",
+        "yacs",
+        "autocfg",
+        "easydict",
+        "dill",
+        "boto3",
+        "paramiko",
+    ),
 )
 FOR_MXNET = (
-    *("mxnet==1.9.1", "numpy==1.23.5", "scipy<1.12", "pandas<2.1", "matplotlib<3.9", "opencv-python-headless<4.9", "scikit-learn<1.4"),
+    *(
+        "mxnet==1.9.1",
+        "numpy==1.23.5",
+        "scipy<1.12",
+        "pandas<2.1",
+        "matplotlib<3.9",
+        "opencv-python-headless<4.9",
+        "scikit-learn<1.4",
+    ),
     *("scikit-image<0.23", "h5py<3.11"),
 )

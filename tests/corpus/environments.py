@@ -1,6 +1,7 @@
-"""Makes what the corpus runs in: a folder with each program, and a virtual environment for each of the two packages.
+"""Makes what the corpus runs in: a folder for each program, and two virtual environments.
 
-They are kept in ``$GLUONISH_CORPUS`` (default ``~/.cache/gluonish-corpus``) and made again when what they are made of changes.
+They are kept in ``$GLUONISH_CORPUS`` (default ``~/.cache/gluonish-corpus``), and made again when
+what they are made of changes.
 """
 
 import hashlib
@@ -21,9 +22,14 @@ def folder() -> Path:
 
 
 def _call(*command: str | Path) -> None:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command))} ended with status {done.returncode}:\n{done.stderr[-3000:]}")
+        raise RuntimeError(
+            f"{' '.join(map(str, command))} ended with status {done.returncode}:\n"
+            f"{done.stderr[-3000:]}"
+        )
 
 
 def _kept(path: Path, made_of: str, make: list[list[str | Path]]) -> Path:
@@ -44,7 +50,11 @@ def _environment(name: str, requirements: tuple[str, ...]) -> Path:
     path = folder() / name
     python = path / "bin" / "python"
     pip: list[str | Path] = [python, "-m", "pip", "install", "-q"]
-    _kept(path, f"{sys.version} {requirements}", [[sys.executable, "-m", "venv", path], [*pip, *requirements]])
+    _kept(
+        path,
+        f"{sys.version} {requirements}",
+        [[sys.executable, "-m", "venv", path], [*pip, *requirements]],
+    )
     return python
 
 
@@ -63,5 +73,17 @@ def gluonish_python() -> Path:
 def program_path(program: Program) -> Path:
     """The folder that has the program's packages, without their dependencies."""
     path = folder() / "programs" / program.cases
-    install: list[str | Path] = [gluonish_python(), "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", path]
-    return _kept(path, f"{sys.version_info[:2]} {program.packages}", [[*install, *program.packages]])
+    install: list[str | Path] = [
+        gluonish_python(),
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        path,
+    ]
+    return _kept(
+        path, f"{sys.version_info[:2]} {program.packages}", [[*install, *program.packages]]
+    )

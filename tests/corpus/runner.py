@@ -25,11 +25,17 @@ class Case:
     traceback: list[str] = field(default_factory=list)
 
 
-def run(python: list[str], program: str, path: list[Path], chosen: list[str] | None = None, timeout_s: float = 1800) -> dict[str, Case]:
-    """Run ``program`` (a file's stem in programs/) by the command ``python``, with ``path`` before everything else on sys.path.
+def run(
+    python: list[str],
+    program: str,
+    path: list[Path],
+    chosen: list[str] | None = None,
+    timeout_s: float = 1800,
+) -> dict[str, Case]:
+    """Run ``program`` (a file's stem in programs/) by the command ``python``.
 
-    A process that dies or is stopped after ``timeout_s`` seconds costs the case it was in; the rest
-    runs in another process.
+    ``path`` comes before everything else on sys.path. A process that dies, or is stopped after
+    ``timeout_s`` seconds, costs the case it was in; the rest runs in another process.
     """
     names = chosen or _names(python, program, path)
     cases: dict[str, Case] = {}
@@ -45,7 +51,11 @@ def run(python: list[str], program: str, path: list[Path], chosen: list[str] | N
 
 
 def _environment(path: list[Path]) -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path)), "PYTHONWARNINGS": "ignore", "MPLBACKEND": "agg"}
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join(map(str, path)),
+        "PYTHONWARNINGS": "ignore",
+        "MPLBACKEND": "agg",
+    }
 
 
 def _names(python: list[str], program: str, path: list[Path]) -> list[str]:
@@ -56,19 +66,45 @@ def _names(python: list[str], program: str, path: list[Path]) -> list[str]:
     return ["import", *rows["import"].value]
 
 
-def _process(python: list[str], program: str, path: list[Path], names: list[str], timeout_s: float) -> tuple[dict[str, Case], str]:
+def _process(
+    python: list[str], program: str, path: list[Path], names: list[str], timeout_s: float
+) -> tuple[dict[str, Case], str]:
     """One process: the cases that it ended, and how it ended itself."""
     results = Path(os.environ.get("TMPDIR", "/tmp")) / f"corpus-{os.getpid()}-{program}.jsonl"
     results.unlink(missing_ok=True)
-    command = [*python, str(FOLDER / "cases.py"), str(FOLDER / "programs" / f"{program}.py"), str(results), *names]
+    command = [
+        *python,
+        str(FOLDER / "cases.py"),
+        str(FOLDER / "programs" / f"{program}.py"),
+        str(results),
+        *names,
+    ]
     try:
-        done = subprocess.run(command, env=_environment(path), capture_output=True, text=True, timeout=timeout_s, check=False)
+        done = subprocess.run(
+            command,
+            env=_environment(path),
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
         end = f"the process ended with status {done.returncode}: {done.stderr.strip()[-300:]}"
     except subprocess.TimeoutExpired:
         end = f"the process did not end within {timeout_s} s"
-    rows = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    rows = (
+        [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    )
     results.unlink(missing_ok=True)
-    cases = {row["case"]: Case(row["case"], row["passed"], row.get("value"), row.get("error", ""), row.get("traceback", [])) for row in rows}
+    cases = {
+        row["case"]: Case(
+            row["case"],
+            row["passed"],
+            row.get("value"),
+            row.get("error", ""),
+            row.get("traceback", []),
+        )
+        for row in rows
+    }
     if "import" not in cases:
         cases["import"] = Case("import", passed=False, error=end)
     return cases, end
@@ -83,9 +119,15 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
             return [f"{place}: keys {sorted(one)} and {sorted(other)}"]
         return [line for key in one for line in differences(one[key], other[key], f"{place}.{key}")]
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return [line for i, (a, b) in enumerate(zip(one, other, strict=True)) for line in differences(a, b, f"{place}[{i}]")]
+        return [
+            line
+            for i, (a, b) in enumerate(zip(one, other, strict=True))
+            for line in differences(a, b, f"{place}[{i}]")
+        ]
     if isinstance(one, float) and isinstance(other, float):
-        close = math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=1e-6) or (math.isnan(one) and math.isnan(other))
+        close = math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=1e-6) or (
+            math.isnan(one) and math.isnan(other)
+        )
         return [] if close else [f"{place}: {one:.6g} and {other:.6g}"]
     return [] if one == other else [f"{place}: {str(one)[:60]} and {str(other)[:60]}"]
 
@@ -96,21 +138,35 @@ def _array_differences(one: dict[str, Any], other: dict[str, Any], place: str) -
     scale = max(one["norm"], 1e-6)
     lines = []
     for key in ("largest", "sum", "norm"):
-        same = abs(one[key] - other[key]) <= TOLERANCE * scale or (math.isnan(one[key]) and math.isnan(other[key]))
+        same = abs(one[key] - other[key]) <= TOLERANCE * scale or (
+            math.isnan(one[key]) and math.isnan(other[key])
+        )
         lines += [] if same else [f"{place}.{key}: {one[key]:.6g} and {other[key]:.6g}"]
     return lines
 
 
 def golden(program: str) -> dict[str, Case]:
     """What became of the cases of ``program`` on MXNet 1.9.1."""
-    return {row["name"]: Case(**row) for row in json.loads((GOLDEN / f"{program}.json").read_text())}
+    return {
+        row["name"]: Case(**row) for row in json.loads((GOLDEN / f"{program}.json").read_text())
+    }
 
 
 def record(program: str, cases: dict[str, Case]) -> None:
     """Keep what became of the cases on MXNet, without what is of its machine (the traceback)."""
-    rows = [{"name": case.name, "passed": case.passed, "value": _rounded(case.value), "error": case.error.splitlines()[0] if case.error else ""} for case in cases.values()]
+    rows = [
+        {
+            "name": case.name,
+            "passed": case.passed,
+            "value": _rounded(case.value),
+            "error": case.error.splitlines()[0] if case.error else "",
+        }
+        for case in cases.values()
+    ]
     GOLDEN.mkdir(exist_ok=True)
-    (GOLDEN / f"{program}.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+    (GOLDEN / f"{program}.json").write_text(
+        "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
+    )
 
 
 def _rounded(value: Any) -> Any:
@@ -131,7 +187,12 @@ def worse(expected: dict[str, Case], found: dict[str, Case]) -> list[str]:
         ours = found.get(name, Case(name, passed=False, error="it was not run"))
         if not ours.passed:
             place = " | ".join(line.strip() for line in ours.traceback[-4:-1])
-            lines.append(f"{name}: {ours.error.splitlines()[0] if ours.error else 'failed'} ({place})")
+            lines.append(
+                f"{name}: {ours.error.splitlines()[0] if ours.error else 'failed'} ({place})"
+            )
         elif name != "import":
-            lines += [f"{name}: MXNet and gluonish differ at {line}" for line in differences(case.value, ours.value)[:2]]
+            lines += [
+                f"{name}: MXNet and gluonish differ at {line}"
+                for line in differences(case.value, ours.value)[:2]
+            ]
     return lines

@@ -1,4 +1,4 @@
-"""Adversarial Robustness Toolbox 1.14.1: its classifier of Gluon networks, and attacks that need its gradients."""
+"""Adversarial Robustness Toolbox 1.14.1: its classifier of Gluon networks, and attacks on them."""
 
 import numpy as np
 from art.attacks.evasion import FastGradientMethod, ProjectedGradientDescent
@@ -18,7 +18,14 @@ def _classifier():
     net(nd.array(X))
     fill(net.collect_params())
     trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
-    return MXClassifier(model=net, loss=gluon.loss.SoftmaxCrossEntropyLoss(), input_shape=(1, 12, 12), nb_classes=4, optimizer=trainer, clip_values=(-4, 4))
+    return MXClassifier(
+        model=net,
+        loss=gluon.loss.SoftmaxCrossEntropyLoss(),
+        input_shape=(1, 12, 12),
+        nb_classes=4,
+        optimizer=trainer,
+        clip_values=(-4, 4),
+    )
 
 
 def case_fit_and_predict():
@@ -30,13 +37,19 @@ def case_fit_and_predict():
 
 def case_gradients():
     classifier = _classifier()
-    return classifier.class_gradient(X[:4]), classifier.class_gradient(X[:4], label=2), classifier.loss_gradient(X[:4], Y[:4])
+    return (
+        classifier.class_gradient(X[:4]),
+        classifier.class_gradient(X[:4], label=2),
+        classifier.loss_gradient(X[:4], Y[:4]),
+    )
 
 
 def case_attacks():
     classifier = _classifier()
     fast = FastGradientMethod(estimator=classifier, eps=0.3).generate(X[:6])
-    projected = ProjectedGradientDescent(estimator=classifier, eps=0.3, eps_step=0.1, max_iter=3, verbose=False).generate(X[:6])
+    projected = ProjectedGradientDescent(
+        estimator=classifier, eps=0.3, eps_step=0.1, max_iter=3, verbose=False
+    ).generate(X[:6])
     return fast, list(projected.shape)
 
 

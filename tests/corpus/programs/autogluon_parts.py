@@ -1,7 +1,7 @@
-"""autogluon 0.0.15: what of it is written on MXNet: Gaussian processes for its searcher, EfficientNet, network parts.
+"""autogluon 0.0.15: the Gaussian processes of its searcher, which are written on MXNet.
 
-``import autogluon`` itself fails on every Python since 3.9, whatever MXNet is: a class inherits from
-NamedTuple and another. Its parts are imported without its ``__init__``.
+``import autogluon`` itself fails on every Python since 3.9, whatever MXNet is: a class inherits
+from NamedTuple and another. Its parts are imported without its ``__init__``.
 """
 
 import importlib.util
@@ -10,10 +10,24 @@ import types
 from pathlib import Path
 
 import numpy as np
-from corpus_cases import arrays, fill
 
-FOLDER = Path(importlib.util.find_spec("autogluon").submodule_search_locations[0]) if importlib.util.find_spec("autogluon") else None
-for _name in ("", ".searcher", ".searcher.bayesopt", ".searcher.bayesopt.gpmxnet", ".model_zoo", ".model_zoo.models", ".contrib", ".contrib.enas", ".utils", ".core"):
+FOLDER = (
+    Path(importlib.util.find_spec("autogluon").submodule_search_locations[0])
+    if importlib.util.find_spec("autogluon")
+    else None
+)
+for _name in (
+    "",
+    ".searcher",
+    ".searcher.bayesopt",
+    ".searcher.bayesopt.gpmxnet",
+    ".model_zoo",
+    ".model_zoo.models",
+    ".contrib",
+    ".contrib.enas",
+    ".utils",
+    ".core",
+):
     _module = types.ModuleType("autogluon" + _name)
     _module.__path__ = [str(FOLDER.joinpath(*_name.split(".")[1:]))]
     sys.modules["autogluon" + _name] = _module
@@ -22,7 +36,7 @@ import mxnet as mx
 from autogluon.searcher.bayesopt.gpmxnet.gp_regression import GaussianProcessRegression
 from autogluon.searcher.bayesopt.gpmxnet.kernel.base import Matern52
 from autogluon.searcher.bayesopt.gpmxnet.mean import ScalarMeanFunction
-from autogluon.searcher.bayesopt.gpmxnet.warping import Warping, WarpedKernel
+from autogluon.searcher.bayesopt.gpmxnet.warping import WarpedKernel, Warping
 from mxnet import nd
 
 
@@ -40,15 +54,23 @@ def case_matern_kernel():
 
 def case_gaussian_process_regression():
     x, y = _data()
-    model = GaussianProcessRegression(kernel=Matern52(dimension=1), mean=ScalarMeanFunction(), ctx=mx.cpu())
+    model = GaussianProcessRegression(
+        kernel=Matern52(dimension=1), mean=ScalarMeanFunction(), ctx=mx.cpu()
+    )
     model.fit(x, y)
     mean, variance = model.predict(x)[0]
-    return mean, list(variance.shape), {name: float(value) for name, value in model.get_params().items()}
+    return (
+        mean,
+        list(variance.shape),
+        {name: float(value) for name, value in model.get_params().items()},
+    )
 
 
 def case_warped_kernel():
     x, y = _data()
-    kernel = WarpedKernel(kernel=Matern52(dimension=1), warping=Warping(dimension=1, index_to_range={0: (0.0, 1.0)}))
+    kernel = WarpedKernel(
+        kernel=Matern52(dimension=1), warping=Warping(dimension=1, index_to_range={0: (0.0, 1.0)})
+    )
     model = GaussianProcessRegression(kernel=kernel, ctx=mx.cpu())
     model.fit(x, y)
     return list(model.predict(x)[0][0].shape)

@@ -1,4 +1,4 @@
-"""cnocr 1.2.3.1 (reading Chinese text): its networks as symbols and blocks, without published weights, and its loss."""
+"""cnocr 1.2.3.1 (reading Chinese text): its networks as symbols and blocks, and its loss."""
 
 import mxnet as mx
 import numpy as np
@@ -21,7 +21,13 @@ def _run(name):
     module.bind(data_shapes=data_shapes, label_shapes=[("label", (2, hp.num_label))])
     module.init_params(mx.init.Xavier())
     arguments, states = module.get_params()
-    filled = [{key: mx.nd.array(seeded(key, i, one.shape, 0.02)) for i, (key, one) in enumerate(sorted(group.items()))} for group in (arguments, states)]
+    filled = [
+        {
+            key: mx.nd.array(seeded(key, i, one.shape, 0.02))
+            for i, (key, one) in enumerate(sorted(group.items()))
+        }
+        for group in (arguments, states)
+    ]
     module.set_params(*filled)
     label = np.zeros((2, hp.num_label), "float32")
     label[:, :3] = [[1, 2, 3], [4, 5, 5]]

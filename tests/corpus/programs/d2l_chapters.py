@@ -1,4 +1,4 @@
-"""Dive into Deep Learning (d2l 0.17.6): the training loop of every chapter, by the book's own functions.
+"""Dive into Deep Learning (d2l 0.17.6): each chapter's training loop, by the book's functions.
 
 The book's data must be downloaded; here each loop gets small data of the same form.
 """
@@ -18,7 +18,9 @@ from mxnet.gluon import nn, rnn
 npx.set_np()
 DEVICE = d2l.cpu() if hasattr(d2l, "cpu") else npx.cpu()
 d2l.use_svg_display = lambda: None
-TEXT = ["the time traveller for so it will be convenient to speak of him was expounding a recondite matter to us"] * 12
+TEXT = [
+    "the time traveller for so it will be convenient to speak of him was expounding a matter to us"
+] * 12
 
 
 def _images(batch=8, count=48, extent=28):
@@ -85,7 +87,13 @@ def case_lenet_ch6():
 
 def case_residual_network():
     net = nn.Sequential()
-    net.add(nn.Conv2D(8, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), d2l.Residual(8), d2l.Residual(16, use_1x1conv=True, strides=2))
+    net.add(
+        nn.Conv2D(8, 3, padding=1),
+        nn.BatchNorm(),
+        nn.Activation("relu"),
+        d2l.Residual(8),
+        d2l.Residual(16, use_1x1conv=True, strides=2),
+    )
     net.add(nn.GlobalAvgPool2D(), nn.Dense(10))
     d2l.train_ch6(net, _images(), _images(), 1, 0.05, DEVICE)
     return [list(p.shape) for p in net.collect_params().values()]
@@ -138,8 +146,15 @@ def case_recurrent_network_from_scratch():
     batches, vocab = _language_batches(random=True)
 
     def get_params(vocab_size, num_hiddens, device):
-        params = [np.random.normal(scale=0.01, size=shape, ctx=device) for shape in ((vocab_size, num_hiddens), (num_hiddens, num_hiddens))]
-        params += [np.zeros(num_hiddens, ctx=device), np.random.normal(scale=0.01, size=(num_hiddens, vocab_size), ctx=device), np.zeros(vocab_size, ctx=device)]
+        params = [
+            np.random.normal(scale=0.01, size=shape, ctx=device)
+            for shape in ((vocab_size, num_hiddens), (num_hiddens, num_hiddens))
+        ]
+        params += [
+            np.zeros(num_hiddens, ctx=device),
+            np.random.normal(scale=0.01, size=(num_hiddens, vocab_size), ctx=device),
+            np.zeros(vocab_size, ctx=device),
+        ]
         for param in params:
             param.attach_grad()
         return params
@@ -191,7 +206,9 @@ class _Decoder(d2l.Decoder):
 
 def case_sequence_to_sequence():
     data, src_vocab, tgt_vocab = _translation()
-    net = d2l.EncoderDecoder(d2l.Seq2SeqEncoder(len(src_vocab), 8, 16, 2), _Decoder(len(tgt_vocab), 8, 16, 2))
+    net = d2l.EncoderDecoder(
+        d2l.Seq2SeqEncoder(len(src_vocab), 8, 16, 2), _Decoder(len(tgt_vocab), 8, 16, 2)
+    )
     d2l.train_seq2seq(net, data, 0.01, 10, tgt_vocab, DEVICE)
     translation, _ = d2l.predict_seq2seq(net, "go .", src_vocab, tgt_vocab, 7, DEVICE)
     return d2l.bleu("va !", "va !", 2), isinstance(translation, str)
@@ -220,7 +237,11 @@ class _AttentionDecoder(d2l.AttentionDecoder):
             out, hidden = self.rnn(step.swapaxes(0, 1), hidden)
             outputs.append(out)
             self._weights.append(self.attention.attention_weights)
-        return self.dense(np.concatenate(outputs, axis=0)).swapaxes(0, 1), [enc_outputs, hidden, lens]
+        return self.dense(np.concatenate(outputs, axis=0)).swapaxes(0, 1), [
+            enc_outputs,
+            hidden,
+            lens,
+        ]
 
     @property
     def attention_weights(self):
@@ -229,14 +250,20 @@ class _AttentionDecoder(d2l.AttentionDecoder):
 
 def case_attention_decoder():
     data, src_vocab, tgt_vocab = _translation()
-    net = d2l.EncoderDecoder(d2l.Seq2SeqEncoder(len(src_vocab), 8, 16, 2), _AttentionDecoder(len(tgt_vocab), 8, 16, 2))
+    net = d2l.EncoderDecoder(
+        d2l.Seq2SeqEncoder(len(src_vocab), 8, 16, 2), _AttentionDecoder(len(tgt_vocab), 8, 16, 2)
+    )
     d2l.train_seq2seq(net, data, 0.01, 4, tgt_vocab, DEVICE)
-    _, weights = d2l.predict_seq2seq(net, "go .", src_vocab, tgt_vocab, 7, DEVICE, save_attention_weights=True)
+    _, weights = d2l.predict_seq2seq(
+        net, "go .", src_vocab, tgt_vocab, 7, DEVICE, save_attention_weights=True
+    )
     return len(weights) > 0
 
 
 def case_masked_softmax():
-    return d2l.masked_softmax(np.array(arrays((2, 2, 4))), np.array([2, 3])), d2l.masked_softmax(np.array(arrays((2, 2, 4), 1)), np.array([[1, 3], [2, 4]]))
+    return d2l.masked_softmax(np.array(arrays((2, 2, 4))), np.array([2, 3])), d2l.masked_softmax(
+        np.array(arrays((2, 2, 4), 1)), np.array([[1, 3], [2, 4]])
+    )
 
 
 class _TransformerDecoder(d2l.AttentionDecoder):
@@ -260,7 +287,11 @@ class _TransformerDecoder(d2l.AttentionDecoder):
         x = self.pos(self.embedding(x) * self.num_hiddens**0.5)
         keys = x if state[2] is None else np.concatenate((state[2], x), axis=1)
         state[2] = keys
-        lens = np.tile(np.arange(1, x.shape[1] + 1), (x.shape[0], 1)) if autograd.is_training() else None
+        lens = (
+            np.tile(np.arange(1, x.shape[1] + 1), (x.shape[0], 1))
+            if autograd.is_training()
+            else None
+        )
         y = self.norm1(x, self.attention1(x, keys, keys, lens))
         z = self.norm2(y, self.attention2(y, state[0], state[0], state[1]))
         return self.dense(self.norm3(z, self.ffn(z))), state
@@ -275,13 +306,22 @@ def case_transformer():
     encoder = d2l.TransformerEncoder(len(src_vocab), 16, 32, 4, 2, 0.0)
     net = d2l.EncoderDecoder(encoder, _TransformerDecoder(len(tgt_vocab), 16, 4))
     d2l.train_seq2seq(net, data, 0.005, 4, tgt_vocab, DEVICE)
-    return isinstance(d2l.predict_seq2seq(net, "he is calm .", src_vocab, tgt_vocab, 7, DEVICE)[0], str)
+    return isinstance(
+        d2l.predict_seq2seq(net, "he is calm .", src_vocab, tgt_vocab, 7, DEVICE)[0], str
+    )
 
 
 def case_optimizers_ch11():
     data = [(np.array(arrays((10, 5), i)), np.array(arrays(10, 100 + i))) for i in range(20)]
     return [d2l.train_2d(lambda x1, x2, s1, s2: (0.5 * x1, 0.5 * x2, 0, 0))] + [
-        _concise(name, parameters, data) for name, parameters in (("sgd", {"learning_rate": 0.05, "momentum": 0.9}), ("adagrad", {"learning_rate": 0.1}), ("rmsprop", {"learning_rate": 0.01, "gamma1": 0.9}), ("adadelta", {"rho": 0.9}), ("adam", {"learning_rate": 0.01}))
+        _concise(name, parameters, data)
+        for name, parameters in (
+            ("sgd", {"learning_rate": 0.05, "momentum": 0.9}),
+            ("adagrad", {"learning_rate": 0.1}),
+            ("rmsprop", {"learning_rate": 0.01, "gamma1": 0.9}),
+            ("adadelta", {"rho": 0.9}),
+            ("adam", {"learning_rate": 0.01}),
+        )
     ]
 
 
@@ -305,18 +345,52 @@ def case_several_devices_ch13():
     devices = [npx.cpu(0), npx.cpu(1)] if npx.num_gpus() == 0 else d2l.try_all_gpus()
     net.initialize(init=init.Normal(sigma=0.01), ctx=devices)
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05})
-    d2l.train_ch13(net, _images(8, 48), _images(8, 48), gluon.loss.SoftmaxCrossEntropyLoss(), trainer, 1, devices)
+    d2l.train_ch13(
+        net,
+        _images(8, 48),
+        _images(8, 48),
+        gluon.loss.SoftmaxCrossEntropyLoss(),
+        trainer,
+        1,
+        devices,
+    )
 
 
 def case_anchor_boxes():
     anchors = d2l.multibox_prior(np.zeros((1, 3, 8, 8)), sizes=[0.75, 0.5], ratios=[1, 2])
     truth = np.array([[0, 0.1, 0.08, 0.52, 0.92], [1, 0.55, 0.2, 0.9, 0.88]])
-    some = np.array([[0, 0.1, 0.2, 0.3], [0.15, 0.2, 0.4, 0.4], [0.63, 0.05, 0.88, 0.98], [0.66, 0.45, 0.8, 0.8], [0.57, 0.3, 0.92, 0.9]])
+    some = np.array(
+        [
+            [0, 0.1, 0.2, 0.3],
+            [0.15, 0.2, 0.4, 0.4],
+            [0.63, 0.05, 0.88, 0.98],
+            [0.66, 0.45, 0.8, 0.8],
+            [0.57, 0.3, 0.92, 0.9],
+        ]
+    )
     targets = d2l.multibox_target(np.expand_dims(some, axis=0), np.expand_dims(truth, axis=0))
     probabilities = np.array([[0] * 4, [0.9, 0.8, 0.7, 0.1], [0.1, 0.2, 0.3, 0.9]])
-    boxes = np.array([[0.1, 0.08, 0.52, 0.92], [0.08, 0.2, 0.56, 0.95], [0.15, 0.3, 0.62, 0.91], [0.55, 0.2, 0.9, 0.88]])
-    found = d2l.multibox_detection(np.expand_dims(probabilities, axis=0), np.expand_dims(np.zeros(16).reshape(4, 4), axis=0), np.expand_dims(boxes, axis=0), nms_threshold=0.5)
-    return anchors, targets, found, d2l.box_iou(boxes, some), d2l.box_center_to_corner(d2l.box_corner_to_center(boxes))
+    boxes = np.array(
+        [
+            [0.1, 0.08, 0.52, 0.92],
+            [0.08, 0.2, 0.56, 0.95],
+            [0.15, 0.3, 0.62, 0.91],
+            [0.55, 0.2, 0.9, 0.88],
+        ]
+    )
+    found = d2l.multibox_detection(
+        np.expand_dims(probabilities, axis=0),
+        np.expand_dims(np.zeros(16).reshape(4, 4), axis=0),
+        np.expand_dims(boxes, axis=0),
+        nms_threshold=0.5,
+    )
+    return (
+        anchors,
+        targets,
+        found,
+        d2l.box_iou(boxes, some),
+        d2l.box_center_to_corner(d2l.box_corner_to_center(boxes)),
+    )
 
 
 class _SSD(nn.Block):
@@ -326,7 +400,9 @@ class _SSD(nn.Block):
         super().__init__(**kwargs)
         for i in range(2):
             block = nn.Sequential()
-            block.add(nn.Conv2D(8, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(2))
+            block.add(
+                nn.Conv2D(8, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(2)
+            )
             setattr(self, f"block{i}", block)
             setattr(self, f"classes{i}", nn.Conv2D(4 * 2, 3, padding=1))
             setattr(self, f"boxes{i}", nn.Conv2D(4 * 4, 3, padding=1))
@@ -339,7 +415,11 @@ class _SSD(nn.Block):
             classes.append(npx.batch_flatten(getattr(self, f"classes{i}")(x).transpose(0, 2, 3, 1)))
             boxes.append(npx.batch_flatten(getattr(self, f"boxes{i}")(x).transpose(0, 2, 3, 1)))
         classes = np.concatenate(classes, axis=1)
-        return np.concatenate(anchors, axis=1), classes.reshape(classes.shape[0], -1, 2), np.concatenate(boxes, axis=1)
+        return (
+            np.concatenate(anchors, axis=1),
+            classes.reshape(classes.shape[0], -1, 2),
+            np.concatenate(boxes, axis=1),
+        )
 
 
 def case_single_shot_detector():
@@ -347,11 +427,18 @@ def case_single_shot_detector():
     net.initialize(init=init.Xavier())
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "wd": 5e-4})
     class_loss, box_loss = gluon.loss.SoftmaxCrossEntropyLoss(), gluon.loss.L1Loss()
-    x, y = np.array(arrays((2, 3, 16, 16))), np.array([[[0, 0.1, 0.1, 0.5, 0.6]], [[0, 0.4, 0.3, 0.9, 0.8]]])
+    x, y = (
+        np.array(arrays((2, 3, 16, 16))),
+        np.array([[[0, 0.1, 0.1, 0.5, 0.6]], [[0, 0.4, 0.3, 0.9, 0.8]]]),
+    )
     for _ in range(2):
         with autograd.record():
             anchors, classes, boxes = net(x)
-            labels, masks, targets = d2l.multibox_target(anchors, y)[2], d2l.multibox_target(anchors, y)[1], d2l.multibox_target(anchors, y)[0]
+            labels, masks, targets = (
+                d2l.multibox_target(anchors, y)[2],
+                d2l.multibox_target(anchors, y)[1],
+                d2l.multibox_target(anchors, y)[0],
+            )
             loss = class_loss(classes, labels) + box_loss(boxes * masks, targets * masks)
         loss.backward()
         trainer.step(2)
@@ -361,7 +448,9 @@ def case_single_shot_detector():
 def case_semantic_segmentation_labels():
     table = d2l.voc_colormap2label()
     image = np.array(onp.random.RandomState(0).choice([0, 128], (6, 7, 3)).astype("float32"))
-    feature, label = d2l.voc_rand_crop(np.array(arrays((10, 12, 3))), np.array(arrays((10, 12, 3), 1)), 5, 6)
+    feature, label = d2l.voc_rand_crop(
+        np.array(arrays((10, 12, 3))), np.array(arrays((10, 12, 3), 1)), 5, 6
+    )
     return d2l.voc_label_indices(image, table), list(feature.shape), list(label.shape)
 
 
@@ -388,12 +477,28 @@ def case_bert():
     positions = np.array([[1, 5, 2]] * 4)
     for _ in range(3):
         with autograd.record():
-            losses = d2l._get_batch_loss_bert(net, loss, 50, [tokens], [segments], [lens], [positions], [np.ones((4, 3))], [np.array([[7, 8, 9]] * 4)], [np.array([0, 1, 0, 1])])
+            losses = d2l._get_batch_loss_bert(
+                net,
+                loss,
+                50,
+                [tokens],
+                [segments],
+                [lens],
+                [positions],
+                [np.ones((4, 3))],
+                [np.array([[7, 8, 9]] * 4)],
+                [np.array([0, 1, 0, 1])],
+            )
             total = losses[2][0]
         total.backward()
         trainer.step(1)
     encoded, mlm, nsp = net(tokens, segments, lens, positions)
-    return list(encoded.shape), list(mlm.shape), list(nsp.shape), list(d2l.get_tokens_and_segments(["a", "b"], ["c"]))
+    return (
+        list(encoded.shape),
+        list(mlm.shape),
+        list(nsp.shape),
+        list(d2l.get_tokens_and_segments(["a", "b"], ["c"])),
+    )
 
 
 def case_generative_adversarial_network():
@@ -426,8 +531,22 @@ def case_recommenders():
     net = Factors()
     net.initialize(init.Normal(0.01))
     trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.02})
-    data = gluon.data.DataLoader(gluon.data.ArrayDataset(np.array([0, 1, 2, 3]), np.array([1, 2, 3, 4]), np.array([3.0, 4.0, 5.0, 1.0])), batch_size=2)
-    d2l.train_recsys_rating(net, data, data, gluon.loss.L2Loss(), trainer, 2, [DEVICE], evaluator=lambda net, data, devices: 1.0)
+    data = gluon.data.DataLoader(
+        gluon.data.ArrayDataset(
+            np.array([0, 1, 2, 3]), np.array([1, 2, 3, 4]), np.array([3.0, 4.0, 5.0, 1.0])
+        ),
+        batch_size=2,
+    )
+    d2l.train_recsys_rating(
+        net,
+        data,
+        data,
+        gluon.loss.L2Loss(),
+        trainer,
+        2,
+        [DEVICE],
+        evaluator=lambda net, data, devices: 1.0,
+    )
     return bpr(positive, negative), hinge(positive, negative), d2l.hit_and_auc([3, 1, 2], {1}, 2)
 
 
@@ -436,4 +555,9 @@ def case_accumulators_and_counts():
     metric.add(np.array([1.5]).sum(), 2)
     timer = d2l.Timer()
     timer.stop()
-    return metric[0], metric[1], d2l.accuracy(np.array([[0.1, 0.9], [0.8, 0.2]]), np.array([1, 1])), collections.Counter(d2l.count_corpus([["a", "b"], ["a"]]))
+    return (
+        metric[0],
+        metric[1],
+        d2l.accuracy(np.array([[0.1, 0.9], [0.8, 0.2]]), np.array([1, 1])),
+        collections.Counter(d2l.count_corpus([["a", "b"], ["a"]])),
+    )

@@ -1,4 +1,4 @@
-"""d2lzh 1.0.0, the first edition of Dive into Deep Learning: classic arrays, the book's own training loops."""
+"""d2lzh 1.0.0, the first edition of Dive into Deep Learning: its training loops."""
 
 import matplotlib as mpl
 
@@ -17,7 +17,9 @@ CTX = [mx.cpu(0), mx.cpu(1)]
 
 
 def _images(batch=8, count=32):
-    dataset = gdata.ArrayDataset(nd.array(arrays((count, 1, 28, 28))), nd.array(np.arange(count) % 10))
+    dataset = gdata.ArrayDataset(
+        nd.array(arrays((count, 1, 28, 28))), nd.array(np.arange(count) % 10)
+    )
     return gdata.DataLoader(dataset, batch)
 
 
@@ -41,12 +43,21 @@ def case_train_ch3():
     net.add(nn.Dense(32, activation="relu"), nn.Dense(10))
     net.initialize(init.Normal(sigma=0.01))
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5})
-    d2l.train_ch3(net, _images(), _images(), gloss.SoftmaxCrossEntropyLoss(), 2, 8, None, None, trainer)
+    d2l.train_ch3(
+        net, _images(), _images(), gloss.SoftmaxCrossEntropyLoss(), 2, 8, None, None, trainer
+    )
 
 
 def case_train_ch5():
     net = nn.Sequential()
-    net.add(nn.Conv2D(6, 5, activation="sigmoid"), nn.MaxPool2D(2, 2), nn.Conv2D(16, 5, activation="sigmoid"), nn.MaxPool2D(2, 2), nn.Dense(120, activation="sigmoid"), nn.Dense(10))
+    net.add(
+        nn.Conv2D(6, 5, activation="sigmoid"),
+        nn.MaxPool2D(2, 2),
+        nn.Conv2D(16, 5, activation="sigmoid"),
+        nn.MaxPool2D(2, 2),
+        nn.Dense(120, activation="sigmoid"),
+        nn.Dense(10),
+    )
     net.initialize(force_reinit=True, init=init.Xavier())
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.9})
     d2l.train_ch5(net, _images(), _images(), 8, trainer, mx.cpu(), 2)
@@ -91,7 +102,26 @@ def case_language_model_from_scratch():
         return outputs, (h,)
 
     for random in (True, False):
-        d2l.train_and_predict_rnn(net, get_params, begin, 16, size, mx.cpu(), corpus, chars, to_index, random, 3, 10, 1e2, 1e-2, 8, 3, 5, ["time"])
+        d2l.train_and_predict_rnn(
+            net,
+            get_params,
+            begin,
+            16,
+            size,
+            mx.cpu(),
+            corpus,
+            chars,
+            to_index,
+            random,
+            3,
+            10,
+            1e2,
+            1e-2,
+            8,
+            3,
+            5,
+            ["time"],
+        )
 
 
 def case_language_model():
@@ -99,17 +129,41 @@ def case_language_model():
     for layer in (rnn.RNN(16), rnn.GRU(16), rnn.LSTM(16)):
         layer.initialize()
         model = d2l.RNNModel(layer, len(chars))
-        d2l.train_and_predict_rnn_gluon(model, 16, len(chars), mx.cpu(), corpus, chars, to_index, 3, 10, 1e2, 1e-2, 8, 3, 5, ["time"])
+        d2l.train_and_predict_rnn_gluon(
+            model,
+            16,
+            len(chars),
+            mx.cpu(),
+            corpus,
+            chars,
+            to_index,
+            3,
+            10,
+            1e2,
+            1e-2,
+            8,
+            3,
+            5,
+            ["time"],
+        )
 
 
 def case_optimizers_ch7():
     features, labels = nd.array(arrays((120, 5))), nd.array(arrays(120, 1))
-    for name, options in (("sgd", {"learning_rate": 0.05, "momentum": 0.9}), ("adagrad", {"learning_rate": 0.1}), ("rmsprop", {"learning_rate": 0.01, "gamma1": 0.9}), ("adadelta", {"rho": 0.9}), ("adam", {"learning_rate": 0.01})):
+    for name, options in (
+        ("sgd", {"learning_rate": 0.05, "momentum": 0.9}),
+        ("adagrad", {"learning_rate": 0.1}),
+        ("rmsprop", {"learning_rate": 0.01, "gamma1": 0.9}),
+        ("adadelta", {"rho": 0.9}),
+        ("adam", {"learning_rate": 0.01}),
+    ):
         d2l.train_gluon_ch7(name, options, features, labels, 10, 1)
 
 
 def case_corr2d_and_onehot():
-    return d2l.corr2d(nd.array(arrays((5, 6))), nd.array([[1.0, -1.0]])), d2l.to_onehot(nd.array([[0, 1], [2, 0]]), 4)
+    return d2l.corr2d(nd.array(arrays((5, 6))), nd.array([[1.0, -1.0]])), d2l.to_onehot(
+        nd.array([[0, 1], [2, 0]]), 4
+    )
 
 
 def case_iterators():
@@ -121,5 +175,7 @@ def case_voc_crop():
     table = nd.zeros(256**3)
     table[128 * 256 * 256] = 1
     image = nd.array(np.random.RandomState(0).choice([0, 128], (6, 7, 3)))
-    feature, label = d2l.voc_rand_crop(nd.array(arrays((10, 12, 3))), nd.array(arrays((10, 12, 3), 1)), 5, 6)
+    feature, label = d2l.voc_rand_crop(
+        nd.array(arrays((10, 12, 3))), nd.array(arrays((10, 12, 3), 1)), 5, 6
+    )
     return d2l.voc_label_indices(image, table), list(feature.shape), list(label.shape)

@@ -1,4 +1,4 @@
-"""The networks of GluonCV 0.10.5: each is made, filled with the same values on both sides, run, hybridized and run again.
+"""The networks of GluonCV 0.10.5: each filled with fixed values, run, hybridized and run again.
 
 Left out: ``_int8`` (files of a calibrated network are needed), ``_custom`` (the same networks with
 other classes), networks that differ from one that is there in their published weights only, and
@@ -13,7 +13,9 @@ from corpus_cases import arrays, fill
 from gluoncv.model_zoo.ssd.target import SSDTargetGenerator
 from mxnet import autograd, gluon, nd
 
-LEFT_OUT = re.compile(r"_int8$|_custom$|^custom_|_hmdb51$|_ucf101$|_sthsthv2$|kinetics700$|_ade$|_coco_dcn|otb15$|_stereo_640x192$|_mono_stereo")
+LEFT_OUT = re.compile(
+    r"_int8$|_custom$|^custom_|_hmdb51$|_ucf101$|_sthsthv2$|kinetics700$|_ade$|_coco_dcn|otb15$|_stereo_640x192$|_mono_stereo"
+)
 DEEPER = re.compile(
     r"101|152|200|269|110|(?<!v1_)164|236|452|attentionnet(92|128)|xception71|154e|densenet1(61|69)|densenet201|vgg1[369]|hrnet_w(3|4|6)|nasnet_[567]|"
     r"resnet34|_34|(56|40)_|_0\.(5|7|8|4|3)|wideresnet(28|40)|kitti_stereo|dcnv2|i3d_nl10|16x8|se_resnet34|_fpn_resnet18|resnet110|duc"
@@ -63,7 +65,6 @@ def _outputs(value):
     return [] if value is None else [value]
 
 
-
 def _network(name):
     options = {"pretrained": False, "pretrained_base": False}
     if re.search(r"^(fcn|psp|deeplab|danet)_", name):
@@ -88,9 +89,18 @@ def _run(name):
         hybridized = _outputs(net(x))
     if re.search(r"_rcnn_|^(ssd|yolo3|center_net)_", name):
         # Classes, scores, boxes: which of two equal scores comes first is nobody's promise.
-        return [list(array.shape) for array in hybridized], hybridized[1].sort(axis=1), imperative[1].sort(axis=1)
+        return (
+            [list(array.shape) for array in hybridized],
+            hybridized[1].sort(axis=1),
+            imperative[1].sort(axis=1),
+        )
     for one, two in zip(imperative, hybridized):
-        np.testing.assert_allclose(one.asnumpy(), two.asnumpy(), rtol=1e-2, atol=1e-3 * float(1 + np.abs(one.asnumpy()).max()))
+        np.testing.assert_allclose(
+            one.asnumpy(),
+            two.asnumpy(),
+            rtol=1e-2,
+            atol=1e-3 * float(1 + np.abs(one.asnumpy()).max()),
+        )
     return hybridized
 
 
@@ -104,14 +114,19 @@ for _name in _names():
 
 def case_training_of_a_detector():
     """One step of SSD with GluonCV's own targets and loss."""
-    net = gluoncv.model_zoo.get_model("ssd_300_resnet34_v1b_voc", pretrained=False, pretrained_base=False)
+    net = gluoncv.model_zoo.get_model(
+        "ssd_300_resnet34_v1b_voc", pretrained=False, pretrained_base=False
+    )
     net.initialize()
     x = nd.array(arrays((2, 3, 300, 300)))
     with autograd.train_mode():
         classes, boxes, anchors = net(x)
     fill(net.collect_params())
     target = SSDTargetGenerator(negative_mining_ratio=-1)
-    labels = nd.array([[[0.1, 0.1, 0.6, 0.7]], [[0.3, 0.2, 0.9, 0.9]]]) * 300, nd.array([[[3]], [[5]]])
+    labels = (
+        nd.array([[[0.1, 0.1, 0.6, 0.7]], [[0.3, 0.2, 0.9, 0.9]]]) * 300,
+        nd.array([[[3]], [[5]]]),
+    )
     class_targets, box_targets, _ = target(anchors, classes, *labels)
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1e-3, "momentum": 0.9})
     loss = gluoncv.loss.SSDMultiBoxLoss()
@@ -122,5 +137,11 @@ def case_training_of_a_detector():
             total, class_loss, box_loss = loss(classes, boxes, class_targets, box_targets)
             autograd.backward(total)
         trainer.step(1)
-        sums.append([float(total[0].sum().asscalar()), float(class_loss[0].sum().asscalar()), float(box_loss[0].sum().asscalar())])
+        sums.append(
+            [
+                float(total[0].sum().asscalar()),
+                float(class_loss[0].sum().asscalar()),
+                float(box_loss[0].sum().asscalar()),
+            ]
+        )
     return sums

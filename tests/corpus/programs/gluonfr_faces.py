@@ -19,7 +19,11 @@ def _network(name, extent, **options):
     imperative = net(x)
     net.hybridize()
     hybridized = net(x)
-    pairs = zip(imperative, hybridized) if isinstance(imperative, (list, tuple)) else [(imperative, hybridized)]
+    pairs = (
+        zip(imperative, hybridized)
+        if isinstance(imperative, (list, tuple))
+        else [(imperative, hybridized)]
+    )
     for one, two in pairs:
         np.testing.assert_allclose(one.asnumpy(), two.asnumpy(), rtol=1e-3, atol=1e-4)
     return hybridized
@@ -71,7 +75,9 @@ def case_cosine_loss():
 
 
 def case_arc_loss():
-    return _loss(losses.ArcLoss(10, m=0.5, s=64)), _loss(losses.ArcLoss(10, m=0.5, s=30, easy_margin=False))
+    return _loss(losses.ArcLoss(10, m=0.5, s=64)), _loss(
+        losses.ArcLoss(10, m=0.5, s=30, easy_margin=False)
+    )
 
 
 def case_sv_x_softmax():
@@ -80,7 +86,9 @@ def case_sv_x_softmax():
 
 def case_triplet_and_contrastive():
     a, b, c = (nd.array(arrays((4, 8), i)) for i in range(3))
-    return losses.TripletLoss(margin=0.5)(a, b, c), losses.ContrastiveLoss(margin=1)(a, b, nd.array([0, 1, 1, 0]))
+    return losses.TripletLoss(margin=0.5)(a, b, c), losses.ContrastiveLoss(margin=1)(
+        a, b, nd.array([0, 1, 1, 0])
+    )
 
 
 def _embedding_loss(objective):

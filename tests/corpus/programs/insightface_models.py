@@ -1,4 +1,7 @@
-"""insightface 0.1.5: its face models through the Module interface, on checkpoints made here (its own must be downloaded)."""
+"""insightface 0.1.5: its models through the Module interface.
+
+Its weights must be downloaded; here it reads checkpoints that are made on the spot.
+"""
 
 import tempfile
 from pathlib import Path
@@ -16,11 +19,14 @@ IMAGE = np.random.RandomState(0).randint(0, 255, (112, 112, 3)).astype("uint8")
 
 
 def _checkpoint(symbol, shape, folder):
-    """Write the symbol and parameters of fixed values as MXNet's checkpoint; returns the parameter file."""
+    """Write the symbol with fixed values as MXNet's checkpoint; returns the parameter file."""
     arguments, _, states = symbol.infer_shape(data=shape)
     named = [(name, one) for name, one in zip(symbol.list_arguments(), arguments) if name != "data"]
     arg = {name: mx.nd.array(seeded(name, place, one)) for place, (name, one) in enumerate(named)}
-    aux = {name: mx.nd.array(seeded(name, place, one)) for place, (name, one) in enumerate(zip(symbol.list_auxiliary_states(), states))}
+    aux = {
+        name: mx.nd.array(seeded(name, place, one))
+        for place, (name, one) in enumerate(zip(symbol.list_auxiliary_states(), states))
+    }
     mx.model.save_checkpoint(str(Path(folder) / "model"), 0, symbol, arg, aux)
     return str(Path(folder) / "model-0000.params")
 
@@ -28,7 +34,9 @@ def _checkpoint(symbol, shape, folder):
 def _trunk(outputs):
     data = mx.sym.Variable("data")
     x = (data - 127.5) * 0.0078125
-    x = mx.sym.Convolution(x, num_filter=8, kernel=(3, 3), stride=(2, 2), pad=(1, 1), no_bias=True, name="conv0")
+    x = mx.sym.Convolution(
+        x, num_filter=8, kernel=(3, 3), stride=(2, 2), pad=(1, 1), no_bias=True, name="conv0"
+    )
     x = mx.sym.BatchNorm(x, fix_gamma=False, eps=2e-5, momentum=0.9, name="bn0")
     x = mx.sym.LeakyReLU(x, act_type="prelu", name="relu0")
     x = mx.sym.Pooling(x, kernel=(7, 7), stride=(7, 7), pool_type="avg")
@@ -56,10 +64,14 @@ def _detector_symbol():
     x = mx.sym.Variable("data") / 255
     outputs = []
     for stride, down in ((8, 8), (16, 2), (32, 2)):
-        x = mx.sym.Convolution(x, num_filter=8, kernel=(3, 3), stride=(down, down), pad=(1, 1), name=f"conv{stride}")
+        x = mx.sym.Convolution(
+            x, num_filter=8, kernel=(3, 3), stride=(down, down), pad=(1, 1), name=f"conv{stride}"
+        )
         x = mx.sym.Activation(x, act_type="relu")
         scores = mx.sym.Convolution(x, num_filter=4, kernel=(1, 1), name=f"score{stride}")
-        scores = mx.sym.Reshape(mx.sym.softmax(mx.sym.Reshape(scores, shape=(0, 2, -1, 0)), axis=1), shape=(0, 4, -1, 0))
+        scores = mx.sym.Reshape(
+            mx.sym.softmax(mx.sym.Reshape(scores, shape=(0, 2, -1, 0)), axis=1), shape=(0, 4, -1, 0)
+        )
         boxes = mx.sym.Convolution(x, num_filter=8, kernel=(1, 1), name=f"box{stride}")
         marks = mx.sym.Convolution(x, num_filter=20, kernel=(1, 1), name=f"mark{stride}")
         outputs = [scores, boxes, marks] + outputs
@@ -70,13 +82,25 @@ def case_detection():
     with tempfile.TemporaryDirectory() as folder:
         detector = FaceDetector(_checkpoint(_detector_symbol(), (1, 3, 128, 160), folder), "net3")
         detector.prepare(-1, 0.4, fix_image_size=(128, 160))
-        images = [np.random.RandomState(i).randint(0, 255, (128, 160, 3)).astype("float32") for i in range(2)]
+        images = [
+            np.random.RandomState(i).randint(0, 255, (128, 160, 3)).astype("float32")
+            for i in range(2)
+        ]
         # The second image has another size: the Module is bound anew.
-        found = [detector.detect(images[0], threshold=0.55), detector.detect(images[1][:96, :128], threshold=0.55)]
+        found = [
+            detector.detect(images[0], threshold=0.55),
+            detector.detect(images[1][:96, :128], threshold=0.55),
+        ]
         return [[boxes.shape[0], marks.shape[0]] for boxes, marks in found]
 
 
 def case_anchors_and_alignment():
-    anchors = generate_anchors_fpn(cfg={"8": {"SCALES": (2, 1), "BASE_SIZE": 16, "RATIOS": (1.0,), "ALLOWED_BORDER": 9999}})
+    anchors = generate_anchors_fpn(
+        cfg={"8": {"SCALES": (2, 1), "BASE_SIZE": 16, "RATIOS": (1.0,), "ALLOWED_BORDER": 9999}}
+    )
     landmarks = np.array([[30, 40], [75, 42], [52, 62], [36, 85], [70, 86]], "float32")
-    return anchors, list(face_align.norm_crop(IMAGE, landmarks).shape), sorted(insightface.model_zoo.get_model_list())
+    return (
+        anchors,
+        list(face_align.norm_crop(IMAGE, landmarks).shape),
+        sorted(insightface.model_zoo.get_model_list()),
+    )

@@ -19,15 +19,28 @@ def _write(action):
 
 
 def case_scalars():
-    return _write(lambda writer: [writer.add_scalar("loss", nd.array([i * 0.5]).asscalar(), i) for i in range(5)] + [writer.add_scalar("pairs", {"a": 1.0, "b": 2.0}, 1)])
+    return _write(
+        lambda writer: (
+            [writer.add_scalar("loss", nd.array([i * 0.5]).asscalar(), i) for i in range(5)]
+            + [writer.add_scalar("pairs", {"a": 1.0, "b": 2.0}, 1)]
+        )
+    )
 
 
 def case_histogram():
-    return _write(lambda writer: [writer.add_histogram("weights", nd.array(arrays((40, 5), i)), i) for i in range(3)])
+    return _write(
+        lambda writer: [
+            writer.add_histogram("weights", nd.array(arrays((40, 5), i)), i) for i in range(3)
+        ]
+    )
 
 
 def case_images():
-    return _write(lambda writer: writer.add_image("image", nd.array(np.random.RandomState(0).uniform(0, 1, (2, 3, 8, 8))), 0))
+    return _write(
+        lambda writer: writer.add_image(
+            "image", nd.array(np.random.RandomState(0).uniform(0, 1, (2, 3, 8, 8))), 0
+        )
+    )
 
 
 def case_text():
@@ -35,11 +48,19 @@ def case_text():
 
 
 def case_precision_recall():
-    return _write(lambda writer: writer.add_pr_curve("pr", nd.array([0, 1, 1, 0]), nd.array([0.1, 0.8, 0.6, 0.4]), 10, 0))
+    return _write(
+        lambda writer: writer.add_pr_curve(
+            "pr", nd.array([0, 1, 1, 0]), nd.array([0.1, 0.8, 0.6, 0.4]), 10, 0
+        )
+    )
 
 
 def case_embedding():
-    return _write(lambda writer: writer.add_embedding("embedding", nd.array(arrays((6, 4))), labels=nd.array(np.arange(6))))
+    return _write(
+        lambda writer: writer.add_embedding(
+            "embedding", nd.array(arrays((6, 4))), labels=nd.array(np.arange(6))
+        )
+    )
 
 
 def case_graph():
@@ -52,4 +73,6 @@ def case_graph():
 
 
 def case_audio():
-    return _write(lambda writer: writer.add_audio("tone", nd.array(np.sin(np.arange(800) / 10)), 8000, 0))
+    return _write(
+        lambda writer: writer.add_audio("tone", nd.array(np.sin(np.arange(800) / 10)), 8000, 0)
+    )

@@ -1,4 +1,4 @@
-"""Sockeye 2.3.24: its command-line programs on a made-up task (copy a line of digits): prepare, train, translate, score."""
+"""Sockeye 2.3.24: its programs on a made-up task (copy a line of digits), and its layers."""
 
 import tempfile
 from pathlib import Path
@@ -10,16 +10,24 @@ from mxnet import nd
 from sockeye import layers, loss, lr_scheduler, test_utils, transformer, utils
 
 TRAIN = (
-    "--transformer-model-size 16 --transformer-attention-heads 2 --transformer-feed-forward-num-hidden 16 --num-layers 1 --num-embed 16"
-    " --batch-size 4 --batch-type sentence --max-updates 6 --checkpoint-interval 3 --decode-and-evaluate 0 --max-seq-len 12:12"
-    " --initial-learning-rate 0.001 --optimizer adam --use-cpu --num-words 20:20 --word-min-count 1:1 --seed 1"
+    "--transformer-model-size 16 --transformer-attention-heads 2"
+    " --transformer-feed-forward-num-hidden 16 --num-layers 1 --num-embed 16 --batch-size 4 --batch-type sentence --max-updates 6"
+    " --checkpoint-interval 3 --decode-and-evaluate 0 --max-seq-len 12:12"
+    " --initial-learning-rate 0.001 --optimizer adam --use-cpu --num-words 20:20"
+    " --word-min-count 1:1 --seed 1"
 )
 TRANSLATE = "--beam-size 2 --use-cpu"
 
 
 def _run(train=TRAIN, translate=TRANSLATE, prepared=False):
     with test_utils.tmp_digits_dataset("corpus", 20, 1, 10, 6, 10, 6, 0, 10) as data:
-        data = test_utils.run_train_translate(train_params=train, translate_params=translate, data=data, use_prepared_data=prepared, max_seq_len=12)
+        data = test_utils.run_train_translate(
+            train_params=train,
+            translate_params=translate,
+            data=data,
+            use_prepared_data=prepared,
+            max_seq_len=12,
+        )
         return len(data["test_outputs"]) if "test_outputs" in data else sorted(data)
 
 
@@ -44,13 +52,17 @@ def case_layers():
     norm = layers.LHUC(16)
     norm.initialize()
     fill(norm.collect_params())
-    positions = layers.PositionalEmbeddings("fixed", 16, 12, prefix="p", scale_up_input=True, scale_down_positions=False)
+    positions = layers.PositionalEmbeddings(
+        "fixed", 16, 12, prefix="p", scale_up_input=True, scale_down_positions=False
+    )
     positions.initialize()
     return norm(x), positions(x.swapaxes(0, 1), None)
 
 
 def case_transformer_feed_forward():
-    block = transformer.TransformerFeedForward(num_hidden=8, num_model=16, act_type="swish1", dropout=0.0, prefix="ff_", dtype="float32")
+    block = transformer.TransformerFeedForward(
+        num_hidden=8, num_model=16, act_type="swish1", dropout=0.0, prefix="ff_", dtype="float32"
+    )
     block.initialize()
     x = nd.array(arrays((2, 3, 16)))
     block(x)
@@ -63,7 +75,9 @@ def case_transformer_feed_forward():
 
 
 def case_loss():
-    objective = loss.CrossEntropyLossWithoutSoftmaxOutput(num_labels=6, label_smoothing=0.1, ignore_label=0)
+    objective = loss.CrossEntropyLossWithoutSoftmaxOutput(
+        num_labels=6, label_smoothing=0.1, ignore_label=0
+    )
     objective.initialize()
     logits, labels = nd.array(arrays((2, 3, 6))), nd.array([[1, 2, 0], [3, 0, 0]])
     logits.attach_grad()
@@ -82,5 +96,9 @@ def case_parameters_round_trip():
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "params")
         nd.save(path, {"arg:a": nd.ones((2, 3)), "aux:b": nd.zeros(2)})
-        arguments, states = utils.load_params(path) if hasattr(utils, "load_params") else ({k: v for k, v in nd.load(path).items() if k[:3] == "arg"}, {})
+        arguments, states = (
+            utils.load_params(path)
+            if hasattr(utils, "load_params")
+            else ({k: v for k, v in nd.load(path).items() if k[:3] == "arg"}, {})
+        )
         return sorted(arguments), sorted(states)

@@ -25,10 +25,20 @@ def _source():
     x = mx.sym.FullyConnected(x, num_hidden=3, name="fc2")
     symbol = mx.sym.SoftmaxOutput(x, name="softmax")
     module = mx.mod.Module(symbol, label_names=["softmax_label"])
-    module.bind(data_shapes=[("data", (4, 1, 8, 8))], label_shapes=[("softmax_label", (4,))], for_training=False)
+    module.bind(
+        data_shapes=[("data", (4, 1, 8, 8))],
+        label_shapes=[("softmax_label", (4,))],
+        for_training=False,
+    )
     module.init_params()
     arguments, states = module.get_params()
-    module.set_params({name: mx.nd.array(seeded(name, i, array.shape)) for i, (name, array) in enumerate(sorted(arguments.items()))}, states)
+    module.set_params(
+        {
+            name: mx.nd.array(seeded(name, i, array.shape))
+            for i, (name, array) in enumerate(sorted(arguments.items()))
+        },
+        states,
+    )
     return module
 
 
@@ -42,21 +52,32 @@ def case_model_handler():
     handler = xfer.model_handler.ModelHandler(_source())
     names = list(handler.layer_names)
     handler.drop_layer_top(2)
-    handler.add_layer_top([mx.sym.FullyConnected(name="fc3", num_hidden=5), mx.sym.SoftmaxOutput(name="softmax")])
+    handler.add_layer_top(
+        [mx.sym.FullyConnected(name="fc3", num_hidden=5), mx.sym.SoftmaxOutput(name="softmax")]
+    )
     dropped = list(handler.layer_names)
-    return names, dropped, handler.get_layer_type("fc1"), sorted(map(str, handler.get_layer_names_matching_type("FullyConnected")))
+    return (
+        names,
+        dropped,
+        handler.get_layer_type("fc1"),
+        sorted(map(str, handler.get_layer_names_matching_type("FullyConnected"))),
+    )
 
 
 def case_features():
     handler = xfer.model_handler.ModelHandler(_source())
-    features, labels = handler.get_layer_output(data_iterator=_iterator(8), layer_names=["fc1", "conv1"])
+    features, labels = handler.get_layer_output(
+        data_iterator=_iterator(8), layer_names=["fc1", "conv1"]
+    )
     return {name: np.asarray(value) for name, value in features.items()}, np.asarray(labels)
 
 
 def case_logistic_regression():
     repurposer = xfer.LrRepurposer(_source(), feature_layer_names=["fc1"], n_jobs=1)
     repurposer.repurpose(_iterator())
-    return repurposer.predict_label(_iterator(8)), repurposer.predict_probability(_iterator(8)).shape
+    return repurposer.predict_label(_iterator(8)), repurposer.predict_probability(
+        _iterator(8)
+    ).shape
 
 
 def case_support_vectors():
@@ -66,21 +87,36 @@ def case_support_vectors():
 
 
 def case_fine_tuning():
-    repurposer = xfer.NeuralNetworkFineTuneRepurposer(_source(), transfer_layer_name="fc1", target_class_count=2, num_epochs=3, batch_size=4)
+    repurposer = xfer.NeuralNetworkFineTuneRepurposer(
+        _source(), transfer_layer_name="fc1", target_class_count=2, num_epochs=3, batch_size=4
+    )
     repurposer.repurpose(_iterator())
     return list(repurposer.predict_probability(_iterator(8)).shape)
 
 
 def case_random_freeze():
     repurposer = xfer.NeuralNetworkRandomFreezeRepurposer(
-        _source(), target_class_count=2, fixed_layers=["conv1"], random_layers=["fc1"], num_layers_to_drop=2, num_epochs=2, batch_size=4
+        _source(),
+        target_class_count=2,
+        fixed_layers=["conv1"],
+        random_layers=["fc1"],
+        num_layers_to_drop=2,
+        num_epochs=2,
+        batch_size=4,
     )
     repurposer.repurpose(_iterator())
     return list(repurposer.predict_label(_iterator(8)).shape)
 
 
 def case_bayesian_network():
-    repurposer = xfer.BnnRepurposer(_source(), feature_layer_names=["fc1"], num_epochs=2, num_samples_mc=1, num_samples_mc_prediction=5, bnn_context_function=mx.cpu)
+    repurposer = xfer.BnnRepurposer(
+        _source(),
+        feature_layer_names=["fc1"],
+        num_epochs=2,
+        num_samples_mc=1,
+        num_samples_mc_prediction=5,
+        bnn_context_function=mx.cpu,
+    )
     repurposer.repurpose(_iterator())
     return list(np.asarray(repurposer.predict_label(_iterator(8))).shape)
 
