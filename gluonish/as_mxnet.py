@@ -44,6 +44,8 @@ def take_name() -> None:
     alias_modules({"mxnet": "gluonish"})
     sys.modules["mxnet"] = root
     root.__version__ = VERSION  # type: ignore[attr-defined]  # of a module
+    for face in ("ndarray", "symbol"):  # what `F` is; programs tell them apart by name
+        sys.modules[f"gluonish.{face}"].__name__ = f"mxnet.{face}"
     follow_mxnet()
     show_modules(imported_modules())
     importlib.import_module("multiprocessing.pool")  # programs use it without importing it

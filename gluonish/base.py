@@ -1,7 +1,8 @@
 """What MXNet's programs import from `mx.base`: errors, kinds of Python values, C types.
 
 gluonish has no C library. What only leads to it (`_LIB`, handles) is here for programs that import
-it; calling a function of the library raises, and says what to use instead.
+it; calling a function of the library raises, and says what to use instead, but for a few that copy
+arrays.
 """
 
 import ctypes
@@ -12,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gluonish.core.c_interface import C_LIBRARY as _LIB  # noqa: F401  # programs import it
+from gluonish.core.c_interface import C_LIBRARY as _LIB  # programs import it
 from gluonish.core.c_interface import (
     MXCallbackList,
     c_array,
@@ -36,6 +37,7 @@ from gluonish.core.errors import (
 from gluonish.core.schema import NULL as _Null  # noqa: F401  # programs import it
 from gluonish.core.schema import NullType as _NullType  # noqa: F401  # programs import it
 from gluonish.error import InternalError, register_error
+from gluonish.ndarray.c_functions import copy_from_memory, copy_to_memory, wait_for_all
 from gluonish.ndarray.mxnet_numbers import integer_types
 
 __all__ = [
@@ -88,6 +90,12 @@ __all__ = [
     "string_types",
     "with_metaclass",
 ]
+
+_LIB.provide(
+    MXNDArraySyncCopyToCPU=copy_to_memory,
+    MXNDArraySyncCopyFromCPU=copy_from_memory,
+    MXNDArrayWaitAll=wait_for_all,
+)
 
 # Kinds of Python values, from when Python 2 had two of each.
 basestring = str

@@ -78,6 +78,7 @@ class HybridGraph:
     """
 
     __slots__ = (
+        "_asks_each_call",
         "_auxiliary",
         "_bound",
         "_cached",
@@ -103,6 +104,7 @@ class HybridGraph:
         self._auxiliary = set(self.symbol().list_auxiliary_states())
         variables = traced.variables()
         self._parameters = _parameters_of(block, variables)
+        self._asks_each_call = any(type(one).data is not Parameter.data for one in self._parameters)
         self._bound: dict[Device, _Bound] = {}
         # Outside training, and in it.
         self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
@@ -156,7 +158,8 @@ class HybridGraph:
 
     def _bind(self, device: Device) -> _Bound:
         """Gather the parameters' arrays on a device, which stay until a Parameter gets others."""
-        moves = Parameter.moves
+        # A class of the program's may give other arrays at each call: weights with dropout.
+        moves = -1 if self._asks_each_call else Parameter.moves
         arrays = [parameter.data(device.context) for parameter in self._parameters]
         bound = self._bound[device] = _Bound(moves, arrays)
         return bound

@@ -48,7 +48,7 @@ pairs = [(mx, gluonish), (nn, gluonish.nn), (text, gluonish.contrib.text), (nd, 
 print(all(a is b for a, b in pairs), mx.__version__, mx.nd.__name__, mx.__spec__.name)
 """
     assert python("-c", first + source, path=path).split() == [
-        *("True", "1.9.1", "gluonish.ndarray", "gluonish"),
+        *("True", "1.9.1", "mxnet.ndarray", "gluonish"),
     ]
 
 
@@ -131,6 +131,25 @@ print(gluonish.core.mxnet_rules.follows_mxnet(), gluonish.__version__ != "1.9.1"
     message, state = python("-c", source, path=(tmp_path,)).splitlines()
     assert f"got mxnet-cu112 1.9.1 (pip uninstall mxnet-cu112) in {folder}" in message
     assert state == "False True"
+
+
+def test_faces_are_told_apart_by_their_names() -> None:
+    source = """
+import mxnet as mx
+class Named(mx.gluon.HybridBlock):
+    def hybrid_forward(self, F, x):
+        print(F.__name__)
+        return x + 1
+net = Named()
+net(mx.nd.ones(1))
+net.hybridize()
+net(mx.nd.ones(1)).wait_to_read()
+from mxnet.ndarray import sparse
+from mxnet.symbol import contrib
+"""
+    assert python("-c", FIRST_LINE + source) == "mxnet.ndarray\nmxnet.symbol\n"
+    code = "import gluonish; print(gluonish.nd.__name__, gluonish.sym.__name__)"
+    assert python("-c", code) == "gluonish.ndarray gluonish.symbol\n"
 
 
 def test_program_may_use_the_pool_of_processes_unimported() -> None:

@@ -50,12 +50,25 @@ def test_c_memory_is_copied_or_shared() -> None:
 
 
 def test_calling_the_c_library_says_what_to_call_instead() -> None:
-    function = base._LIB.MXNDArraySyncCopyToCPU
-    with pytest.raises(NotImplementedError, match=r"use NDArray\.asnumpy\(\)"):
+    function = base._LIB.MXNDArrayGetShape
+    with pytest.raises(NotImplementedError, match=r"use NDArray\.shape"):
         base.check_call(function(None))
     assert not hasattr(base._LIB, "printf")
     with pytest.raises(NotImplementedError, match="handle"):
         base.c_handle_array([mx.nd.ones(1)])
+
+
+def test_arrays_are_copied_to_and_from_memory() -> None:
+    x = mx.nd.array([[1, 2, 3], [4, 5, 6]]) * 2
+    copy = np.zeros(6, np.float32)
+    pointer = copy.ctypes.data_as(ctypes.c_void_p)
+    base.check_call(base._LIB.MXNDArraySyncCopyToCPU(x.T.handle, pointer, ctypes.c_size_t(x.size)))
+    assert copy.tolist() == [2, 8, 4, 10, 6, 12]
+    base.check_call(base._LIB.MXNDArraySyncCopyFromCPU(x.handle, pointer, ctypes.c_size_t(6)))
+    base.check_call(base._LIB.MXNDArrayWaitAll())
+    assert x.asnumpy().tolist() == [[2, 8, 4], [10, 6, 12]]
+    with pytest.raises(ValueError, match="expected size to be the number of elements, 6, got 5"):
+        base._LIB.MXNDArraySyncCopyToCPU(x.handle, pointer, ctypes.c_size_t(5))
 
 
 def test_results_of_c_functions_are_checked() -> None:

@@ -1,8 +1,8 @@
 """What MXNet's programs import to call its C library, of which gluonish has none.
 
 The types are those of `ctypes`, and what makes C strings and C arrays of Python's works. The
-library itself is an object that has every function's name: calling one raises, and says what to
-call in Python instead.
+library itself is an object that has every function's name. A few that copy arrays do what they say
+(`gluonish.ndarray.c_functions`); calling another raises, and says what to call in Python instead.
 """
 
 import array
@@ -34,9 +34,6 @@ _ALTERNATIVES = {
     "MXGetVersion": "mx.__version__",
     "MXLoadLib": "mx.library.load",
     "MXNDArrayGetShape": "NDArray.shape",
-    "MXNDArraySyncCopyFromCPU": "NDArray[:] = numpy_array",
-    "MXNDArraySyncCopyToCPU": "NDArray.asnumpy()",
-    "MXNDArrayWaitAll": "mx.nd.waitall()",
     "MXNDArrayWaitToRead": "NDArray.wait_to_read()",
     "MXRandomSeed": "mx.random.seed()",
     "MXSetNumOMPThreads": "the environment variable OMP_NUM_THREADS",
@@ -74,8 +71,16 @@ class CLibrary:
     """Stands where MXNet has its C library: ``mx.base._LIB``.
 
     It has each function that begins as those of the library do (``MX``, ``NN``), for programs that
-    import or wrap them; calling one raises `NotSupportedError`. Nothing else is there.
+    import or wrap them; calling one that `provide` was not given raises `NotSupportedError`.
     """
+
+    def provide(self, **functions: Callable[..., int]) -> None:
+        """Do what some functions do.
+
+        Args:
+            **functions: By name; each returns 0, as those of the library do.
+        """
+        vars(self).update(functions)
 
     def __getattr__(self, name: str) -> CFunction:
         if not name.startswith(("MX", "NN")):

@@ -83,7 +83,7 @@ _FLOAT_ORDER = (FLOAT16, FLOAT32, FLOAT64)
 
 
 def normalize_dtype(dtype: object) -> np.dtype[Any]:
-    """Return the NumPy dtype for a name, a type or a dtype; None means float32.
+    """Return the NumPy dtype for a name, a type, a dtype or an array of it; None means float32.
 
     Raises:
         ArgumentTypeError: if gluonish has no such element type.
@@ -94,6 +94,8 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
     if isinstance(dtype, str):
         found = _BY_WORD.get(dtype)
     else:
+        # An array stands for its element type, as in NumPy's own functions of old.
+        dtype = dtype if isinstance(dtype, type) else getattr(dtype, "dtype", dtype)
         try:
             found = _SAME.get(np.dtype(dtype))  # type: ignore[call-overload]  # any object
         except (TypeError, ValueError):

@@ -44,6 +44,9 @@ DIFFERENCES = (
     ),
     Difference("`__version__`", f'"{VERSION}"', "gluonish's own"),
     Difference(
+        "`F.__name__` in `hybrid_forward`", "begins with `mxnet.`", "begins with `gluonish.`"
+    ),
+    Difference(
         "modules that MXNet's files import, such as `metric.ndarray`",
         "are attributes of its modules",
         "are where they are",

@@ -55,13 +55,14 @@ class RuleOptimizer(Optimizer):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        own = set(vars(cls))
-        if "takes_all" in own:
-            return
-        if "_rule" in own:
-            cls.takes_all = True
-        elif own & _HOOKS:
-            cls.takes_all = False
+        for base in cls.__mro__:  # a class beside this one may have the hooks, too
+            own = set(vars(base))
+            if "takes_all" in own or base is Optimizer:
+                cls.takes_all = vars(base).get("takes_all", cls.takes_all)
+                return
+            if own & (_HOOKS | {"_rule"}):
+                cls.takes_all = "_rule" in own
+                return
 
     # -- what a subclass defines -----------------------------------------------------------------
 

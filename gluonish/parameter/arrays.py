@@ -1,6 +1,6 @@
 """What a Parameter holds: an NDArray on each of its devices, with its gradient."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gluonish.autograd import pause
@@ -26,6 +26,25 @@ from gluonish.parameter.sparse_rows import (
 )
 
 __all__ = ["ParameterArrays"]
+
+
+class _ArrayList(list[NDArray]):
+    """Arrays in a list that tells its owner when one is replaced.
+
+    Args:
+        arrays: The arrays.
+        replaced: Is called with the list.
+    """
+
+    def __init__(
+        self, arrays: Iterable[NDArray], replaced: Callable[[Sequence[NDArray]], None]
+    ) -> None:
+        super().__init__(arrays)
+        self._replaced = replaced
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        super().__setitem__(place, value)
+        self._replaced(self)
 
 
 class ParameterArrays:
@@ -69,18 +88,54 @@ class ParameterArrays:
 
     @property
     def _data(self) -> list[NDArray] | None:
-        """The arrays in the order of `list_ctx`, or None."""
-        return None if self._arrays is None else list(self._arrays.values())
+        """The arrays in the order of `list_ctx`, or None; what is put there takes their place."""
+        return None if self._arrays is None else _ArrayList(self._arrays.values(), self._set_arrays)
+
+    @_data.setter
+    def _data(self, arrays: Sequence[NDArray] | None) -> None:
+        self._set_arrays(arrays)
+
+    def _set_arrays(self, arrays: Sequence[NDArray] | None) -> None:
+        self._hold(None if arrays is None else {array.context: array for array in arrays})
+
+    def _hold(self, data: dict[Context, NDArray] | None) -> None:
+        """Have these arrays from now on; `Parameter` tells whoever keeps them."""
+        self._arrays = data
 
     @property
     def _grad(self) -> list[NDArray] | None:
         """The gradients in the order of `list_ctx`, or None."""
-        return None if self._grads is None else list(self._grads.values())
+        return None if self._grads is None else _ArrayList(self._grads.values(), self._set_grads)
+
+    @_grad.setter
+    def _grad(self, arrays: Sequence[NDArray] | None) -> None:
+        self._set_grads(arrays)
+
+    def _set_grads(self, arrays: Sequence[NDArray] | None) -> None:
+        self._grads = None if arrays is None else {array.context: array for array in arrays}
 
     @property
     def _ctx_list(self) -> list[Context] | None:
-        """The devices, or None."""
+        """The devices, or None; they are those of the arrays, whatever is put there."""
         return None if self._arrays is None else list(self._arrays)
+
+    @_ctx_list.setter
+    def _ctx_list(self, contexts: Sequence[Context] | None) -> None:
+        """Nothing: a program that shares a parameter's arrays sets this, too."""
+
+    @property
+    def _ctx_map(self) -> list[list[int | None]]:
+        """Positions in `_data`, by device number: of GPUs first, of CPUs second."""
+        positions: list[list[int | None]] = [[], []]
+        for position, context in enumerate(self._arrays or ()):
+            row = positions[context.device_typeid & 1]
+            row += [None] * (context.device_id + 1 - len(row))
+            row[context.device_id] = position
+        return positions
+
+    @_ctx_map.setter
+    def _ctx_map(self, positions: Any) -> None:
+        """Nothing, as of `_ctx_list`."""
 
     def _check_and_get(self, arr_list: Sequence[NDArray] | None, ctx: Any) -> Any:
         """Return what a list of arrays, one a device, has for a device.

@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import gluonish as mx
 from gluonish.core.dtype import (
     BFLOAT16,
     DTYPE_FLAGS,
@@ -34,6 +35,12 @@ from gluonish.core.errors import ArgumentTypeError
 )
 def test_names_types_and_dtypes_are_understood(given: Any, expected: Any) -> None:
     assert normalize_dtype(given) == np.dtype(expected)
+
+
+def test_an_array_stands_for_its_element_type() -> None:
+    # MXNet hands what it is given to np.dtype; Sockeye writes `output.astype(label)`.
+    assert normalize_dtype(np.ones(1, np.int8)) == np.int8
+    assert mx.nd.ones(2).astype(mx.nd.ones(3, dtype="float16")).dtype == np.float16
 
 
 @pytest.mark.parametrize("given", ["float31", "a", "(2,)f4", "complex64", object(), np.str_, ">f4"])

@@ -36,8 +36,8 @@ PROGRAMS = (
 )
 
 # What the programs import beside mxnet. NumPy from 2.4 on refuses float() of an array of one
-# element, which mxboard writes, and IPython 9 lacks what d2lzh calls. The versions
-# for MXNet are the newest that go with NumPy 1.23.
+# element, which mxboard writes; newer IPythons, pandas and scikit-learns lack what the programs call.
+# The versions for MXNet are the newest that go with NumPy 1.23.
 LIBRARIES = (
     *(
         "numpy<2.4",
@@ -59,7 +59,7 @@ LIBRARIES = (
         "matplotlib",
         "networkx",
         "opencv-python-headless",
-        "pandas",
+        "pandas<2.3",
         "pillow",
         "portalocker",
         "protobuf<4",
@@ -71,7 +71,7 @@ LIBRARIES = (
         "requests",
         "sacrebleu<2",
         "scikit-image",
-        "scikit-learn",
+        "scikit-learn<1.7",
         "scikit-optimize",
         "scipy",
         "sentencepiece",

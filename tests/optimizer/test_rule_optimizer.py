@@ -12,7 +12,17 @@ from gluonish.core.errors import AutogradError, OperatorError
 from gluonish.kernels.numba import compiler
 from gluonish.lr_scheduler import FactorScheduler
 from gluonish.ndarray import NDArray, array, waitall
-from gluonish.optimizer import LAMB, NAG, SGD, Adam, Ftrl, Updater, create, get_updater
+from gluonish.optimizer import (
+    LAMB,
+    NAG,
+    SGD,
+    Adam,
+    Ftrl,
+    Optimizer,
+    Updater,
+    create,
+    get_updater,
+)
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import WeightUpdate
 
@@ -255,6 +265,24 @@ def test_class_with_rates_of_its_own_is_asked_for_them() -> None:
     trained = [array([0.0]), array([0.0])]
     get_updater(Own())([0, 1], [array([1.0]), array([1.0])], trained)
     assert [w.asscalar() for w in trained] == [-2.0, -3.0]
+
+
+def test_class_beside_an_optimizer_is_asked_for_rates() -> None:
+    class Halved(Optimizer):  # as the optimizers of Keras are made
+        def _get_lr(self, index: Any) -> float:
+            return 0.5
+
+        def _get_lrs(self, indices: Any) -> list[float]:
+            return [0.5 for _ in indices]
+
+    class Own(Halved, SGD):
+        pass
+
+    optimizer = Own(learning_rate=1.0)
+    optimizer.lr = None  # what the class keeps there is its own affair
+    trained = [array([0.0]), array([0.0])]
+    get_updater(optimizer)([0, 1], [array([1.0]), array([1.0])], trained)
+    assert [w.asscalar() for w in trained] == [-0.5, -0.5]
 
 
 def test_number_of_weights_of_an_operation_may_be_an_argument(pushes: list[int]) -> None:

@@ -11,7 +11,8 @@ from sockeye import layers, loss, lr_scheduler, test_utils, transformer, utils
 
 TRAIN = (
     "--transformer-model-size 16 --transformer-attention-heads 2"
-    " --transformer-feed-forward-num-hidden 16 --num-layers 1 --num-embed 16 --batch-size 4 --batch-type sentence --max-updates 6"
+    " --transformer-feed-forward-num-hidden 16 --num-layers 1 --num-embed 16"
+    " --batch-size 4 --batch-type sentence --max-updates 6"
     " --checkpoint-interval 3 --decode-and-evaluate 0 --max-seq-len 12:12"
     " --initial-learning-rate 0.001 --optimizer adam --use-cpu --num-words 20:20"
     " --word-min-count 1:1 --seed 1"
