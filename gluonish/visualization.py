@@ -210,10 +210,16 @@ def _variable_sizes(symbol: Symbol, shape: Mapping[str, Sequence[int]] | None) -
     """Return the number of elements of each variable; 0 where it is not known."""
     arguments, _, auxiliary = symbol.infer_shape_partial(**(shape or {}))
     names = symbol.list_arguments() + symbol.list_auxiliary_states()
-    return {
+    sizes = {
         name: math.prod(found) if found and min(found) > 0 else 0  # 0 and -1 stand for unknown
         for name, found in zip(names, arguments + auxiliary, strict=True)
     }
+    for node in topological_order(symbol._values):
+        # The bias of a dense layer is known by the layer alone, and counted by MXNet.
+        if node.op is not None and node.op.name == "FullyConnected" and len(node.inputs) > 2:
+            bias = node.inputs[2].node.name
+            sizes[bias] = sizes.get(bias) or node.attrs["num_hidden"]
+    return sizes
 
 
 def _layers(symbol: Symbol) -> list[Node]:

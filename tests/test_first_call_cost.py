@@ -11,7 +11,7 @@ import pytest
 from gluonish import autograd
 from gluonish import ndarray as nd
 from gluonish.nn import HybridBlock
-from gluonish.rnn import LSTMCell
+from gluonish.recurrent import LSTMCell
 
 # Twice the branches may cost this many times the calls, of Python and of C functions. A pass that
 # looks at all nodes for each of them costs up to four times as many.

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.rnn.rows import RECURRENT
+from tests.recurrent.rows import RECURRENT
 
 import gluonish.ndarray as nd
 from gluonish import autograd, loss, nn

@@ -55,6 +55,7 @@ ALL_FINITE = register(
         ),
         schema=Schema(init_output=boolean(True)),
         complete=_complete,
+        at_once=True,  # it also reads out
     )
 )
 
@@ -84,5 +85,6 @@ MULTI_ALL_FINITE = register(
         schema=Schema(num_arrays=integer(1, low=1), init_output=boolean(True)),
         variadic="num_arrays",
         complete=_complete,
+        at_once=True,  # it also reads out
     )
 )

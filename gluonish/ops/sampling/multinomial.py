@@ -50,7 +50,7 @@ def _kernel(
     rows = widen(data).reshape(-1, data.shape[-1]).astype(xp.float64)
     count = math.prod(shape)
     draws = uniform(xp, key, (len(rows), count), FLOAT64)
-    samples = _places(xp, xp.cumsum(rows, axis=1), draws, sorted_rows=bool(xp.all(rows >= 0)))
+    samples = _places(xp, rows, draws)
     xp.minimum(samples, rows.shape[1] - 1, out=samples)
     out[0][...] = samples.reshape(out[0].shape).astype(dtype)
     if get_prob:
@@ -58,11 +58,15 @@ def _kernel(
         out[1][...] = xp.log(chosen).reshape(out[1].shape).astype(data.dtype)
 
 
-def _places(xp: ModuleType, ends: Any, draws: Any, *, sorted_rows: bool) -> Any:
+def _places(xp: ModuleType, rows: Any, draws: Any) -> Any:
     """Return how many ends of each row no draw lies before: row by row, or class by class."""
+    ends = xp.cumsum(rows, axis=1)
     lengths = ends[:, -1:]
     places = xp.zeros(draws.shape, dtype=xp.int64)
-    if sorted_rows and ends.shape[1] < len(ends) and bool(xp.all(xp.isfinite(lengths))):
+    by_class = ends.shape[1] < len(ends)
+    if by_class and xp is np:  # rows that are no probabilities are told from others here alone
+        by_class = bool(np.all(rows >= 0)) and bool(np.all(np.isfinite(lengths)))
+    if by_class:
         values = draws * lengths
         for j in range(ends.shape[1]):
             places += ends[:, j : j + 1] <= values

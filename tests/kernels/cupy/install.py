@@ -42,6 +42,7 @@ def gpu_contexts(machine: Machine, engine: str) -> Iterator[Any]:
     kept = {c: d for c, d in device_module._devices.items() if c.device_type == "cpu"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(device_module, "_devices", kept)
+        patch.setattr(device_module, "_made", dict(kept))
         patch.setattr(device_module, "_gpu_support", [support_of(cupy)])
         patch.setattr(engine_module, "_streams", {})
         patch.setattr(engine_module, "_engines", [])
