@@ -80,7 +80,7 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
 
     def gradient(g: Any, a: Any, **attrs: Any) -> tuple[Any, ...]:
         own = dtype_of(a)
-        if not is_floating(own):
+        if any(h is not None and not is_floating(dtype_of(h)) for h in g) or not is_floating(own):
             return (None,)
         return _in_wide(rule, g, a, **attrs)
 

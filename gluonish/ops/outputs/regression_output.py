@@ -65,7 +65,7 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
     def kernel(xp: ModuleType, out: Any, data: Any, label: Any, *, grad_scale: float) -> None:
         link(xp, out, data)
 
-    def gradient(g: V, data: V, label: V, out: V, *, grad_scale: float) -> tuple[Any, None]:
+    def gradient(g: V | None, data: V, label: V, out: V, *, grad_scale: float) -> tuple[Any, None]:
         return apply(_BACKWARD, (out, label), {"grad_scale": grad_scale, "kind": kind}), None
 
     return register(
@@ -85,6 +85,7 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
             aliases=(f"_sparse_{name}",),
             complete=_complete,
             gradient_uses_output=True,
+            own_gradient=True,
         )
     )
 
