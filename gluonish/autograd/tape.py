@@ -14,6 +14,7 @@ from gluonish.core.value_scope import ValueScope
 from gluonish.ndarray import full, recording, zeros
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, Link, NDArray, assign
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode, freed_error
+from gluonish.ops.constant_like import ZEROS_LIKE
 from gluonish_engine import Var
 
 __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
@@ -68,6 +69,7 @@ def gradients_of(
         AutogradError: if a head or a variable is not part of the recorded graph.
     """
     leaves, grads = _walk(heads, head_grads, retain_graph=retain_graph)
+    again = recording.mode.get() & RECORDING
     result = []
     for i, variable in enumerate(variables):
         leaf = None if variable._link is None else variable._link[0]
@@ -77,8 +79,18 @@ def gradients_of(
                 f"{variable.shape} that they do not; call attach_grad before recording"
             )
         gradient = grads.get((id(leaf), 0))
-        result.append(filled_like(variable, 0) if gradient is None else gradient)
+        found = filled_like(variable, 0) if gradient is None else gradient
+        result.append(_recorded_constant(found, variable) if again else found)
     return result
+
+
+def _recorded_constant(gradient: NDArray, variable: NDArray) -> NDArray:
+    """Return a gradient that can be differentiated: zero, where it depends on nothing recorded."""
+    if gradient._link is not None:
+        return gradient
+    constant = gradient.detach()
+    constant._link = (OperatorNode(ZEROS_LIKE, {}, [variable], [variable._link], 1), 0)
+    return constant
 
 
 def store(leaf: Leaf, gradient: NDArray | None) -> None:

@@ -96,7 +96,7 @@ def _backward_kernel(
     wide = widen(out)
     difference = wide - widen(label).reshape(out.shape)
     if kind == "sign":
-        difference = xp.sign(difference)
+        difference = xp.where(difference > 0, wide.dtype.type(1), wide.dtype.type(-1))
     values = max(1, math.prod(out.shape[1:]))
     result[...] = difference * wide.dtype.type(grad_scale / values)
 
@@ -123,5 +123,5 @@ LOGISTIC_REGRESSION_OUTPUT = _family(
     "difference",
 )
 MAE_REGRESSION_OUTPUT = _family(
-    "MAERegressionOutput", "data itself, with gradient sign(data - label)", _copy, "sign"
+    "MAERegressionOutput", "data itself, with gradient 1 where data > label, else -1", _copy, "sign"
 )
