@@ -15,7 +15,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf, Node, freed_error, moment
-from gluonish.ndarray.rendezvous import Rendezvous
+from gluonish.ndarray.rendezvous import Member, Rendezvous
 from gluonish.ops.batch_norm import move
 from gluonish.ops.cast import cast
 from gluonish.ops.contrib.sync_batch_norm import SYNC_BATCH_NORM
@@ -38,6 +38,7 @@ class _MeanNode:
         "freed",
         "gradients",
         "made",
+        "member",
         "output_count",
         "parents",
         "weight",
@@ -53,6 +54,7 @@ class _MeanNode:
         self.freed = math.inf
         self.weight = weight
         self.gradients: Rendezvous | None = None
+        self.member: Member | None = None
 
     def backward(
         self,
@@ -67,8 +69,13 @@ class _MeanNode:
         return [None if g is None else _mean(self.gradients, g, self.weight) for g in grads]
 
     def free(self) -> None:
-        """Drop where the devices meet, and the parent."""
-        self.gradients = None
+        """Drop where the devices meet, and the parent.
+
+        The gradients that were made of this are still to come, though nothing may hold the node.
+        """
+        if self.member is not None:
+            self.member.want()
+        self.gradients = self.member = None
         self.parents = ()
         self.freed = moment()
 
@@ -82,7 +89,7 @@ def _mean(place: Rendezvous, part: NDArray, weight: int) -> NDArray:
     # Detached: what the engine keeps until all have come must not keep the tape.
     copy_into(met.total, result.detach())
     if node is not None:
-        node.gradients = met.gradients
+        node.gradients, node.member = met.gradients, met.members[part._device]
         result._link = (node, 0)
     return result
 
