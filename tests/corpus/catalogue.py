@@ -36,7 +36,7 @@ PROGRAMS = (
 )
 
 # What the programs import beside mxnet. NumPy from 2.4 on refuses float() of an array of one
-# element, which mxboard writes; newer IPythons, pandas and scikit-learns lack what the programs call.
+# element, which mxboard writes; newer IPythons, pandas and scikit-learns lack what programs call.
 # The versions for MXNet are the newest that go with NumPy 1.23.
 LIBRARIES = (
     *(

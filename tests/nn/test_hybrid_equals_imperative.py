@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.recurrent.rows import RECURRENT
 
 import gluonish.ndarray as nd
 from gluonish import autograd, loss, nn
@@ -19,6 +18,7 @@ from gluonish.engine import use_engine
 from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 from tests.nn.rows import CONTRIB, LAYERS, LOSSES, Row
+from tests.recurrent.rows import RECURRENT
 
 ENGINES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 ALL = {
