@@ -28,7 +28,8 @@ def row(program: Program, record: bool) -> tuple[tuple[str, int, int, int], list
             program.cases, runner.run([str(environments.mxnet_python())], program.cases, path)
         )
     expected = runner.golden(program.cases)
-    found = runner.run([str(environments.gluonish_python()), *HERE], program.cases, path)
+    python = [str(environments.gluonish_python()), *HERE]
+    found = runner.run(python, program.cases, path, list(expected))
     there = [name for name, case in expected.items() if case.passed]
     here = [name for name in there if name in found and found[name].passed]
     lines = runner.worse(expected, found)

@@ -78,7 +78,11 @@ class HybridBlock(Block):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "has_hybrid_forward" not in cls.__dict__:
-            cls.has_hybrid_forward = cls.forward is HybridBlock.forward
+            owner = next(base for base in cls.__mro__ if "forward" in vars(base))
+            if owner is cls:
+                cls.has_hybrid_forward = cls.forward is HybridBlock.forward
+            else:
+                cls.has_hybrid_forward = getattr(owner, "has_hybrid_forward", False)
 
     def __init__(self, prefix: str | None = None, params: Any = None) -> None:
         super().__init__(prefix, params)

@@ -12,7 +12,7 @@ from gluonish.gluon.data import ArrayDataset, DataLoader
 import gluonish as mx
 from gluonish import nd, npx
 from gluonish.core.mxnet_rules import DIFFERENCES, follow_mxnet, follows_mxnet
-from gluonish.gluon import HybridBlock, nn
+from gluonish.gluon import HybridBlock, SymbolBlock, nn
 from gluonish.util import is_np_array, is_np_shape, set_np_shape
 
 
@@ -139,3 +139,24 @@ def test_version_is_gluonishs_own_without_the_name() -> None:
     # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py.
     assert mx.__version__ != "1.9.1"
     assert len(DIFFERENCES) == 7
+
+
+@pytest.mark.parametrize("follows", [False, True])
+def test_class_of_a_symbol_block_computes_its_graph(follows: bool) -> None:
+    class Extractor(SymbolBlock):  # as GluonCV's detectors have
+        pass
+
+    x = mx.sym.var("data")
+    dense = mx.sym.FullyConnected(x, num_hidden=3, name="fc")
+    before = follow_mxnet(follows)
+    try:
+        net = Extractor([dense, mx.sym.relu(dense)], [x])
+        assert net.has_hybrid_forward
+        net.initialize("one")
+        for _ in range(2):
+            one, two = net(mx.nd.array([[-1, -2]]))
+            assert one.asnumpy().tolist() == [[-3, -3, -3]]
+            assert two.asnumpy().tolist() == [[0, 0, 0]]
+            net.hybridize()
+    finally:
+        follow_mxnet(before)

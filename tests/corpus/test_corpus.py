@@ -22,6 +22,7 @@ def test_published_program_runs_as_on_mxnet(program: Program) -> None:
         [str(environments.gluonish_python()), "-m", "gluonish", "run", "--numpy1"],
         program.cases,
         [environments.program_path(program)],
+        list(expected),
     )
     assert [name for name, case in expected.items() if case.passed] != ["import"], (
         "MXNet itself runs none of the cases"
