@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.spec import Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context, copyto, duplicate
@@ -39,7 +40,10 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
 
     Raises:
         OperatorError: if the sizes differ.
+        ArgumentTypeError: for NumPy's ``order``, so that `numpy.reshape` goes by its own way.
     """
+    if "order" in kwargs:
+        raise ArgumentTypeError("reshape: expected shape and reverse, got NumPy's order")
     attrs = RESHAPE.schema.parse("reshape", reshape_arguments(shape, kwargs))
     target = resolve_shape(self.shape, attrs["shape"], attrs["reverse"])
     spec = Spec(target, self._spec.dtype)

@@ -160,3 +160,12 @@ def test_two_shapes_that_differ_are_refused(make: Any) -> None:
 def test_none_stands_for_steps_of_one() -> None:
     assert mx.np.arange(1, 5, None).tolist() == [1, 2, 3, 4]
     assert mx.npx.slice(mx.np.ones((2, 3)), begin=(), end=(), step=None).shape == (2, 3)
+
+
+def test_reshape_of_numpy_goes_its_own_way() -> None:
+    # NumPy passes `order`; MXNet's TypeError has it convert the array.
+    with pytest.raises(TypeError, match="got NumPy's order"):
+        mx.nd.ones(2).reshape((2, 1), order="C")
+    found = np.reshape(mx.nd.array([1, 2]), (2, 1))
+    assert type(found) is np.ndarray
+    assert found.tolist() == [[1], [2]]
