@@ -1,6 +1,5 @@
 """Function: a computation with a gradient of the user's own."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NoReturn
 
@@ -14,7 +13,7 @@ from gluonish.core.errors import (
 )
 from gluonish.ndarray import zeros
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.recording import Leaf, Node, freed_error, moment
+from gluonish.ndarray.recording import Leaf, Node, freed_error
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
 __all__ = ["Function"]
@@ -133,10 +132,9 @@ class _FunctionNode:
 
     __slots__ = (
         *("function", "input_shapes", "output_count", "output_faces", "output_kinds"),
-        *("freed", "made", "parents"),
+        "parents",
     )
 
-    own_gradient: ClassVar[bool] = True  # what a user wrote may be a loss
     writes_gradients: ClassVar[bool] = False
 
     def __init__(
@@ -151,8 +149,6 @@ class _FunctionNode:
         ]
         self.output_kinds = [(y.shape, y.context, y.dtype) for y in outputs]
         self.output_count = len(outputs)
-        self.made = moment()
-        self.freed = math.inf
 
     def backward(
         self,
@@ -187,7 +183,5 @@ class _FunctionNode:
         return [None if g is None else as_nd_ndarray(g) for g in several]
 
     def free(self) -> None:
-        """Drop the function, what it saved, and the parents."""
+        """Drop the function and what it saved."""
         self.function = None
-        self.parents = ()
-        self.freed = moment()

@@ -1,6 +1,5 @@
 """Copies between arrays and devices, recorded so that gradients flow back over them."""
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
@@ -13,7 +12,7 @@ from gluonish.kernels import teams
 from gluonish.kernels.numba.moves import copy, is_large
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, arriving, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
+from gluonish.ndarray.recording import RECORDING, Leaf, Node
 
 __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
 
@@ -21,9 +20,8 @@ __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
 class _CopyNode:
     """A copy over devices and dtypes; its gradient is copied back."""
 
-    __slots__ = ("context", "dtype", "freed", "made", "output_count", "parents")
+    __slots__ = ("context", "dtype", "output_count", "parents")
 
-    own_gradient: ClassVar[bool] = False
     writes_gradients: ClassVar[bool] = False
 
     def __init__(self, source: NDArray) -> None:
@@ -31,8 +29,6 @@ class _CopyNode:
         self.dtype = source.dtype
         self.parents: Sequence[tuple[Node | Leaf, int] | None] = (source._link,)
         self.output_count = 1
-        self.made = moment()
-        self.freed = math.inf
 
     def backward(
         self,
@@ -48,9 +44,7 @@ class _CopyNode:
         ]
 
     def free(self) -> None:
-        """Drop the parent; nothing else was kept."""
-        self.parents = ()
-        self.freed = moment()
+        """Nothing was kept."""
 
 
 def copy_into(

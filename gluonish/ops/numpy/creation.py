@@ -31,7 +31,6 @@ from gluonish.ops.creation import (
     progression,
     source_operator,
     steps_between,
-    whole_steps,
 )
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, register
@@ -108,7 +107,7 @@ def _arange_kernel(
     **_: object,
 ) -> None:
     first, count = _arange_bounds(start, stop, step, repeat)
-    out[...] = progression(xp, *whole_steps(dtype, first, step), count).astype(dtype)
+    out[...] = progression(xp, first, step, count).astype(dtype)
 
 
 ARANGE = source_operator(
