@@ -34,6 +34,7 @@ REASONS = {
     ("gluonish/download/stalling.py", "Event"): GATE,
     ("gluonish/graph/executable.py", "Turn"): TURN,
     ("gluonish/hybrid_block.py", "Turn"): TURN,
+    ("gluonish/kernels/cupy/cublas.py", "Turn"): TURN,
     ("gluonish/kernels/numba/compiler.py", "Turn"): TURN,
     ("gluonish/kernels/onednn/register.py", "Turn"): TURN,
     ("gluonish/kvstore/nccl_reduce.py", "Turn"): TURN,

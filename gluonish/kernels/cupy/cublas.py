@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import DeviceError, OperatorError
+from gluonish.core.turn import Turn
 from gluonish.kernels.cupy.libraries import load
 
 __all__ = [
@@ -98,7 +99,8 @@ def _scalar(value: float, double: bool) -> Any:
 class Handle:
     """cuBLAS on one stream of one device; made while both are current.
 
-    Several threads may use it at once, as cuBLAS allows while nobody changes what is set here.
+    Several threads may use it at once, as cuBLAS allows while nobody changes what is set here; they
+    take turns, so that they do not meet in the stream's workspace.
 
     Args:
         call: Calls a function of the library by its name.
@@ -107,10 +109,11 @@ class Handle:
         stream: Address of the stream.
     """
 
-    __slots__ = ("_call", "_raw", "_workspace")
+    __slots__ = ("_call", "_raw", "_turn", "_workspace")
 
     def __init__(self, call: Callable[..., None], xp: Any, device: int, stream: int) -> None:
         self._call = call
+        self._turn = Turn()
         self._raw = ctypes.c_void_p()
         hopper = int(xp.cuda.Device(device).compute_capability) >= _HOPPER
         nbytes = _WORKSPACE_NBYTES[hopper]
@@ -158,14 +161,15 @@ class Handle:
                 f"{a.lead}, {b.lead} and {c.lead} elements wide, {count} times; split the arrays"
             )
         alpha, beta = factors
-        self._call(
-            "cublasGemmStridedBatchedEx",
-            *(self._raw, a.operation, b.operation, *size, _scalar(alpha, double)),
-            *(a.address, a.kind, a.lead, a.stride),
-            *(b.address, b.kind, b.lead, b.stride, _scalar(beta, double)),
-            *(c.address, c.kind, c.lead, c.stride),
-            *(count, compute, _DEFAULT_ALGORITHM),
-        )
+        with self._turn:
+            self._call(
+                "cublasGemmStridedBatchedEx",
+                *(self._raw, a.operation, b.operation, *size, _scalar(alpha, double)),
+                *(a.address, a.kind, a.lead, a.stride),
+                *(b.address, b.kind, b.lead, b.stride, _scalar(beta, double)),
+                *(c.address, c.kind, c.lead, c.stride),
+                *(count, compute, _DEFAULT_ALGORITHM),
+            )
 
 
 class CuBLAS:
