@@ -6,11 +6,13 @@ does something in between, and `interrupted_at` raises an interrupt at one of th
 profiler's hook sees. So a test can go through all of them.
 """
 
+import contextlib
 import dis
 import os
 import sys
 import threading
-from collections.abc import Callable, Collection
+import time
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -53,6 +55,21 @@ def _is_in(frame: FrameType, files: Collection[str]) -> bool:
     return path.startswith(_PACKAGES) and any(name in path for name in files)
 
 
+@contextlib.contextmanager
+def _no_other_switches() -> Iterator[None]:
+    """Scope in which Python changes threads only where one blocks.
+
+    A hook is Python code, so in it Python may change threads at places where our code never does.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e3)
+    time.sleep(5e-4)  # those that asked before are let through
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
 def interrupted_at(place: int, program: Callable[[], Any], files: Collection[str] = ENGINE) -> bool:
     """Run a program with an interrupt at one place of our code.
 
@@ -74,13 +91,14 @@ def interrupted_at(place: int, program: Callable[[], Any], files: Collection[str
             sys.setprofile(None)
             raise KeyboardInterrupt
 
-    sys.setprofile(hook)
-    try:
-        program()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        sys.setprofile(None)
+    with _no_other_switches():
+        sys.setprofile(hook)
+        try:
+            program()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.setprofile(None)
     return left[0] < 0
 
 
@@ -109,8 +127,10 @@ class act_at:
         self._threads = threads
         self._files = files
         self._last: dict[FrameType, str] = {}
+        self._switches = _no_other_switches()
 
     def __enter__(self) -> "act_at":
+        self._switches.__enter__()
         self._before = sys.gettrace()
         if self._threads:
             threading.settrace(self._trace)
@@ -124,6 +144,7 @@ class act_at:
         sys.settrace(self._before)
         if self._threads:
             threading.settrace(self._before)  # type: ignore[arg-type]  # None takes it off
+        self._switches.__exit__(None, None, None)
 
     def _trace(self, frame: FrameType, event: str, _: Any) -> Any:
         if not _is_in(frame, self._files):
