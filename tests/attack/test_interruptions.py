@@ -39,7 +39,7 @@ def run(program: str, seconds: float, seed: int) -> dict[str, Any]:
 @pytest.mark.parametrize("program", list(COUNTED))
 def test_a_short_run_goes_on(program: str, seed: int) -> None:
     said = run(program, 1.5, seed)
-    assert said[COUNTED[program]] > 20
+    assert said[COUNTED[program]] > 5
     assert said["steps"] > 5
 
 

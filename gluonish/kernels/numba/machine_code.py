@@ -196,7 +196,9 @@ class _Loader:
 
         self._numbers = count()
         host()  # initializes LLVM
-        self._jit = binding.create_lljit_compiler(_target_machine())
+        # JITLink keeps a kernel in one piece; the older linker ends the process where the parts of
+        # one come to lie more than 2 GiB apart, as they may among many or large mappings.
+        self._jit = binding.create_lljit_compiler(_target_machine(), use_jit_link=True)
 
     def link(self, data: bytes) -> Code:
         from llvmlite import binding
