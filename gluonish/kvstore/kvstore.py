@@ -141,9 +141,9 @@ class KVStore(KVStoreBase):
                 copy_over(stored, target, priority, refreshes=True)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """`push`, then `pull` into ``out``, or into ``value`` where that is None."""
+        """`push`, then `pull` into ``out``, sparse or not, or into ``value`` where that is None."""
         self.push(key, value, priority)
-        self.pull(key, value if out is None else out, priority)
+        self.pull(key, value if out is None else out, priority, ignore_sparse=False)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """`init`, then `pull`."""
