@@ -46,7 +46,9 @@ def split_data(
     step, longer = divmod(size, num_slice)
     bounds = [i * step + min(i, longer) for i in range(num_slice + 1)]
     before = (slice(None),) * (batch_axis % data.ndim)
-    return [data[(*before, slice(a, b))] for a, b in itertools.pairwise(bounds)]
+    parts = ((*before, slice(a, b)) for a, b in itertools.pairwise(bounds))
+    # A csr matrix takes a slice of rows alone.
+    return [data[part if before else part[0]] for part in parts]
 
 
 def split_and_load(

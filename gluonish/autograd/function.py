@@ -1,5 +1,6 @@
 """Function: a computation with a gradient of the user's own."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NoReturn
 
@@ -13,7 +14,7 @@ from gluonish.core.errors import (
 )
 from gluonish.ndarray import zeros
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.recording import Leaf, Node, freed_error
+from gluonish.ndarray.recording import Leaf, Node, freed_error, moment
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
 __all__ = ["Function"]
@@ -132,9 +133,10 @@ class _FunctionNode:
 
     __slots__ = (
         *("function", "input_shapes", "output_count", "output_faces", "output_kinds"),
-        "parents",
+        *("freed", "made", "parents"),
     )
 
+    own_gradient: ClassVar[bool] = True  # what a user wrote may be a loss
     writes_gradients: ClassVar[bool] = False
 
     def __init__(
@@ -149,6 +151,8 @@ class _FunctionNode:
         ]
         self.output_kinds = [(y.shape, y.context, y.dtype) for y in outputs]
         self.output_count = len(outputs)
+        self.made = moment()
+        self.freed = math.inf
 
     def backward(
         self,
@@ -183,5 +187,7 @@ class _FunctionNode:
         return [None if g is None else as_nd_ndarray(g) for g in several]
 
     def free(self) -> None:
-        """Drop the function and what it saved."""
+        """Drop the function, what it saved, and the parents."""
         self.function = None
+        self.parents = ()
+        self.freed = moment()

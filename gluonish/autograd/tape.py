@@ -1,5 +1,6 @@
 """The backward walk: from the heads, through the tape, to the arrays that asked for gradients."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from typing import Any, cast
@@ -11,8 +12,9 @@ from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
 from gluonish.core.value_scope import ValueScope
 from gluonish.ndarray import full, recording, zeros
-from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, assign
-from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode
+from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, Link, NDArray, assign
+from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode, freed_error
+from gluonish.ops.constant_like import ZEROS_LIKE
 from gluonish_engine import Var
 
 __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
@@ -67,6 +69,7 @@ def gradients_of(
         AutogradError: if a head or a variable is not part of the recorded graph.
     """
     leaves, grads = _walk(heads, head_grads, retain_graph=retain_graph)
+    again = recording.mode.get() & RECORDING
     result = []
     for i, variable in enumerate(variables):
         leaf = None if variable._link is None else variable._link[0]
@@ -76,14 +79,25 @@ def gradients_of(
                 f"{variable.shape} that they do not; call attach_grad before recording"
             )
         gradient = grads.get((id(leaf), 0))
-        result.append(filled_like(variable, 0) if gradient is None else gradient)
+        found = filled_like(variable, 0) if gradient is None else gradient
+        result.append(_recorded_constant(found, variable) if again else found)
     return result
+
+
+def _recorded_constant(gradient: NDArray, variable: NDArray) -> NDArray:
+    """Return a gradient that can be differentiated: zero, where it depends on nothing recorded."""
+    if gradient._link is not None:
+        return gradient
+    constant = gradient.detach()
+    constant._link = (OperatorNode(ZEROS_LIKE, {}, [variable], [variable._link], 1), 0)
+    return constant
 
 
 def store(leaf: Leaf, gradient: NDArray | None) -> None:
     """Write or add a finished gradient, None for zero, into a leaf's buffer."""
     grad = leaf.grad
     if leaf.req == "null":
+        leaf.grad = None  # as in MXNet, where it is there until the first pass
         return
     leaf.fresh = True
     if gradient is grad:
@@ -144,21 +158,13 @@ def _walk(
     With ``in_place``, a graph's call may compute gradients where the leaves keep them.
     """
     grads: Grads = {}
-    starts = []
-    for head, given in zip(heads, head_grads, strict=True):
-        if head._link is None:
-            raise AutogradError(
-                "backward: expected an array that autograd recorded, got one of shape "
-                f"{head.shape} that it did not; compute it inside autograd.record() from arrays "
-                "with attach_grad"
-            )
-        node, index = head._link
-        _add(grads, (id(node), index), filled_like(head, 1) if given is None else given)
-        starts.append(node)
+    starts = _starts(heads, head_grads, grads)
     order, leaves = topological(starts)
     read = _constants(order) if in_place else set()
     for node in reversed(order):
-        received, is_reached = [], False
+        if node.freed < math.inf:  # `_lost` says whether to those that read it
+            continue
+        received, is_reached = [], node.own_gradient
         for i in range(node.output_count):
             gradient = grads.pop((id(node), i), None)
             received.append(gradient)
@@ -169,11 +175,51 @@ def _walk(
             if observe is not None:
                 observe(node, received, found)
             for parent, gradient in zip(node.parents, found, strict=True):
-                if parent is not None and gradient is not None:
+                if parent is not None and gradient is not None and not _lost(node, parent[0]):
                     _add(grads, (id(parent[0]), parent[1]), gradient)
         if not retain_graph:
             node.free()
     return leaves, grads
+
+
+def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) -> list[Node | Leaf]:
+    """Return where the heads come from, and add their gradients; one that was freed is left out.
+
+    Raises:
+        AutogradError: if a head was not recorded, or all were freed.
+    """
+    starts = []
+    for head, given in zip(heads, head_grads, strict=True):
+        if head._link is None:
+            raise AutogradError(
+                "backward: expected an array that autograd recorded, got one of shape "
+                f"{head.shape} that it did not; compute it inside autograd.record() from arrays "
+                "with attach_grad"
+            )
+        node, index = head._link
+        if node.freed == math.inf:
+            _add(grads, (id(node), index), filled_like(head, 1) if given is None else given)
+            starts.append(node)
+    if heads and not starts:
+        raise _freed(cast(Link, heads[0]._link)[0])
+    return starts
+
+
+def _lost(node: Node, parent: Node | Leaf) -> bool:
+    """Whether a parent was freed before the node was recorded, so that it is a constant to it.
+
+    Raises:
+        AutogradError: if it was freed since.
+    """
+    if parent.freed == math.inf:
+        return False
+    if parent.freed > node.made:
+        raise _freed(parent)
+    return True
+
+
+def _freed(node: Node | Leaf) -> AutogradError:
+    return freed_error(f" at {node.op.name}" if isinstance(node, OperatorNode) else "")
 
 
 def _node_gradients(
@@ -186,7 +232,7 @@ def _node_gradients(
     """Return the gradient of every input of a node, by its plan where it has one."""
     if node.writes_gradients:
         return node.backward(grads, targets, last=last)
-    if type(node) is OperatorNode and not (node.spent or recording.mode.get() & RECORDING):
+    if type(node) is OperatorNode and not recording.mode.get() & RECORDING:
         found = planned_gradients(node, grads, targets)
         if found is not None:
             return found

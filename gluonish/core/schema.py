@@ -225,11 +225,15 @@ class Schema:
     def parse(self, operator: str, given: Mapping[str, object]) -> dict[str, AttrValue]:
         """Return all attributes, parsed and with defaults filled in.
 
+        Where there are none, any name is taken and ignored, as MXNet does.
+
         Raises:
-            OperatorError: for an unknown name, a missing required one, or a value that does not
-                parse.
+            OperatorError: for an unknown name among others, a missing required one, or a value
+                that does not parse.
         """
         parsed = dict(self.defaults)
+        if not self.attributes:
+            return parsed
         for name, value in given.items():
             attribute = self.attributes.get(name)
             if attribute is None:

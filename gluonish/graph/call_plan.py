@@ -9,6 +9,7 @@ own, made when it is first asked for, and memory of its own for what it computes
 first that is there counts.
 """
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
@@ -28,7 +29,7 @@ from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, States, StateUse, state_places
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, freed_error
+from gluonish.ndarray.recording import RECORDING, freed_error, moment
 from gluonish.ops.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import apply
 
@@ -92,6 +93,9 @@ class CallPlan:
             fused, self.wanted_positions, lambda joint: split_layers(joint, device)
         )
         self.output_specs = [value.spec for value in parts.outputs]
+        self.own_gradient = any(
+            node.op is not None and node.op.own_gradient for node in self.graph.nodes
+        )
         self.gradient_specs = [value.spec for value in parts.gradients]
         count = len(parts.outputs)
         forward = finish(
@@ -218,8 +222,10 @@ class GraphNode:
     __slots__ = (
         "__weakref__",
         "_lent",
+        "freed",
         "inputs",
         "key",
+        "made",
         "output_count",
         "outputs",
         "parents",
@@ -228,6 +234,11 @@ class GraphNode:
     )
 
     writes_gradients: ClassVar[bool] = True
+
+    @property
+    def own_gradient(self) -> bool:
+        """Whether an operator of the graph has a gradient of its own."""
+        return self.plan.own_gradient
 
     def __init__(
         self,
@@ -247,6 +258,8 @@ class GraphNode:
         self.parents = parents
         self.key = key
         self.output_count = len(outputs)
+        self.made = moment()
+        self.freed = math.inf
         for i, output in enumerate(outputs):
             output._link = (self, i)
 
@@ -325,8 +338,9 @@ class GraphNode:
         return head
 
     def free(self) -> None:
-        """Give the kept memory back."""
+        """Give the kept memory back, and drop the parents."""
         state, self.state = self.state, None
         if self.plan.states.recall(self._lent) and state is not None:
             self.plan.states.give(state)
-        self.inputs, self.outputs = (), []
+        self.inputs, self.outputs, self.parents = (), [], ()
+        self.freed = moment()

@@ -84,7 +84,9 @@ def _step_back(
 ) -> None:
     received = [grads.get((id(node), i)) for i in range(node.num_outputs)]
     op = node.op
-    if op is None or op.gradient is None or all(g is None for g in received):
+    if op is None or op.gradient is None:
+        return
+    if not op.own_gradient and all(g is None for g in received):
         return
     attrs: dict[str, Any] = dict(node.attrs)
     if op.draws(attrs):

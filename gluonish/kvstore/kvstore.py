@@ -122,7 +122,7 @@ class KVStore(KVStoreBase):
             key: Number or name, or a list of these.
             out: NDArray or list of NDArrays for each key.
             priority: Higher goes first, among dense arrays.
-            ignore_sparse: Leave out keys whose stored value is sparse.
+            ignore_sparse: Leave sparse arrays of ``out`` as they are; what is stored may be sparse.
 
         Raises:
             ArgumentError: ``out`` is None or of another shape, or a key was not given to `init`.
@@ -132,8 +132,8 @@ class KVStore(KVStoreBase):
         for name, targets in _pairs("pull", key, out):
             stored = self._find("pull", name)
             _check_like("pull", name, targets, stored, dtype=False)
-            if ignore_sparse and stored.stype != "default":
-                continue
+            if ignore_sparse:
+                targets = [target for target in targets if target.stype == "default"]
             if self._trees is not None and _fit_for_trees([*targets, stored]):
                 self._trees.spread(stored, targets, priority)
                 continue
@@ -141,9 +141,9 @@ class KVStore(KVStoreBase):
                 copy_over(stored, target, priority, refreshes=True)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """`push`, then `pull` into ``out``, or into ``value`` where that is None."""
+        """`push`, then `pull` into ``out``, sparse or not, or into ``value`` where that is None."""
         self.push(key, value, priority)
-        self.pull(key, value if out is None else out, priority)
+        self.pull(key, value if out is None else out, priority, ignore_sparse=False)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """`init`, then `pull`."""
@@ -160,7 +160,8 @@ class KVStore(KVStoreBase):
             out: Row-sparse array or list of these for each key; it holds the rows asked for, and
                 no others, afterwards.
             priority: Of no effect: the rows are fetched before this returns.
-            row_ids: Numbers of rows, of any shape; or a list with one for each array of ``out``.
+            row_ids: Numbers of rows, of any shape; or a list with one for each array of ``out``,
+                or such a list for each key.
 
         Raises:
             ArgumentError: ``out`` or ``row_ids`` is None, they do not go together, or a key was
@@ -174,7 +175,7 @@ class KVStore(KVStoreBase):
             )
         pairs = _pairs("row_sparse_pull", key, out)
         count = sum(len(targets) for _, targets in pairs)
-        wanted = list(row_ids) if isinstance(row_ids, list | tuple) else [row_ids]
+        wanted = _flat(row_ids)
         if len(wanted) == 1:
             wanted *= count
         if len(wanted) != count:
@@ -342,6 +343,13 @@ class KVStore(KVStoreBase):
         """Wait for all processes: there is one."""
 
     barrier = _barrier
+
+
+def _flat(row_ids: Any) -> list[Any]:
+    """Return arrays of row numbers in order, whether they come alone, in a list or in lists."""
+    if not isinstance(row_ids, list | tuple):
+        return [row_ids]
+    return [array for part in row_ids for array in _flat(part)]
 
 
 def _pairs(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:

@@ -1,5 +1,6 @@
 """Copies between arrays and devices, recorded so that gradients flow back over them."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
@@ -12,7 +13,7 @@ from gluonish.kernels import teams
 from gluonish.kernels.numba.moves import copy, is_large
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, arriving, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, Leaf, Node
+from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
 
 __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
 
@@ -20,8 +21,9 @@ __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
 class _CopyNode:
     """A copy over devices and dtypes; its gradient is copied back."""
 
-    __slots__ = ("context", "dtype", "output_count", "parents")
+    __slots__ = ("context", "dtype", "freed", "made", "output_count", "parents")
 
+    own_gradient: ClassVar[bool] = False
     writes_gradients: ClassVar[bool] = False
 
     def __init__(self, source: NDArray) -> None:
@@ -29,6 +31,8 @@ class _CopyNode:
         self.dtype = source.dtype
         self.parents: Sequence[tuple[Node | Leaf, int] | None] = (source._link,)
         self.output_count = 1
+        self.made = moment()
+        self.freed = math.inf
 
     def backward(
         self,
@@ -44,7 +48,9 @@ class _CopyNode:
         ]
 
     def free(self) -> None:
-        """Nothing was kept."""
+        """Drop the parent; nothing else was kept."""
+        self.parents = ()
+        self.freed = moment()
 
 
 def copy_into(

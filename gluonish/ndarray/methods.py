@@ -4,6 +4,8 @@ These live in modules that need the class themselves, so the class cannot import
 attached to it.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from gluonish.core.dtype import normalize_dtype
@@ -20,6 +22,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.printing import array_repr
 from gluonish.ndarray.serialization import array_from_state, array_state
 from gluonish.ops.fluent import Fluent, reshape_arguments
+from gluonish.ops.registry import find_operator
 from gluonish.ops.reshape import RESHAPE, resolve_shape
 
 __all__ = ["attach"]
@@ -48,6 +51,31 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
     if self._link is not None and recording.mode.get() & recording.RECORDING:
         record_call(RESHAPE, (self,), attrs, (view,))
     return view
+
+
+def _in_place(name: str, operator: str) -> Callable[..., NDArray]:
+    """Return a method that changes axes only: with ``inplace`` a view on the same memory."""
+    op, method = find_operator(operator), getattr(Fluent, name)
+    names = tuple(op.schema.attributes)
+
+    @wraps(method)
+    def change(self: NDArray, *args: Any, inplace: bool = False, **kwargs: Any) -> NDArray:
+        if len(args) > len(names):
+            *args, inplace = args  # type: ignore[assignment]  # a list does as well
+        if not inplace or not self.size:
+            changed: NDArray = method(self, *args, **kwargs)
+            return changed
+        attrs = op.schema.parse(name, {**dict(zip(names, args, strict=False)), **kwargs})
+        (spec,) = op.infer(self._spec, **attrs)
+        view: NDArray = self.reshape(spec.shape)
+        return view
+
+    return change
+
+
+def broadcast_like(self: NDArray, other: Any) -> Any:
+    """Stretch the axes of extent 1 to the shape of ``other``, which may have more axes in front."""
+    return self.broadcast_to(other.shape)
 
 
 def astype(self: NDArray, dtype: Any, copy: bool = True) -> NDArray:
@@ -103,11 +131,15 @@ def attach() -> None:
         "as_in_ctx": as_in_context,
         "as_nd_ndarray": as_nd_ndarray,
         "astype": astype,
+        "broadcast_like": broadcast_like,
         "copy": copy,
+        "expand_dims": _in_place("expand_dims", "expand_dims"),
+        "flatten": _in_place("flatten", "Flatten"),
         "reshape": reshape,
         "slice_assign": slice_assign,
         "slice_assign_scalar": slice_assign_scalar,
         "split_v2": split_v2,
+        "squeeze": _in_place("squeeze", "squeeze"),
         "to_dlpack_for_read": to_dlpack_for_read,
         "to_dlpack_for_write": to_dlpack_for_write,
         **INPLACE_METHODS,

@@ -263,8 +263,17 @@ class NDArray(Fluent):
         if self._link is not None and recording.mode.get() & RECORDING:
             raise AutogradError(
                 f"{what}: expected an array outside the recorded graph, got one inside it; "
-                "a write would change what the backward pass needs: make a new array"
+                "a write would change what the backward pass needs: make a new array. "
+                f"{_MXNET_WORDS}"
             )
+
+
+# MXNet's two messages for this, which programs look for.
+_MXNET_WORDS = (
+    "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd. "
+    "Assigning to NDArrays that are already in a computational graph will cause undefined behavior "
+    "when evaluating gradients."
+)
 
 
 def _copy_raw(target: Any, source: Any) -> None:

@@ -5,8 +5,10 @@ so that a tape goes when its outputs go. `gluonish.autograd` walks the nodes; th
 them down.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from gluonish.core.errors import AutogradError
@@ -28,6 +30,7 @@ __all__ = [
     "Watcher",
     "freed_error",
     "mode",
+    "moment",
     "tracer",
     "watcher",
 ]
@@ -58,6 +61,10 @@ watcher: ContextVar[Watcher] = ContextVar("gluonish_watcher")
 
 mode: ContextVar[int] = ContextVar("gluonish_mode", default=NOTHING)
 
+# Gives each recorded call, and each that is freed, its moment: which came first decides whether a
+# freed call stands for constants.
+moment: Callable[[], int] = count().__next__
+
 
 class Node(Protocol):
     """One recorded call.
@@ -66,12 +73,23 @@ class Node(Protocol):
         parents: For each input, the node that it came from and which of its outputs it is; None for
             a constant.
         output_count: How many outputs it has, those included that its caller did not see.
+        own_gradient: Whether its inputs have a gradient even where its outputs have none.
+        made: The `moment` of the call.
+        freed: The moment of `free`; infinite before. What is recorded later takes the call's
+            outputs for constants; what was recorded earlier has lost them.
         writes_gradients: Whether `backward` takes arrays to write the gradients of inputs to.
     """
 
     parents: Sequence[tuple["Node | Leaf", int] | None]
     output_count: int
+    made: int
+    freed: float
     writes_gradients: ClassVar[bool]
+
+    @property
+    def own_gradient(self) -> bool:
+        """See above."""
+        raise NotImplementedError
 
     def backward(
         self,
@@ -91,22 +109,24 @@ class Node(Protocol):
         raise NotImplementedError
 
     def free(self) -> None:
-        """Drop everything that was kept for the backward pass."""
+        """Drop everything that was kept for the backward pass, and the way back to the parents."""
 
 
 class Leaf:
     """An array whose gradient is asked for: where a backward pass ends.
 
     Attributes:
-        grad: Where the gradient goes.
+        grad: Where the gradient goes; None after a pass for ``"null"``.
         req: ``"write"``, ``"add"`` or ``"null"``.
         fresh: Whether a backward pass has written ``grad`` since `Trainer` last looked.
     """
 
     __slots__ = ("__weakref__", "fresh", "grad", "req")
 
+    freed: ClassVar[float] = math.inf
+
     def __init__(self, grad: "NDArray", req: str) -> None:
-        self.grad = grad
+        self.grad: Any = grad
         self.req = req
         self.fresh = False
 
@@ -122,7 +142,7 @@ def freed_error(where: str = "") -> AutogradError:
 class OperatorNode:
     """The call of one operator; its gradient rule is the operator's."""
 
-    __slots__ = ("attrs", "inputs", "op", "output_count", "outputs", "parents", "spent")
+    __slots__ = ("attrs", "freed", "inputs", "made", "op", "output_count", "outputs", "parents")
 
     writes_gradients: ClassVar[bool] = False
 
@@ -140,7 +160,13 @@ class OperatorNode:
         self.parents = parents
         self.output_count = output_count
         self.outputs: Sequence[Any] = ()
-        self.spent = False
+        self.made = moment()
+        self.freed = math.inf
+
+    @property
+    def own_gradient(self) -> bool:
+        """Whether the operator's inputs have a gradient even where its outputs have none."""
+        return self.op.own_gradient
 
     def backward(
         self,
@@ -150,14 +176,12 @@ class OperatorNode:
         last: bool = False,
     ) -> Sequence["NDArray | None"]:
         """Return the gradient of every input from those of the outputs, by the operator's rule."""
-        if self.spent:
-            raise freed_error(f" at {self.op.name}")
         inputs = [x.connected(parent) for x, parent in zip(self.inputs, self.parents, strict=True)]
         outputs = [y.connected((self, i)) for i, y in enumerate(self.outputs)]
         wanted = [parent is not None for parent in self.parents]
         return input_gradients(self.op, grads, inputs, outputs, self.attrs, wanted)
 
     def free(self) -> None:
-        """Drop inputs and outputs."""
-        self.inputs = self.outputs = ()
-        self.spent = True
+        """Drop inputs, outputs and parents."""
+        self.inputs = self.outputs = self.parents = ()
+        self.freed = moment()

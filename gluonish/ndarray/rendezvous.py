@@ -55,6 +55,10 @@ class Member:
         self.weight = weight
         self.owner = None if owner is None else weakref.ref(owner)
 
+    def want(self) -> None:
+        """Have the result be wanted whatever becomes of the owner: a backward pass has used it."""
+        self.owner = None
+
     def is_gone(self) -> bool:
         """Whether nobody can use the result."""
         return self.owner is not None and self.owner() is None

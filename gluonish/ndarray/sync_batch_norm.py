@@ -5,6 +5,7 @@ is ordinary operators, so that the tape differentiates it. The meeting's own gra
 one of its kind: the mean over all devices of the gradients that the devices bring.
 """
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -13,8 +14,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
-from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf, Node, freed_error
-from gluonish.ndarray.rendezvous import Rendezvous
+from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf, Node, freed_error, moment
+from gluonish.ndarray.rendezvous import Member, Rendezvous
 from gluonish.ops.batch_norm import move
 from gluonish.ops.cast import cast
 from gluonish.ops.contrib.sync_batch_norm import SYNC_BATCH_NORM
@@ -32,15 +33,28 @@ _places: dict[tuple[str, str, int], Rendezvous] = {}
 class _MeanNode:
     """One device's part in a mean over all devices, on the tape."""
 
-    __slots__ = ("__weakref__", "gradients", "output_count", "parents", "weight")
+    __slots__ = (
+        "__weakref__",
+        "freed",
+        "gradients",
+        "made",
+        "member",
+        "output_count",
+        "parents",
+        "weight",
+    )
 
+    own_gradient: ClassVar[bool] = False
     writes_gradients: ClassVar[bool] = False
 
     def __init__(self, part: NDArray, weight: int) -> None:
         self.parents: Sequence[tuple[Node | Leaf, int] | None] = (part._link,)
         self.output_count = 1
+        self.made = moment()
+        self.freed = math.inf
         self.weight = weight
         self.gradients: Rendezvous | None = None
+        self.member: Member | None = None
 
     def backward(
         self,
@@ -55,8 +69,15 @@ class _MeanNode:
         return [None if g is None else _mean(self.gradients, g, self.weight) for g in grads]
 
     def free(self) -> None:
-        """Drop where the devices meet."""
-        self.gradients = None
+        """Drop where the devices meet, and the parent.
+
+        The gradients that were made of this are still to come, though nothing may hold the node.
+        """
+        if self.member is not None:
+            self.member.want()
+        self.gradients = self.member = None
+        self.parents = ()
+        self.freed = moment()
 
 
 def _mean(place: Rendezvous, part: NDArray, weight: int) -> NDArray:
@@ -68,7 +89,7 @@ def _mean(place: Rendezvous, part: NDArray, weight: int) -> NDArray:
     # Detached: what the engine keeps until all have come must not keep the tape.
     copy_into(met.total, result.detach())
     if node is not None:
-        node.gradients = met.gradients
+        node.gradients, node.member = met.gradients, met.members[part._device]
         result._link = (node, 0)
     return result
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
-from gluonish.ops.activation import ACTIVATION
 
 __all__ = ["Activation"]
 
@@ -24,11 +23,10 @@ class Activation(HybridBlock):
         y: shape of ``x``.
 
     Raises:
-        OperatorError: for another name.
+        OperatorError: for another name, when it is called.
     """
 
     def __init__(self, activation: str, **kwargs: Any) -> None:
-        ACTIVATION.schema.parse("Activation", {"act_type": activation})
         self._act_type = activation
         super().__init__(**kwargs)
 

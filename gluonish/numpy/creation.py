@@ -221,14 +221,18 @@ def empty_like(
 
 
 def arange(
-    start: float, stop: float | None = None, step: float = 1, dtype: Any = None, ctx: Ctx = None
+    start: float,
+    stop: float | None = None,
+    step: float | None = 1,
+    dtype: Any = None,
+    ctx: Ctx = None,
 ) -> Any:
     """Return evenly spaced values in [start, stop); one bound alone counts from 0.
 
     Args:
         start: First value, or the bound if ``stop`` is left out.
         stop: Bound.
-        step: Distance, not 0.
+        step: Distance, not 0; None for 1.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
 
@@ -239,6 +243,7 @@ def arange(
     for bound in (start, stop, step):
         if bound is not None and not isinstance(bound, NUMBERS):
             raise ArgumentTypeError(f"arange: expected numbers, got {type(bound).__name__}")
+    step = 1 if step is None else step
     if step == 0:
         raise ArgumentError("arange: expected a step other than 0, got 0")
     if stop is None:

@@ -18,6 +18,7 @@ from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.cast import cast
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.exact_sum import total
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -80,10 +81,11 @@ def _batch_statistics(xp: ModuleType, data: Any, axis: int) -> tuple[Any, Any]:
     axes, shape = _layout(data, axis)
     wide = widen(data)
     count = max(1, data.size // max(1, data.shape[axis]))
-    mean = xp.add.reduce(wide, axis=axes) / wide.dtype.type(count)
+    mean = (total(xp, wide, axes) / wide.dtype.type(count)).astype(wide.dtype, copy=False)
     centred = wide - mean.reshape(shape)
     xp.multiply(centred, centred, out=centred)
-    return mean, xp.add.reduce(centred, axis=axes) / wide.dtype.type(count)
+    variance = total(xp, centred, axes) / wide.dtype.type(count)
+    return mean, variance.astype(wide.dtype, copy=False)
 
 
 def move(moving: Any, new: Any, momentum: float) -> None:
@@ -174,8 +176,8 @@ def _backward_kernel(
     grad = widen(grad)
     normalized = widen(data) - mean.reshape(shape)
     normalized *= inverse_std.reshape(shape)
-    d_beta[...] = xp.add.reduce(grad, axis=axes)
-    projection = xp.add.reduce(grad * normalized, axis=axes)
+    d_beta[...] = total(xp, grad, axes)
+    projection = total(xp, grad * normalized, axes).astype(grad.dtype, copy=False)
     d_gamma[...] = 0 if fix_gamma else projection
     scale = (inverse_std if fix_gamma else inverse_std * gamma).reshape(shape)
     if use_global_stats:

@@ -17,6 +17,7 @@ from gluonish.ops.batch_norm import (
     chosen_statistics,
     moves_at,
 )
+from gluonish.ops.exact_sum import total
 from gluonish.ops.registry import Operator, register
 
 __all__ = ["BATCH_NORM_DATA_GRADIENT", "BATCH_NORM_STATISTICS", "BATCH_NORM_SUMS"]
@@ -87,8 +88,9 @@ def _sums(
     grad = _masked(xp, grad, data, mean, scale, beta, relu=relu)
     axes = (0, *range(2, data.ndim))
     shape = _channel_shape(data)
-    d_beta = grad.sum(axis=axes)
-    projection = (grad * ((data - mean.reshape(shape)) * inverse_std.reshape(shape))).sum(axis=axes)
+    d_beta = total(xp, grad, axes).astype(grad.dtype, copy=False)
+    product = grad * ((data - mean.reshape(shape)) * inverse_std.reshape(shape))
+    projection = total(xp, product, axes).astype(grad.dtype, copy=False)
     flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
     finish_sums(outputs, data, d_beta, projection, inverse_std, scale, **flags)
 

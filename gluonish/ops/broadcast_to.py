@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec, checked_spec
+from gluonish.ops.exact_sum import total
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
 
@@ -71,8 +72,7 @@ def _sum_kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
     axes = tuple(range(lead)) + tuple(
         lead + i for i, n in enumerate(shape) if n == 1 and data.shape[lead + i] != 1
     )
-    total = xp.add.reduce(data, axis=axes, dtype=accumulator(data.dtype))
-    out[...] = total.reshape(shape)
+    out[...] = total(xp, data, axes, accumulator(data.dtype)).reshape(shape)
 
 
 def _sum_gradient(g: V, data: V, *, shape: Shape) -> tuple[Any]:

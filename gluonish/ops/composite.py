@@ -34,7 +34,8 @@ def input_gradients(
 
     Args:
         op: The operator.
-        grads: Gradient of every output, None for those without; at least one is there.
+        grads: Gradient of every output, None for those without; at least one is there unless the
+            operator has a gradient of its own.
         inputs: The values it was applied to.
         outputs: All of its outputs; may be empty unless the rule uses them.
         attrs: Its attributes.

@@ -12,6 +12,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
+from gluonish.ops import exact_sum
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.broadcasting import check_parameter_dtypes
 from gluonish.ops.extents import limited
@@ -247,7 +248,7 @@ def _backward_weight_bias_kernel(
 ) -> None:
     _backward_weight_kernel(xp, outputs[0], grad, data, **attrs)
     rows = widen(channels_first(xp, grad, attrs["layout"]))
-    outputs[1][...] = rows.sum(axis=(0, *range(2, rows.ndim)))
+    outputs[1][...] = exact_sum.total(xp, rows, (0, *range(2, rows.ndim)))
 
 
 def _backward_attrs(attrs: Attrs) -> dict[str, Any]:

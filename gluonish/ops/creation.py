@@ -42,6 +42,7 @@ __all__ = [
     "ones_on_diagonal",
     "progression",
     "source_operator",
+    "whole_steps",
 ]
 
 _CTX = text("")
@@ -128,6 +129,11 @@ def progression(xp: ModuleType, first: float, step: float, count: int) -> Any:
     return first + xp.arange(count, dtype=xp.float64) * step
 
 
+def whole_steps(dtype: np.dtype[Any], first: float, step: float) -> tuple[float, float]:
+    """Return what a range of this dtype starts from and goes by: whole numbers for integers."""
+    return (int(first), int(step)) if dtype.kind in "iu" else (first, step)
+
+
 def is_rounded(first: float, step: float, count: int) -> bool:
     """Whether float64 lacks some of these whole numbers, and int64 has them all."""
     if not (_is_whole(first) and _is_whole(step)):
@@ -192,7 +198,7 @@ def _arange_kernel(
     **_: object,
 ) -> None:
     first, count = arange_bounds(start, stop, step)
-    values = progression(xp, first, step, count)
+    values = progression(xp, *whole_steps(dtype, first, step), count)
     out.reshape(count, repeat)[...] = values.astype(dtype)[:, None]
 
 

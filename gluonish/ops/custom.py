@@ -276,6 +276,7 @@ def _operator(name: str, doc: str, schema: Schema, aliases: tuple[str, ...] = ()
         mutates=_mutated,
         complete=_complete,
         gradient_uses_output=True,
+        own_gradient=True,
         train_dependent=True,
         heavy=True,
     )

@@ -54,15 +54,15 @@ class Fluent(Arithmetic):
         return apply(_BROADCAST_LIKE, (self, other), {"lhs_axes": None, "rhs_axes": None})
 
     def expand_dims(self, axis: int, inplace: bool = False) -> Any:
-        """Return the values with an axis of extent 1 at ``axis``; ``inplace`` changes nothing."""
+        """Return the values with an axis of extent 1 at ``axis``; ``inplace``: a view."""
         return apply(_EXPAND, (self,), _EXPAND.schema.parse("expand_dims", {"axis": axis}))
 
     def flatten(self, inplace: bool = False) -> Any:
-        """Return the values with all axes behind the first joined; ``inplace`` changes nothing."""
+        """Return the values with all axes behind the first joined; ``inplace``: a view."""
         return apply(_FLATTEN, (self,), {})
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None, inplace: bool = False) -> Any:
-        """Return the values without axes of extent 1: ``axis`` or all; ``inplace`` does nothing."""
+        """Return the values without axes of extent 1: ``axis`` or all; ``inplace``: a view."""
         return apply(_SQUEEZE, (self,), _SQUEEZE.schema.parse("squeeze", {"axis": axis}))
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:

@@ -18,6 +18,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.exact_sum import total
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -99,8 +100,8 @@ def _backward_kernel(
     rows, std = widen(grad).reshape(shape), widen(std)[..., None]
     normalized = widen(data).reshape(shape) - widen(mean)[..., None]
     normalized /= std
-    d_gamma[...] = xp.add.reduce(rows * normalized, axis=(0, 2))
-    d_beta[...] = xp.add.reduce(rows, axis=(0, 2))
+    d_gamma[...] = total(xp, rows * normalized, (0, 2))
+    d_beta[...] = total(xp, rows, (0, 2))
     scaled = rows * widen(gamma)[:, None]
     d_data[...] = standardize_back(xp, scaled, normalized, std, 2).reshape(d_data.shape)
 

@@ -28,6 +28,7 @@ def _operator(
     doc: str,
     *aliases: str,
     schema: Schema | None = None,
+    own_gradient: bool = False,
 ) -> Operator:
     return register(
         Operator(
@@ -38,6 +39,7 @@ def _operator(
             doc=doc,
             schema=schema,
             aliases=aliases,
+            own_gradient=own_gradient,
             complete=complete_same,
             elementwise=True,
             identity=True,
@@ -55,7 +57,7 @@ BLOCK_GRAD = _operator(
 )
 
 
-def _make_loss_gradient(_g: V, data: V) -> tuple[Any]:
+def _make_loss_gradient(_g: V | None, data: V) -> tuple[Any]:
     return (ones_like(data),)
 
 
@@ -64,11 +66,12 @@ MAKE_LOSS = _operator(
     _make_loss_gradient,
     "data as a loss: its gradient is 1 whatever comes from behind.",
     "_sparse_make_loss",
+    own_gradient=True,
 )
 
 
 def _old_loss_gradient(
-    _g: V, data: Any, *, grad_scale: float, valid_thresh: float, normalization: str
+    _g: V | None, data: Any, *, grad_scale: float, valid_thresh: float, normalization: str
 ) -> tuple[Any]:
     gradient = ones_like(data) * grad_scale
     if normalization == "batch":
@@ -96,6 +99,7 @@ MAKE_LOSS_OUTPUT = _operator(
         valid_thresh=number(0.0),
         normalization=choice("batch", "null", "valid", default="null"),
     ),
+    own_gradient=True,
 )
 
 

@@ -29,7 +29,7 @@ def _axes(rank: int, mode: str) -> Shape:
 def _infer(data: Spec, *, eps: float, mode: str) -> tuple[Spec, Spec]:
     if not is_floating(data.dtype):
         raise OperatorError(f"L2Normalization: expected floating data, got {data}")
-    low = 2 if mode == "instance" else 3
+    low = 1 if mode == "instance" else 3
     if len(data.shape) < low:
         raise OperatorError(
             f"L2Normalization: expected data of at least {low} axes for mode {mode}, got "

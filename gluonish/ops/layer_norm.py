@@ -20,6 +20,7 @@ from gluonish.core.spec import (
 )
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.exact_sum import total
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -94,8 +95,8 @@ def _backward_kernel(
     grad, std = widen(grad), widen(std)
     normalized = widen(data) - widen(mean)
     normalized /= std
-    d_gamma[...] = xp.add.reduce(grad * normalized, axis=others)
-    d_beta[...] = xp.add.reduce(grad, axis=others)
+    d_gamma[...] = total(xp, grad * normalized, others)
+    d_beta[...] = total(xp, grad, others)
     scaled = grad * widen(gamma).reshape(_along(data.shape, axis))
     d_data[...] = standardize_back(xp, scaled, normalized, std, axis)
 

@@ -21,6 +21,7 @@ from gluonish.ops.binary import EQUAL
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast
 from gluonish.ops.constant_like import ones_like, zeros_like
+from gluonish.ops.exact_sum import total
 from gluonish.ops.precision import accumulator, as_real, in_dtype, is_narrow
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -110,21 +111,21 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
 # filter in `gluonish.ops.catalog` does not reach what it says of a sum that overflows.
 def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
     wide = accumulator(data.dtype)
-    if wide == data.dtype:
+    if wide == data.dtype and xp is not np:
         xp.add.reduce(data, axis=axes, dtype=wide, out=out)
     else:
-        out[...] = xp.add.reduce(data, axis=axes, dtype=wide).astype(out.dtype)
+        out[...] = total(xp, data, axes, wide).astype(out.dtype, copy=False)
 
 
 def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
     count = max(1, math.prod(data.shape[i] for i in axes))
     wide = accumulator(data.dtype) if is_floating(data.dtype) else np.dtype(np.int64)
-    total = xp.add.reduce(data, axis=axes, dtype=wide)
+    whole = total(xp, data, axes, wide)
     if data.dtype == np.int64:  # toward zero, as below, but float64 would round the sum
-        out[...] = xp.sign(total) * (xp.abs(total) // count)
+        out[...] = xp.sign(whole) * (xp.abs(whole) // count)
         return
     # Integers divide in float64 and are cut toward zero by the cast.
-    out[...] = (total / count).astype(out.dtype)
+    out[...] = (whole / count).astype(out.dtype)
 
 
 def _prod(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
@@ -252,13 +253,13 @@ def root_of_squares(xp: ModuleType, x: Any, axes: Axes) -> Any:
     """
     # On a GPU a look at the sums would wait for them.
     if xp is np or not x.size:
-        total = xp.add.reduce(x * x, axis=axes)
-        if not x.size or (total.min() > _SAFE[x.dtype] and total.max() < math.inf):
-            return xp.sqrt(total)
+        squares = total(xp, x * x, axes)
+        if not x.size or (squares.min() > _SAFE[x.dtype] and squares.max() < math.inf):
+            return xp.sqrt(squares)
     largest = xp.max(xp.abs(x), axis=axes, keepdims=True)
     scale = xp.where((largest > 0) & (largest < math.inf), largest, x.dtype.type(1))
     parts = x / scale
-    return xp.sqrt(xp.add.reduce(parts * parts, axis=axes)) * scale.reshape(
+    return xp.sqrt(total(xp, parts * parts, axes)) * scale.reshape(
         [n for i, n in enumerate(x.shape) if i not in axes]
     )
 
@@ -276,8 +277,8 @@ def _norm_kernel(
     axes = reduced_axes("norm", data.ndim, axis)
     real = as_real(xp, data)
     sums = ord == 1
-    total = xp.add.reduce(xp.abs(real), axis=axes) if sums else root_of_squares(xp, real, axes)
-    out[...] = total.astype(out.dtype).reshape(out.shape)
+    size = total(xp, xp.abs(real), axes) if sums else root_of_squares(xp, real, axes)
+    out[...] = size.astype(out.dtype).reshape(out.shape)
 
 
 def _norm_gradient(

@@ -98,6 +98,9 @@ class Operator:
             known of the others; for
             parameters whose shape follows from the data.
         gradient_uses_output: The gradient wants the outputs.
+        own_gradient: The inputs have a gradient whatever that of the outputs is, even where these
+            have none, as behind BlockGrad: the gradient then gets None for ``g``. So are losses
+            that are their own heads.
         train_dependent: The kernel behaves differently in training; it gets ``train: bool`` among
             its attributes.
         random: The kernel draws numbers, or a function of the attributes that says whether; it then
@@ -165,6 +168,7 @@ class Operator:
         "output_names",
         "outputs",
         "overwrites",
+        "own_gradient",
         "plain",
         "random",
         "schema",
@@ -196,6 +200,7 @@ class Operator:
         variadic: str | None = None,
         complete: Callable[[list[PartialSpec], list[PartialSpec], Attrs], None] | None = None,
         gradient_uses_output: bool = False,
+        own_gradient: bool = False,
         train_dependent: bool = False,
         random: bool | Callable[[Attrs], bool] = False,
         elementwise: bool = False,
@@ -227,6 +232,7 @@ class Operator:
         self.variadic = variadic
         self.complete = complete
         self.gradient_uses_output = gradient_uses_output
+        self.own_gradient = own_gradient
         self.train_dependent = train_dependent
         self.random = random
         self.elementwise = elementwise

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from gluonish.ops.exact_sum import total
 from gluonish.ops.precision import widen
 from gluonish.ops.product import product
 from gluonish.ops.rnn_cells import CELLS
@@ -236,8 +237,8 @@ class _Run:
         dw.i2h[...] = product(xp, flat.T, x.reshape(rows, x.shape[2]))
         before = previous_hidden(xp, dims, self.run, self.hidden, self.state)
         dw.h2h[...] = product(xp, flat_recurrent.T, before.reshape(rows, dims.width))
-        dw.i2h_bias[...] = flat.sum(axis=0)
-        dw.h2h_bias[...] = flat_recurrent.sum(axis=0)
+        dw.i2h_bias[...] = total(xp, flat, (0,))
+        dw.h2h_bias[...] = total(xp, flat_recurrent, (0,))
         if d_full is not None:
             unprojected = self.gates[:, :, 3 * dims.units :] * xp.tanh(self.cells)
             dw.h2r[...] = product(

@@ -44,7 +44,8 @@ _REGION = {"begin": _ends(), "end": _ends(), "step": _ends(())}
 
 def _region(name: str, shape: Shape, begin: Ends, end: Ends, step: Ends) -> tuple[slice, ...]:
     """Return the slices of a region, one for each of the leading axes that are given."""
-    step = step or (None,) * len(begin)
+    if not step or (step == (None,) and not begin):  # NumPy's None for all of them
+        step = (None,) * len(begin)
     if not len(begin) == len(end) == len(step) or len(begin) > len(shape):
         raise OperatorError(
             f"{name}: expected begin, end and step of one length up to {len(shape)}, "

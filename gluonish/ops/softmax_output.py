@@ -61,7 +61,9 @@ def _kernel(xp: ModuleType, out: Any, data: Any, label: Any, **attrs: Any) -> No
     SOFTMAX.kernel(xp, out.reshape(shape), data.reshape(shape), axis=1, temperature=None)
 
 
-def _gradient(g: V, data: V, label: V, out: V, **attrs: Any) -> tuple[Any, None]:
+def _gradient(g: V | None, data: V, label: V, out: V, **attrs: Any) -> tuple[Any, None]:
+    if g is None and attrs["out_grad"]:
+        return None, None
     inputs = (out, label, g) if attrs["out_grad"] else (out, label)
     return apply(_BACKWARD, inputs, attrs), None
 
@@ -149,6 +151,7 @@ SOFTMAX_OUTPUT = register(
         aliases=("Softmax",),
         complete=_complete,
         gradient_uses_output=True,
+        own_gradient=True,
         heavy=True,
     )
 )

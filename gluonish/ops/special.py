@@ -130,7 +130,7 @@ def _digamma(x: Any) -> Any:
         series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w / 132))))
         total += np.log(z) - 0.5 / z - series
         total = np.where(reflected, total - math.pi / np.tan(math.pi * x), total)
-    total[reflected & (x == np.floor(x))] = np.nan
+    total[reflected & (x == np.floor(x))] = np.inf  # MXNet's value at a pole, of all that it has
     return total
 
 
@@ -175,6 +175,8 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
         real = data.astype(xp.float64)
         # CuPy's polygamma takes no number for the order; of order 1 it is this series.
         found = special.zeta(2.0, real) if name == "trigamma" else getattr(special, name)(real)
+        if name == "digamma":
+            found = xp.where((real <= 0) & (real == xp.floor(real)), xp.inf, found)
         out[...] = found.astype(out.dtype)
         return
     function = _NUMPY[name]

@@ -228,7 +228,10 @@ RADIANS = row(
 )
 
 # Activations.
-RELU = row("relu _sparse_relu", "maximum of data and 0", _relu, None, lambda g, x, y: g * (y > 0.0))
+_RELU_SLOPE = row("_relu_slope", "slope of relu: NaN at NaN, 1 above 0, else 0", real("sign"))
+RELU = row(
+    "relu _sparse_relu", "maximum of data and 0", _relu, None, lambda g, x, y: g * _RELU_SLOPE(y)
+)
 SIGMOID = row(
     "sigmoid _sparse_sigmoid",
     "1 / (1 + exp(-data))",

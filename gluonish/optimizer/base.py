@@ -343,10 +343,10 @@ def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
 
 
 def _override_base_lr(scheduler: Any, learning_rate: float) -> None:
-    scheduler_lr = getattr(scheduler, "base_lr", None)
-    if scheduler_lr is None:
+    if not hasattr(scheduler, "base_lr"):
         return
-    if scheduler_lr != learning_rate:
+    scheduler_lr = scheduler.base_lr
+    if scheduler_lr not in (None, learning_rate):
         # MXNet prints this too; a warning would stop programs that run with warnings as errors.
         print(  # noqa: T201
             f"{type(scheduler).__name__}: base_lr {scheduler_lr} of lr_scheduler gives way to"

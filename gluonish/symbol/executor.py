@@ -264,11 +264,7 @@ class Executor:
         heads = self._heads(out_grads)
         recorded = self._recorded or self._recorded_again()
         self._recorded = None
-        pairs = [
-            (y, g)
-            for value, y, g in zip(self._symbol._values, recorded, heads, strict=True)
-            if y._link is not None and not _ignores_head(value)
-        ]
+        pairs = [(y, g) for y, g in zip(recorded, heads, strict=True) if y._link is not None]
         reached = list(self._leaves.values())
         for leaf in reached:
             leaf.fresh = False

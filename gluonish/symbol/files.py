@@ -3,7 +3,6 @@
 Written as MXNet 1.9 writes them, read from every version since 0.8.
 """
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +18,7 @@ from gluonish.symbol.casts import without_casts
 from gluonish.symbol.json_format import VARIABLE, GraphData, NodeData, dump, parse
 from gluonish.symbol.legacy_json import upgrade
 from gluonish.symbol.subgraph_call import SUBGRAPH_CALL
-from gluonish.symbol.symbol import Symbol, operator_attributes
+from gluonish.symbol.symbol import VARIABLE_STARTS, Symbol, operator_attributes
 
 __all__ = ["load", "load_json", "save", "to_json"]
 
@@ -239,14 +238,9 @@ def _input_names(node: NodeData) -> Sequence[str]:
 
 
 def _input_attributes(node: NodeData) -> dict[str, dict[str, str]]:
-    """Return what an operator sets on the variables that feed it: how moving statistics start."""
-    op = _operator(node)
-    if op.name != "BatchNorm":
-        return {}
-    return {
-        "moving_mean": {"__init__": json.dumps(["zero", {}])},
-        "moving_var": {"__init__": json.dumps(["one", {}])},
-    }
+    """Return what an operator sets on the variables that feed it: how they start."""
+    starts = VARIABLE_STARTS.get(_operator(node).name, {})
+    return {name: {"__init__": start} for name, start in starts.items()}
 
 
 document_arguments(globals(), __all__)

@@ -1,5 +1,6 @@
 """A recorded computation as a Symbol: what `autograd.get_symbol` does."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ def symbol_of(link: Link) -> Symbol:
         NotSupportedError: if a call is of no operator.
     """
     head, index = link
+    _check(head)
     order, _ = topological([head])
     translation = _Translation()
     for node in order:
@@ -58,15 +60,15 @@ class _Translation:
         return self._outputs[id(node)][index]
 
     def add(self, node: recording.Node) -> None:
-        """Translate a call whose inputs are translated."""
+        """Translate a call whose inputs are translated; of a freed one nothing is left."""
+        if node.freed < math.inf:
+            return
         if isinstance(node, OperatorNode):
-            _check(node.spent, node.op.name)
-            inputs = self._inputs(node.inputs, node.parents)
+            inputs = self._inputs(node, node.inputs)
             made = _operator_node(node.op, inputs, node.attrs)
             self._outputs[id(node)] = [Value(made, i) for i in range(node.output_count)]
         elif isinstance(node, GraphNode):
-            _check(node.state is None, "a hybridized block")
-            inputs = self._inputs(node.inputs, node.parents)
+            inputs = self._inputs(node, node.inputs)
             variables, outputs = node.plan.traced
             self._outputs[id(node)] = _inlined(variables, outputs, inputs)
         else:
@@ -75,13 +77,15 @@ class _Translation:
                 "autograd.Function; write it with operators only"
             )
 
-    def _inputs(self, arrays: Sequence[NDArray], parents: Sequence[Link | None]) -> list[Value]:
-        return [
-            self._constants.setdefault(id(x), Value(Node(None, "")))
-            if parent is None
-            else self.value(parent)
-            for x, parent in zip(arrays, parents, strict=True)
-        ]
+    def _inputs(self, node: recording.Node, arrays: Sequence[NDArray]) -> list[Value]:
+        found = []
+        for x, parent in zip(arrays, node.parents, strict=True):
+            if parent is None or parent[0].freed < node.made:
+                found.append(self._constants.setdefault(id(x), Value(Node(None, ""))))
+            else:
+                _check(parent[0])
+                found.append(self.value(parent))
+        return found
 
     def name(self, heads: Sequence[Value]) -> None:
         """Name the new nodes in the order in which a Symbol lists them, variables first."""
@@ -96,8 +100,9 @@ class _Translation:
             node.name = f"node_{i}"
 
 
-def _check(freed: bool, what: str) -> None:
-    if freed:
+def _check(node: recording.Node | Leaf) -> None:
+    if node.freed < math.inf:
+        what = node.op.name if isinstance(node, OperatorNode) else "a call that is no operator's"
         raise AutogradError(
             f"get_symbol: expected a recorded graph, got one that a backward freed at {what}; "
             "call get_symbol before backward, or pass retain_graph=True to it"

@@ -24,6 +24,7 @@ from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.name import NameManager, current_attributes
 
 __all__ = [
+    "VARIABLE_STARTS",
     "Symbol",
     "new_node",
     "node_attributes",
@@ -32,10 +33,12 @@ __all__ = [
     "spelled",
 ]
 
-# What an operator sets on variables that it makes itself: how moving statistics start.
-_VARIABLE_ATTRIBUTES = {
-    ("BatchNorm", "moving_mean"): {"__init__": '["zero", {}]'},
-    ("BatchNorm", "moving_var"): {"__init__": '["one", {}]'},
+# How an operator lets variables start that feed it and that nobody gave an initializer.
+_MOVING = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
+VARIABLE_STARTS: Mapping[str, Mapping[str, str]] = {
+    **dict.fromkeys(("BatchNorm", "BatchNorm_v1", "_contrib_SyncBatchNorm"), _MOVING),
+    "IdentityAttachKLSparseReg": {"moving_avg": '["zero", {}]'},
+    "LeakyReLU": {"gamma": '["Constant", {"value": 0.25}]'},
 }
 _HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
@@ -318,9 +321,11 @@ def new_node(
     note(name)
     extra = {**current_attributes(), **(extra or {})}
     values = []
+    starts = VARIABLE_STARTS.get(op.name, {})
     for input_name, x in zip(op.input_names(attrs), inputs, strict=True):
         if x is None:
-            copied = {**given, **extra, **_VARIABLE_ATTRIBUTES.get((op.name, input_name), {})}
+            start = {"__init__": starts[input_name]} if input_name in starts else {}
+            copied = {**given, **extra, **start}
             values.append(Value(Node(None, f"{name}_{input_name}", extra=copied)))
         elif not isinstance(x, Symbol):
             raise ArgumentTypeError(
@@ -334,6 +339,9 @@ def new_node(
             )
         else:
             values.append(x._values[0])
+            variable = x._values[0].node
+            if input_name in starts and variable.op is None:
+                variable.extra = {"__init__": starts[input_name], **variable.extra}
     node = Node(op, name, values, attrs, extra=extra, given=given)
     kind = next((type(x) for x in inputs if isinstance(x, Symbol)), Symbol)
     return kind([Value(node, i) for i in range(node.num_visible)])

@@ -1,5 +1,7 @@
 """Do random numbers follow their distribution: checks of mean, variance and frequencies."""
 
+import contextlib
+import importlib
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -15,8 +17,10 @@ __all__ = ["chi_square_check", "mean_check", "ss", "var_check", "verify_generato
 Generator = Callable[[int], Any]
 Buckets = Sequence[Any]
 
-# Where MXNet keeps scipy.stats if it finds it; the checks here need no SciPy.
-ss = None
+# Programs that import all names from here use scipy.stats by this one; the checks need no SciPy.
+ss: Any = None
+with contextlib.suppress(ImportError):
+    ss = importlib.import_module("scipy.stats")
 
 _SIGMAS = 3.0
 _TERMS = 10_000

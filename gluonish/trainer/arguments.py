@@ -8,6 +8,7 @@ from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.kvstore import KVStoreBase, check_name
 from gluonish.kvstore.compression import compression_from
+from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer import create as create_optimizer
 from gluonish.parameter import Parameter, ParameterDict
@@ -121,16 +122,19 @@ def check_store_arguments(kvstore: Any, compression: Any, update: Any) -> None:
         compression_from(compression)
 
 
-def check_batch_size(what: str, batch_size: Any) -> None:
-    """Refuse to divide gradients by what is no number above 0.
+def check_batch_size(what: str, batch_size: Any) -> float:
+    """Return what gradients are divided by: a number above 0, or an array of one.
 
     Raises:
         ArgumentTypeError: It is no number.
         ArgumentError: It is not above 0.
     """
+    if isinstance(batch_size, NDArray) and batch_size.size == 1:
+        batch_size = batch_size.asnumpy().item()
     if not isinstance(batch_size, Real):
         raise ArgumentTypeError(
             f"Trainer.{what}: expected batch_size to be a number, got {batch_size!r}"
         )
     if not float(batch_size) > 0:
         raise ArgumentError(f"Trainer.{what}: expected batch_size above 0, got {batch_size}")
+    return float(batch_size)

@@ -231,15 +231,14 @@ class Trainer:
         """Update all parameters by their gradients, which are divided by ``batch_size``.
 
         Args:
-            batch_size: Number of samples over all devices.
+            batch_size: Number of samples over all devices, or an array of that one number.
             ignore_stale_grad: Skip parameters without a new gradient instead of refusing the step.
 
         Raises:
             StaleGradientError: The last backward pass left out a parameter.
             ArgumentError: ``batch_size`` is not above 0.
         """
-        check_batch_size("step", batch_size)
-        self._check_and_rescale_grad(self._scale / batch_size)
+        self._check_and_rescale_grad(self._scale / check_batch_size("step", batch_size))
         self._prepare()
         if self._kvstore is not None:
             fresh = self._fresh(ignore_stale_grad)  # before anything is added up
@@ -263,17 +262,17 @@ class Trainer:
         """Update all parameters by gradients that `allreduce_grads` has added up.
 
         Args:
-            batch_size: Number of samples over all devices.
+            batch_size: Number of samples over all devices, or an array of that one number.
             ignore_stale_grad: Skip parameters without a new gradient instead of refusing.
 
         Raises:
             StaleGradientError: The last backward pass left out a parameter.
             ArgumentError: The store updates the weights, or ``batch_size`` is not above 0.
         """
-        check_batch_size("update", batch_size)
+        samples = check_batch_size("update", batch_size)
         self._prepare()
         self._refuse_update_on_kvstore("update")
-        self._check_and_rescale_grad(self._scale / batch_size)
+        self._check_and_rescale_grad(self._scale / samples)
         self._update(ignore_stale_grad)
 
     def _check_and_rescale_grad(self, scale: float) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gluonish as mx
 from gluonish.core.config import MXNET_KVSTORE_USETREE
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
@@ -355,3 +356,26 @@ def test_compressed_push_that_fails_leaves_a_usable_store() -> None:
         store.push("w", [array([0.5, 0.0]), array([0.5, -0.5], ctx=cpu(1))])
         store.pull("w", out)
         assert out.asnumpy().tolist() == [1.0, -0.5]
+
+
+@pytest.mark.parametrize("stored", ["default", "row_sparse"])
+@pytest.mark.parametrize("ignore_sparse", [True, False])
+def test_pull_leaves_out_sparse_arrays_not_sparse_values(stored: str, ignore_sparse: bool) -> None:
+    store = mx.kv.create("local")
+    store.init("a", mx.nd.ones((2, 2)).tostype(stored))
+    dense, sparse = mx.nd.zeros((2, 2)), mx.nd.sparse.zeros("row_sparse", (2, 2))
+    store.pull("a", out=[dense, sparse], ignore_sparse=ignore_sparse)
+    assert dense.asnumpy().tolist() == [[1, 1], [1, 1]]
+    filled = 0 if ignore_sparse else 1
+    assert sparse.asnumpy().tolist() == [[filled] * 2] * 2
+    assert sparse.stype == "row_sparse"
+
+
+def test_row_numbers_may_be_nested_like_the_arrays() -> None:
+    store = mx.kv.create("local")
+    store.init(["a", "b"], [mx.nd.ones((4, 1)).tostype("row_sparse")] * 2)
+    out = [[mx.nd.sparse.zeros("row_sparse", (4, 1)) for _ in range(2)] for _ in range(2)]
+    rows = [[mx.nd.array([0, 1])] * 2, [mx.nd.array([2]), mx.nd.array([3])]]
+    store.row_sparse_pull(["a", "b"], out=out, row_ids=rows)
+    found = [[x.asnumpy().ravel().tolist() for x in part] for part in out]
+    assert found == [[[1, 1, 0, 0]] * 2, [[0, 0, 1, 0], [0, 0, 0, 1]]]

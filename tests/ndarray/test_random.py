@@ -145,10 +145,15 @@ def test_shuffle_permutes_rows() -> None:
         lambda **extra: nd.random.gamma(1, 1, **extra),
         lambda **extra: nd.random.randint(0, 5, **extra),
         lambda **extra: nd.random.multinomial(nd.array([0, 1]), **extra),
-        lambda **extra: nd.random.shuffle(nd.ones(3), **extra),
     ],
 )
 def test_unknown_keyword_is_refused_and_a_name_is_not(call: Any) -> None:
     with pytest.raises((OperatorError, TypeError), match="shap"):
         call(shap=3)
     assert call(name="noise").size
+
+
+def test_shuffle_has_no_attributes_and_ignores_any() -> None:
+    x = nd.arange(3)
+    for extra in ({"shap": 3}, {"name": "noise"}):
+        assert sorted(nd.random.shuffle(x, **extra).asnumpy().tolist()) == [0, 1, 2]

@@ -26,7 +26,6 @@ WORDS = "words"
 # with data, when it is called). And the other way round.
 DIFFERENT = {
     "nn.Dense(0)": "a layer without units",
-    "nn.Dense(3, activation='foo')": "fails at the first call there",
     "nn.Dropout(1.5)": "not a probability",
     "nn.Dropout(-0.5)": "not a probability",
     "nn.Dropout('a')": "not a number",

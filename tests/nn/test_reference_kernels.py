@@ -19,6 +19,9 @@ BATCH = 160
 # Euclidean distance, as a part of the expected array's length. In bfloat16 each operator rounds to
 # 8 bits, and a fused one rounds once.
 BOUNDS = {"float32": 2e-5, "bfloat16": 0.03}
+# oneDNN adds up a convolution's bias gradient in float32 while it reads for that of the weight, and
+# so MXNet does (1e-4 for sums that nearly cancel); a pass of its own would cost time.
+CONVOLUTION_BIAS = 2e-4
 
 
 def fill(name: str, values: NDArray) -> None:
@@ -74,4 +77,7 @@ def test_fast_kernels_give_what_the_reference_kernels_give(
     assert found.keys() == expected.keys()
     for key, want in expected.items():
         length = max(float(np.linalg.norm(want)), 1e-3 * np.sqrt(want.size))
-        assert np.linalg.norm(found[key] - want) <= BOUNDS[dtype] * length, key
+        bound = BOUNDS[dtype]
+        if name.startswith("Conv") and key == "gradient of bias":
+            bound = max(bound, CONVOLUTION_BIAS)
+        assert np.linalg.norm(found[key] - want) <= bound * length, key

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gluonish.ops.creation  # noqa: F401  # registers the operators
+import gluonish as mx
 from gluonish.core.errors import OperatorError
 from gluonish.testing import run_operator
 
@@ -56,3 +56,30 @@ def test_full_cuts_its_value_for_integers() -> None:
 
 def test_device_is_accepted() -> None:
     assert run_operator("_zeros", shape=(2,), ctx="cpu(0)", dtype="bfloat16").shape == (2,)
+
+
+@pytest.mark.parametrize("face", ["nd", "np"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize(
+    ("bounds", "wanted"),
+    [
+        ((1.3, 8, 1.3), [1, 2, 3, 4, 5, 6]),
+        ((0.5, 3, 0.5), [0, 0, 0, 0, 0]),
+        ((0.5, 3, 1.2), [0, 1, 2]),
+        ((-1.5, 4, 1.7), [-1, 0, 1, 2]),
+        ((5.5, 0, -1.6), [5, 4, 3, 2]),
+    ],
+)
+def test_whole_ranges_start_and_go_by_whole_numbers(
+    face: str, dtype: str, bounds: tuple[float, float, float], wanted: list[int]
+) -> None:
+    found = getattr(mx, face).arange(*bounds, dtype=dtype).asnumpy()
+    assert found.tolist() == np.array(wanted).astype(dtype).tolist()  # MXNet's
+    symbol = mx.sym.arange(*bounds, dtype=dtype)
+    assert symbol.eval()[0].asnumpy().tolist() == found.tolist()
+
+
+def test_a_large_whole_range_goes_by_whole_numbers() -> None:
+    found = mx.nd.arange(1.5, 1e5, 1.5, dtype="int32").asnumpy()
+    assert found.tolist() == list(range(1, len(found) + 1))
+    assert len(found) == 66666

@@ -267,3 +267,23 @@ def test_an_argument_is_listed_once_in_the_error() -> None:
     with pytest.raises(ArgumentError) as caught:
         create("sgd", learning_rat=1)
     assert str(caught.value).count(" momentum,") == 1
+
+
+def test_a_scheduler_without_a_rate_is_given_the_optimizers() -> None:
+    class Scheduler:
+        base_lr = None
+
+        def __call__(self, num_update: int) -> float | None:
+            return self.base_lr
+
+    optimizer = SGD(learning_rate=0.1, lr_scheduler=Scheduler())
+    assert optimizer.lr_scheduler.base_lr == 0.1
+    assert optimizer.learning_rate == 0.1
+
+
+def test_a_scheduler_that_has_no_such_attribute_is_left_alone() -> None:
+    def halve(num_update: int) -> float:
+        return 0.5**num_update
+
+    assert SGD(learning_rate=0.1, lr_scheduler=halve).lr_scheduler is halve
+    assert not hasattr(halve, "base_lr")

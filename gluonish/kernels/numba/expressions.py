@@ -167,6 +167,7 @@ _rows(
         "sign": "flag({a} > W(0)) - flag({a} < W(0))",
         "logical_not": "flag({a} == W(0))",
         "relu": "select({a} <= W(0), W(0), {a})",
+        "_relu_slope": "select({a} == {a}, flag({a} > W(0)), {a})",
         "zeros_like": "W(0)",
         "ones_like": "W(1)",
         "_copy BlockGrad make_loss MakeLoss broadcast_to broadcast_axis": "{a}",

@@ -17,7 +17,7 @@ from gluonish.kernels.numba.gathering import gather_rows
 from gluonish.kernels.numba.moves import VIEWS
 from gluonish.kernels.numba.positions import POSITIONS, readable
 from gluonish.kernels.onednn.memory import Array, address
-from gluonish.ops.creation import ARANGE, arange_bounds, is_rounded
+from gluonish.ops.creation import ARANGE, arange_bounds, is_rounded, whole_steps
 from gluonish.ops.one_hot import ONE_HOT
 from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import FastKernel, Operator
@@ -177,7 +177,7 @@ def _arange(
     **_: Any,
 ) -> None:
     first, count = arange_bounds(start, stop, step)
-    bits = np.array([first, step], np.float64).view(np.uint64)
+    bits = np.array(whole_steps(dtype, first, step), np.float64).view(np.uint64)
     _run(_counting(dtype, repeat > 1), count, out, *map(int, bits), repeat)
 
 

@@ -334,7 +334,8 @@ def _digamma(narrow: Number) -> Number:
     grown = grown - slope / product
     turned = rest * rest
     mirror = grown - _polynomial(turned, _COSINE) / (rest * _polynomial(turned, _SINE)) * math.pi
-    result = grown.unless(reflected, mirror.unless(rest.compare("==", 0.0), math.nan))
+    result = grown.unless(reflected, mirror.unless(rest.compare("==", 0.0), math.inf))
+    result = result.unless(x.compare("==", -math.inf), math.inf)
     return Number(x.builder, x.builder.fptrunc(result.value, narrow.value.type))
 
 

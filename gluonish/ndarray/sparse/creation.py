@@ -67,6 +67,7 @@ def row_sparse_array(
     made: NDArray
     if isinstance(arg1, tuple):
         if _is_shape(arg1):
+            _check_shape("row_sparse_array", arg1, shape)
             made = nothing(arg1, "row_sparse", ctx or current_context(), dtype or FLOAT32)
         else:
             made = _rows_from_parts(arg1, shape, ctx, dtype)
@@ -79,6 +80,12 @@ def row_sparse_array(
 def _is_shape(given: tuple[Any, ...]) -> bool:
     """Whether a tuple is a shape: two numbers, or more."""
     return len(given) > 1 and all(isinstance(n, int | np.integer) for n in given)
+
+
+def _check_shape(what: str, given: tuple[Any, ...], shape: Extents | None) -> None:
+    """Refuse a shape that contradicts the one given first."""
+    if shape is not None and tuple(shape) != given:
+        raise ArgumentError(f"{what}: expected the shape {given} once, got shape={shape}, too")
 
 
 def _is_scipy_csr(value: Any) -> bool:
@@ -104,6 +111,7 @@ def _csr_from_parts(
 ) -> CSRNDArray:
     context = ctx or current_context()
     if len(given) == 2 and _is_shape(given):
+        _check_shape("csr_matrix", given, shape)
         empty = nothing(given, "csr", context, dtype or FLOAT32)
         assert isinstance(empty, CSRNDArray)
         return empty

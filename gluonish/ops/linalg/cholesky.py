@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import Spec
 from gluonish.ops.linalg.diagonals import extract_diagonal, make_diagonal
 from gluonish.ops.linalg.matrices import (
@@ -27,21 +28,28 @@ def _half_diagonal(x: Any) -> Any:
     return (triangle(x) + triangle(x, offset=-1)) * 0.5
 
 
-def _factor_gradient(g: V, a: V, out: V) -> tuple[Any]:
+_LOWER = Schema(lower=boolean(default=True))
+
+
+def _factor_gradient(g: V, a: V, out: V, *, lower: bool = True) -> tuple[Any]:
+    if not lower:
+        g, out = adjoint(g), adjoint(out)
     # Iain Murray, "Differentiation of the Cholesky decomposition", 2016.
     inner = _half_diagonal(product(out, g, transpose_a=True))
     left = linalg_trsm(out, inner, transpose=True)
     return (symmetric(linalg_trsm(out, left, rightside=True)),)
 
 
-def _factor_row(name: str, doc: str, *aliases: str) -> Operator:
-    def infer(a: Spec) -> tuple[Spec]:
+def _factor_row(name: str, doc: str, *aliases: str, schema: Schema | None = None) -> Operator:
+    def infer(a: Spec, **_: object) -> tuple[Spec]:
         check_square(name, a)
         check_real(name, a)
         return (a,)
 
-    def kernel(xp: ModuleType, out: Any, a: Any) -> None:
+    def kernel(xp: ModuleType, out: Any, a: Any, *, lower: bool = True) -> None:
         expected = "symmetric positive definite matrices"
+        if not lower:
+            out, a = out.swapaxes(-1, -2), a.swapaxes(-1, -2)
         if out.size:  # CuPy does not say what it does with an empty stack
             out[...] = lapack(xp, name, expected, xp.linalg.cholesky, a)
 
@@ -52,11 +60,12 @@ def _factor_row(name: str, doc: str, *aliases: str) -> Operator:
             kernel,
             _factor_gradient,
             doc=(
-                f"{doc}\n\nThe upper triangle of A is not read; the gradient is that of a\n"
+                f"{doc}\n\nThe other triangle of A is not read; the gradient is that of a\n"
                 "symmetric A. Matrices that are not positive definite are refused at the wait.\n\n"
                 "Shapes: A and output (..., n, n)."
             ),
             inputs=("A",),
+            schema=schema,
             aliases=aliases,
             gradient_uses_output=True,
             heavy=True,
@@ -66,21 +75,27 @@ def _factor_row(name: str, doc: str, *aliases: str) -> Operator:
 
 LINALG_POTRF = _factor_row(
     "_linalg_potrf",
-    "Lower triangular L with A = L L^T, for symmetric positive definite A.",
+    (
+        "Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the\n"
+        "upper triangular U with A = U^T U."
+    ),
     "linalg_potrf",
+    schema=_LOWER,
 )
 NPI_CHOLESKY = _factor_row(
     "_npi_cholesky", "Lower triangular L with A = L L^T, for symmetric positive definite A."
 )
 
 
-def _potri_infer(a: Spec) -> tuple[Spec]:
+def _potri_infer(a: Spec, *, lower: bool) -> tuple[Spec]:
     check_square("_linalg_potri", a)
     check_real("_linalg_potri", a)
     return (a,)
 
 
-def _potri_kernel(xp: ModuleType, out: Any, a: Any) -> None:
+def _potri_kernel(xp: ModuleType, out: Any, a: Any, *, lower: bool) -> None:
+    if not lower:
+        a = a.swapaxes(-1, -2)
     if bool((xp.diagonal(a, axis1=-2, axis2=-1) == 0).any()):
         raise OperatorError(
             "_linalg_potri: expected factors that potrf gave, got a zero on the diagonal"
@@ -91,7 +106,9 @@ def _potri_kernel(xp: ModuleType, out: Any, a: Any) -> None:
     xp.matmul(inverse.swapaxes(-1, -2), inverse, out=out)
 
 
-def _potri_gradient(g: V, a: V, out: V) -> tuple[Any]:
+def _potri_gradient(g: V, a: V, out: V, *, lower: bool) -> tuple[Any]:
+    if not lower:
+        return (adjoint(_potri_gradient(g, adjoint(a), out, lower=True)[0]),)
     # out = L^-T L^-1, so that dout = -out dL L^-1 and its transpose.
     both = product(out, g + adjoint(g))
     return (triangle(-linalg_trsm(a, both, transpose=True, rightside=True)),)
@@ -104,11 +121,13 @@ LINALG_POTRI = register(
         _potri_kernel,
         _potri_gradient,
         doc=(
-            "Inverse of L L^T, given the lower triangular L that potrf gives.\n\n"
-            "The upper triangle of A is not read. A zero on the diagonal is refused at the wait."
+            "Inverse of L L^T, given the lower triangular L that potrf gives; without lower that\n"
+            "of U^T U.\n\n"
+            "The other triangle of A is not read. A zero on the diagonal is refused at the wait."
             "\n\nShapes: A and output (..., n, n)."
         ),
         inputs=("A",),
+        schema=_LOWER,
         aliases=("linalg_potri",),
         gradient_uses_output=True,
         heavy=True,

@@ -31,6 +31,7 @@ from gluonish.ops.creation import (
     progression,
     source_operator,
     steps_between,
+    whole_steps,
 )
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, register
@@ -107,7 +108,7 @@ def _arange_kernel(
     **_: object,
 ) -> None:
     first, count = _arange_bounds(start, stop, step, repeat)
-    out[...] = progression(xp, first, step, count).astype(dtype)
+    out[...] = progression(xp, *whole_steps(dtype, first, step), count).astype(dtype)
 
 
 ARANGE = source_operator(

@@ -14,6 +14,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.cast import cast, convert
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.exact_sum import total
 from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
 from gluonish.ops.numpy.reduction import (
     AXIS,
@@ -56,10 +57,10 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
         count = math.prod(a.shape[i] for i in axes)
         real = widen(a) if is_floating(a.dtype) and dtype != "float64" else a.astype(FLOAT64)
         # Zero elements give NaN, and as many as ddof infinity, as floats divide.
-        mean = xp.add.reduce(real, axis=axes, keepdims=True) / FLOAT64.type(count)
+        mean = total(xp, real, axes, keepdims=True) / FLOAT64.type(count)
         if not is_floating(a.dtype):
             mean = xp.trunc(mean)  # the mean of integers is one
-        squares = xp.add.reduce(xp.square(real - mean), axis=axes)
+        squares = total(xp, xp.square(real - mean), axes)
         found = squares / FLOAT64.type(count - ddof)
         convert(out[0], xp.asarray(xp.sqrt(found) if root else found).reshape(out[0].shape))
         convert(out[1], xp.asarray(mean).reshape(out[1].shape))
@@ -80,7 +81,7 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
 
     def gradient(g: Any, a: Any, **attrs: Any) -> tuple[Any, ...]:
         own = dtype_of(a)
-        if not is_floating(own):
+        if any(h is not None and not is_floating(dtype_of(h)) for h in g) or not is_floating(own):
             return (None,)
         return _in_wide(rule, g, a, **attrs)
 

@@ -19,8 +19,9 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast, convert
+from gluonish.ops.exact_sum import total
 from gluonish.ops.numpy.comparison import EQUAL
-from gluonish.ops.numpy.promotion import dtype_of, flows
+from gluonish.ops.numpy.promotion import dtype_of
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import share
 from gluonish.ops.registry import Operator, V, apply, register
@@ -102,7 +103,7 @@ def _with_dtype(
         initial: float | None,
     ) -> tuple[Any]:
         own = dtype_of(x)
-        if not flows(dtype_of(g), own):
+        if own == BOOL:
             return (None,)
         axes = all_axes(name, len(x.shape), axis)
         count = math.prod(x.shape[i] for i in axes)
@@ -150,10 +151,14 @@ def _accumulate(ufunc: str) -> Fill:
     return fill
 
 
+def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
+    convert(out, xp.asarray(total(xp, data, axes, _work_dtype(data.dtype, out.dtype))))
+
+
 def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
     count = max(1, math.prod(data.shape[i] for i in axes))
-    total = xp.add.reduce(data, axis=axes, dtype=_work_dtype(data.dtype, FLOAT64))
-    convert(out, xp.asarray(total / count))
+    whole = total(xp, data, axes, _work_dtype(data.dtype, out.dtype))
+    convert(out, xp.asarray(whole / count))
 
 
 def _whole_for_bool(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -164,7 +169,7 @@ SUM = _with_dtype(
     "_np_sum",
     "Sum",
     _whole_for_bool,
-    _accumulate("add"),
+    _sum,
     lambda g, x, y, axes, count: spread(g, x.shape, axes),
 )
 PROD = _with_dtype(

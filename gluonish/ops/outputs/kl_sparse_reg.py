@@ -63,11 +63,10 @@ def _gradient(
     penalty: float,
     **_: object,
 ) -> tuple[Any, None]:
-    if g[0] is None:
-        return None, None
     push = (1.0 - sparseness_target) / (1.0 - average) - sparseness_target / average
     shape = tuple(n if i == 1 else 1 for i, n in enumerate(data.shape))
-    return g[0] + broadcast_to(reshape(push * penalty, shape), data.shape), None
+    own = broadcast_to(reshape(push * penalty, shape), data.shape)
+    return own if g[0] is None else g[0] + own, None
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], _attrs: Attrs) -> None:
@@ -103,6 +102,7 @@ IDENTITY_ATTACH_KL_SPARSE_REG = register(
         mutates=(1,),
         complete=_complete,
         gradient_uses_output=True,
+        own_gradient=True,
         train_dependent=True,
     )
 )

@@ -65,7 +65,7 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
     def kernel(xp: ModuleType, out: Any, data: Any, label: Any, *, grad_scale: float) -> None:
         link(xp, out, data)
 
-    def gradient(g: V, data: V, label: V, out: V, *, grad_scale: float) -> tuple[Any, None]:
+    def gradient(g: V | None, data: V, label: V, out: V, *, grad_scale: float) -> tuple[Any, None]:
         return apply(_BACKWARD, (out, label), {"grad_scale": grad_scale, "kind": kind}), None
 
     return register(
@@ -85,6 +85,7 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
             aliases=(f"_sparse_{name}",),
             complete=_complete,
             gradient_uses_output=True,
+            own_gradient=True,
         )
     )
 
@@ -95,7 +96,7 @@ def _backward_kernel(
     wide = widen(out)
     difference = wide - widen(label).reshape(out.shape)
     if kind == "sign":
-        difference = xp.sign(difference)
+        difference = xp.where(difference > 0, wide.dtype.type(1), wide.dtype.type(-1))
     values = max(1, math.prod(out.shape[1:]))
     result[...] = difference * wide.dtype.type(grad_scale / values)
 
@@ -122,5 +123,5 @@ LOGISTIC_REGRESSION_OUTPUT = _family(
     "difference",
 )
 MAE_REGRESSION_OUTPUT = _family(
-    "MAERegressionOutput", "data itself, with gradient sign(data - label)", _copy, "sign"
+    "MAERegressionOutput", "data itself, with gradient 1 where data > label, else -1", _copy, "sign"
 )

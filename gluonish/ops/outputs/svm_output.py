@@ -31,7 +31,7 @@ def _kernel(xp: ModuleType, out: Any, data: Any, label: Any, **_: object) -> Non
     out[...] = data
 
 
-def _gradient(g: V, data: V, label: V, **attrs: Any) -> tuple[Any, None]:
+def _gradient(g: V | None, data: V, label: V, **attrs: Any) -> tuple[Any, None]:
     return apply(_BACKWARD, (data, label), attrs), None
 
 
@@ -81,6 +81,7 @@ SVM_OUTPUT = register(
         inputs=("data", "label"),
         schema=_SCHEMA,
         complete=_complete,
+        own_gradient=True,
     )
 )
 

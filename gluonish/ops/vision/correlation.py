@@ -160,7 +160,7 @@ def _backward_kernel(
             d_still += spread * moved
             d_moved += spread * still
         else:
-            slope = spread * xp.sign(still - moved)
+            slope = xp.where(still >= moved, spread, -spread)
             d_still += slope
             d_moved -= slope
     inner = (..., *(slice(plan.pad, plan.pad + extent) for extent in data1.shape[2:]))

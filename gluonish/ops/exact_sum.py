@@ -1,0 +1,96 @@
+"""Sums of float32 over any axes that stay within a few roundings of the exact ones.
+
+NumPy adds pairwise along the axis that lies densest in memory only; over others it adds term by
+term, and loses a digit for every hundredfold of terms. Here no more than `_BLOCK` terms are added
+so in float32, what comes of them is added in float64, and the time is that of NumPy's own sum.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64
+from gluonish.core.spec import Shape
+
+__all__ = ["total"]
+
+Axes = tuple[int, ...]
+
+_BLOCK = 64  # terms that are added in float32 one after the other
+
+
+def total(
+    xp: ModuleType, data: Any, axes: Axes, dtype: Any = None, *, keepdims: bool = False
+) -> Any:
+    """Return the sum of elements over axes.
+
+    Args:
+        xp: NumPy or CuPy, which adds in a tree anyway.
+        data: Any dtype; only sums of float32 differ from NumPy's.
+        axes: Ascending, from 0.
+        dtype: What is added in; the dtype of data by default.
+        keepdims: Whether the axes stay, with extent 1.
+
+    Returns:
+        In ``dtype``, or float64 for a sum of float32 that was formed in it.
+    """
+    same = dtype is None or dtype == data.dtype
+    if xp is not np or data.dtype != FLOAT32 or not same or not data.size:
+        return xp.add.reduce(data, axis=axes, dtype=dtype, keepdims=keepdims)
+    found = _dense_last(data, axes)
+    if keepdims:
+        found = np.expand_dims(found, axes)
+    return found
+
+
+def _dense_last(data: Any, axes: Axes) -> Any:
+    """Sum with the axes in the order in which they lie in memory, and undo that."""
+    if data.flags.c_contiguous:
+        return _sum(data, axes)
+    order = sorted(range(data.ndim), key=lambda i: -abs(data.strides[i]))
+    found = _sum(data.transpose(order), tuple(i for i, k in enumerate(order) if k in axes))
+    left = [k for k in order if k not in axes]
+    return found.transpose([left.index(k) for k in sorted(left)])
+
+
+def _sum(data: Any, axes: Axes) -> Any:
+    """Sum over ascending axes of an array whose last axis is the densest."""
+    outer = _outer(data.shape, axes)
+    if len(outer) < len(axes):  # NumPy's pairwise sum
+        data = np.add.reduce(data, axis=axes[len(outer) :])
+    if outer:
+        data = _blocks(data, outer)
+    return data
+
+
+def _outer(shape: Shape, axes: Axes) -> Axes:
+    """Return the axes that are not among the last ones; any axis of one element may be."""
+    last = len(shape) - 1
+    kept = list(axes)
+    while kept and (kept[-1] == last or shape[last] == 1):
+        if kept[-1] == last:
+            kept.pop()
+        last -= 1
+    return tuple(kept)
+
+
+def _blocks(data: Any, axes: Axes) -> Any:
+    """Sum over axes that are not the last: along the longest in blocks, and these in float64."""
+    axis = max(axes, key=lambda i: data.shape[i])
+    count = data.shape[axis]
+    if count <= _BLOCK:
+        if len(axes) == 1:
+            return np.add.reduce(data, axis=axis)
+        parts = np.add.reduce(data, axis=axis, keepdims=True)
+        return np.add.reduce(parts, axis=axes, dtype=FLOAT64)
+    whole = count - count % _BLOCK
+    before, behind = data.shape[:axis], data.shape[axis + 1 :]
+    head = (slice(None),) * axis
+    blocks = data[(*head, slice(whole))].reshape(*before, whole // _BLOCK, _BLOCK, *behind)
+    parts = np.add.reduce(blocks, axis=axis + 1)
+    found = np.add.reduce(parts, axis=axes, dtype=FLOAT64)
+    if whole < count:
+        rest = np.add.reduce(data[(*head, slice(whole, None))], axis=axis, keepdims=True)
+        found = found + np.add.reduce(rest, axis=axes, dtype=FLOAT64)
+    return found
