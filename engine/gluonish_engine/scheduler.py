@@ -206,6 +206,7 @@ class Scheduler:
             if task is None:
                 return
             lane = task.lane
+            load = ranked = 0
             if lane is not None:
                 load = lane.load + 1
                 ranked = lane.ranked + (task.priority != 0)

@@ -136,7 +136,7 @@ class _FunctionNode:
         *("freed", "made", "parents"),
     )
 
-    own_gradient: ClassVar[bool] = True  # what a user wrote may be a loss
+    own_gradient = True  # what a user wrote may be a loss
     writes_gradients: ClassVar[bool] = False
 
     def __init__(
@@ -152,7 +152,7 @@ class _FunctionNode:
         self.output_kinds = [(y.shape, y.context, y.dtype) for y in outputs]
         self.output_count = len(outputs)
         self.made = moment()
-        self.freed = math.inf
+        self.freed: float = math.inf
 
     def backward(
         self,

@@ -259,7 +259,7 @@ class GraphNode:
         self.key = key
         self.output_count = len(outputs)
         self.made = moment()
-        self.freed = math.inf
+        self.freed: float = math.inf
         for i, output in enumerate(outputs):
             output._link = (self, i)
 

@@ -23,7 +23,7 @@ class _CopyNode:
 
     __slots__ = ("context", "dtype", "freed", "made", "output_count", "parents")
 
-    own_gradient: ClassVar[bool] = False
+    own_gradient = False
     writes_gradients: ClassVar[bool] = False
 
     def __init__(self, source: NDArray) -> None:
@@ -32,7 +32,7 @@ class _CopyNode:
         self.parents: Sequence[tuple[Node | Leaf, int] | None] = (source._link,)
         self.output_count = 1
         self.made = moment()
-        self.freed = math.inf
+        self.freed: float = math.inf
 
     def backward(
         self,

@@ -161,7 +161,7 @@ class OperatorNode:
         self.output_count = output_count
         self.outputs: Sequence[Any] = ()
         self.made = moment()
-        self.freed = math.inf
+        self.freed: float = math.inf
 
     @property
     def own_gradient(self) -> bool:

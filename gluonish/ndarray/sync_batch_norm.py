@@ -44,14 +44,14 @@ class _MeanNode:
         "weight",
     )
 
-    own_gradient: ClassVar[bool] = False
+    own_gradient = False
     writes_gradients: ClassVar[bool] = False
 
     def __init__(self, part: NDArray, weight: int) -> None:
         self.parents: Sequence[tuple[Node | Leaf, int] | None] = (part._link,)
         self.output_count = 1
         self.made = moment()
-        self.freed = math.inf
+        self.freed: float = math.inf
         self.weight = weight
         self.gradients: Rendezvous | None = None
         self.member: Member | None = None

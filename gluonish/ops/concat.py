@@ -66,8 +66,7 @@ def _shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         for i in range(len(shapes)):
             tell(shapes, i, rest)
     parts = [shape[axis] if shape is not None else UNKNOWN for shape in inputs]
-    out = outputs[0] or ()
-    total = out[axis]
+    total = outputs[0][axis] if outputs[0] is not None else UNKNOWN
     if UNKNOWN not in parts:
         total = sum(parts)
     elif parts.count(UNKNOWN) == 1 and total != UNKNOWN:
