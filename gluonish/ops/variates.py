@@ -214,8 +214,8 @@ def poisson(xp: ModuleType, key: Key, index: Any, lam: Any) -> Any:
 
 
 def negative_binomial(xp: ModuleType, key: Key, index: Any, k: Any, p: Any) -> Any:
-    """Draw the failures before the ``k``-th success of probability ``p``."""
-    scale = xp.where((p > 0) & (p <= 1), (1 - p) / xp.where(p > 0, p, 1), xp.nan)
+    """Draw the failures before the ``k``-th success of probability ``p``, 1 if it is above."""
+    scale = xp.where(p > 0, xp.maximum(1 - p, 0) / xp.where(p > 0, p, 1), xp.nan)
     return poisson(xp, substream(key, 1), index, gamma(xp, key, index, k, scale))
 
 
