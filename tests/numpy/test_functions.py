@@ -6,6 +6,7 @@ from typing import Any
 import numpy
 import pytest
 
+import gluonish as mx
 import gluonish.numpy as functions
 from gluonish.core.errors import (
     ArgumentError,
@@ -77,6 +78,43 @@ def test_invalid_call_is_one_clear_error(
 ) -> None:
     with pytest.raises(error, match=match):
         call(np.array([[1, 2, 3], [4, 5, 6]])).asnumpy()
+
+
+@pytest.mark.parametrize(
+    ("call", "shapes"),
+    [
+        (lambda a: np.tile(a, 0), [(2, 0)]),
+        (lambda a: np.tile(a, (2, 0)), [(4, 0)]),
+        (lambda a: np.tile(a, (1, 0, 2)), [(1, 0, 6)]),
+        (lambda a: np.tile(a[0, 0], (2, 0)), [(2, 0)]),
+        (lambda a: np.split(a[:, :0], (0, 1, 2), axis=1), [(2, 0)] * 4),
+        (lambda a: np.split(a[:, :0], 2, axis=1), [(2, 0)] * 2),
+    ],
+)
+def test_arrays_without_elements_are_made_and_cut_eagerly_and_traced(
+    call: Callable[[Any], Any], shapes: list[tuple[int, ...]]
+) -> None:
+    class Calls(mx.gluon.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return call(x)
+
+    block = Calls()
+    a = np.ones((2, 3))
+    a.attach_grad()
+    for _ in range(2):
+        with mx.autograd.record():
+            found = block(a)
+            found = found if isinstance(found, list) else [found]
+        assert [x.shape for x in found] == shapes
+        mx.autograd.backward(found)
+        assert a.grad.asnumpy().tolist() == [[0] * 3] * 2
+        block.hybridize()
+
+
+def test_step_of_none_is_one() -> None:
+    assert np.arange(1, 4, None).tolist() == [1, 2, 3]
+    assert np.arange(3, step=None).tolist() == [0, 1, 2]
+    assert mx.sym.np.arange(1, 4, None).infer_shape()[1] == [(3,)]
 
 
 def test_numbers_are_computed_by_numpy_itself() -> None:
