@@ -111,6 +111,47 @@ def test_arrays_without_elements_are_made_and_cut_eagerly_and_traced(
         block.hybridize()
 
 
+ZERO_D: dict[str, Any] = {
+    **dict.fromkeys(("sum", "max", "min", "mean", "prod", "average", "squeeze"), 2.5),
+    "std": 0.0,
+    "var": 0.0,
+    "any": True,
+    "all": True,
+    "argmax": 0,
+    "argmin": 0,
+}
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize(("name", "value"), ZERO_D.items())
+def test_number_has_an_axis_that_reductions_take(name: str, value: Any, axis: int) -> None:
+    function = getattr(np, name)
+
+    class Reduces(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return getattr(F.np, name)(x, axis=axis)
+
+    a = np.array(2.5)
+    block = Reduces()
+    block.hybridize()
+    with mx.util.np_shape(), mx.util.np_array():
+        results = [function(a, axis=axis), block(a)]
+    for found in results:
+        assert (found.shape, found.item()) == ((), value)
+    with pytest.raises(OperatorError, match="axis"):
+        function(a, axis=1)
+
+
+def test_gradient_of_reductions_of_a_number() -> None:
+    a = np.array(2.5)
+    a.attach_grad()
+    with mx.autograd.record():
+        y = 3 * np.sum(a, axis=0) + np.max(a, axis=-1) + np.mean(a, axis=0)
+        y = y + np.prod(a, axis=0) + np.squeeze(a, axis=0)
+    y.backward()
+    assert a.grad.item() == 7
+
+
 def test_step_of_none_is_one() -> None:
     assert np.arange(1, 4, None).tolist() == [1, 2, 3]
     assert np.arange(3, step=None).tolist() == [0, 1, 2]
