@@ -152,6 +152,55 @@ def test_gradient_of_reductions_of_a_number() -> None:
     assert a.grad.item() == 7
 
 
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"dtype": "zzz"}, TypeError),
+        ({"dtype": 7}, TypeError),
+        ({"dtype": int}, TypeError),
+        ({"dtype": "int8"}, NotImplementedError),
+        ({"dtype": numpy.float32}, NotImplementedError),
+        ({"casting": "zzz"}, TypeError),
+        ({"casting": None}, TypeError),
+        ({"casting": "safe"}, NotImplementedError),
+        ({"order": None}, TypeError),
+        ({"order": "C"}, NotImplementedError),
+        ({"subok": None}, TypeError),
+        ({"subok": False}, NotImplementedError),
+        ({"where": False}, NotImplementedError),
+    ],
+)
+def test_option_without_a_meaning_is_told_from_one_that_is_missing(
+    options: dict[str, Any], error: type[Exception]
+) -> None:
+    a = np.array([1.0, 4.0])
+    for call in (np.sqrt, np.isnan, np.logical_not, lambda x, **k: np.add(x, x, **k)):
+        for x in (a, 4.0):
+            with pytest.raises(error, match=f"expected {next(iter(options))}=") as caught:
+                call(x, **options)
+            assert isinstance(caught.value, GluonishError)
+            assert not {TypeError, NotImplementedError} <= set(type(caught.value).__mro__)
+
+
+def test_out_of_another_dtype_is_a_type_error_and_of_another_shape_a_value_error() -> None:
+    a, number = np.array([1.0, 4.0]), np.ones((2,))
+    for name in ("isnan", "isinf", "isposinf", "isneginf", "isfinite", "logical_not"):
+        with pytest.raises(ArgumentTypeError, match=r"expected out to be bool\(2,\)"):
+            getattr(np, name)(a, out=number)
+    with pytest.raises(ArgumentError, match=r"expected out to be float32\(2,\)"):
+        np.sqrt(a, out=np.ones((3,)))
+
+
+def test_numbers_are_clipped_and_spread() -> None:
+    assert (np.clip(2.5, 0, 1), np.clip(2, None, 1)) == (1.0, 1)
+    assert isinstance(np.clip(2.5, 0, 1), numpy.float64)
+    assert [type(i) for i in np.unravel_index(3, (2, 2))] == [numpy.int64] * 2
+    spread = np.broadcast_to(3, (2, 2))
+    assert isinstance(spread, np.ndarray)
+    assert (spread.dtype, spread.tolist()) == (numpy.float32, [[3, 3], [3, 3]])
+    assert np.broadcast_to(True, 2).dtype == bool
+
+
 def test_step_of_none_is_one() -> None:
     assert np.arange(1, 4, None).tolist() == [1, 2, 3]
     assert np.arange(3, step=None).tolist() == [0, 1, 2]
