@@ -142,11 +142,17 @@ def _exponential(xp: ModuleType, out: Any, key: Key, *, lam: float) -> None:
 
 
 def _randint(xp: ModuleType, out: Any, key: Key, *, low: int, high: int) -> None:
-    words = random_bits(xp, key, 2 * math.prod(out.shape)).astype(np.uint64)
-    long = (words[0::2] << np.uint64(32)) | words[1::2]
-    # Of 64 bits the bias of the remainder is below any test's sight.
-    offsets = (long % np.uint64(high - low)).reshape(out.shape)
-    out[...] = (offsets + np.uint64(low & (2**64 - 1))).astype(out.dtype)
+    words = random_bits(xp, key, 2 * math.prod(out.shape))
+    long = words[0::2].astype(np.uint64)
+    long <<= np.uint64(32)
+    long |= words[1::2]
+    # Of 64 bits the bias of the remainder is below any test's sight. By the quotient it takes NumPy
+    # a third of the time.
+    quotients = long // np.uint64(high - low)
+    quotients *= np.uint64(high - low)
+    long -= quotients
+    long += np.uint64(low & (2**64 - 1))
+    out[...] = long.reshape(out.shape).astype(out.dtype)
 
 
 def _each(draw: variates.Draw) -> Draw:
