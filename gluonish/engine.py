@@ -22,10 +22,10 @@ from gluonish.core.config import (
 )
 from gluonish.core.device import Device, Lane, watch_devices
 from gluonish.core.errors import (
+    RUN_ERRORS,
     ArgumentError,
     ArgumentTypeError,
     OperatorError,
-    OutOfMemoryError,
 )
 from gluonish_engine import Engine, PushHook, Stream, create_engine
 
@@ -70,7 +70,7 @@ def make_engine(kind: str) -> Engine:
         stack_trace_depth=DMLC_LOG_STACK_TRACE_DEPTH.value,
         error_type=OperatorError,
     )
-    engine.memory_error_type = OutOfMemoryError
+    engine.error_types = RUN_ERRORS
     _engines.append(weakref.ref(engine, _engines.remove))
     engine.on_push = _push_hook
     for lane, stream in tuple(_streams.items()):

@@ -93,14 +93,15 @@ class Engine(ABC):
         on_push: None, or called in the pushing thread at the beginning of each push: what it
             returns is run in the operator's place, so it sees push, start, end and failure. It must
             not raise, nor push or wait. It may meet what it returned again, and leaves that alone.
-        memory_error_type: Class of the error where an operator met a MemoryError.
+        error_types: Classes of what an operator raised, each with that of the error that a wait
+            raises for it; the first that fits counts. For all else it is the engine's own.
     """
 
     def __init__(self, stack_trace_depth: int, error_type: type[Exception]) -> None:
         self.on_push: PushHook | None = None
         self._depth = stack_trace_depth
         self._error_type = error_type
-        self.memory_error_type = error_type
+        self.error_types: Sequence[tuple[type[BaseException], type[Exception]]] = ()
         self._thread = _Thread()
         self._lanes: dict[Hashable, Any] = {}
         self._stream_lanes: list[StreamLane] = []
@@ -334,9 +335,8 @@ class Engine(ABC):
         message = failure.message()
         if others:
             message += f"\nAlso failed: {', '.join(other.name or '<unnamed>' for other in others)}"
-        short_of_memory = isinstance(failure.cause, MemoryError)
-        kind = self.memory_error_type if short_of_memory else self._error_type
-        raise kind(message) from failure.cause
+        kinds = (kind for cause, kind in self.error_types if isinstance(failure.cause, cause))
+        raise next(kinds, self._error_type)(message) from failure.cause
 
     def _raise_unraised(self, inside: bool = False) -> None:
         if not self._unraised:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 __all__ = [
+    "RUN_ERRORS",
     "ArgumentError",
     "ArgumentTypeError",
     "AutogradError",
@@ -32,11 +33,13 @@ __all__ = [
     "NotSupportedError",
     "NotSupportedForSparseNDArray",
     "OperatorError",
+    "OperatorIndexError",
     "OutOfBoundsError",
     "OutOfMemoryError",
     "ParameterError",
     "UntraceableError",
     "nearest",
+    "run_error",
 ]
 
 
@@ -181,12 +184,29 @@ class OutOfBoundsError(GluonishError, IndexError):
     """An index lies outside an array, or a key has more indices than the array has axes."""
 
 
+class OperatorIndexError(OperatorError, OutOfBoundsError):
+    """An operator met a position outside an array; raised at the wait, as positions are values."""
+
+
 class ParameterError(GluonishError, AssertionError):
     """A Parameter is used uninitialized, on a device it is not on, or with a wrong shape."""
 
 
 class DeferredInitializationError(ParameterError):
     """A Parameter's shape is not known yet: it is allocated at the first forward pass."""
+
+
+# What an operator's error is called by what it met while it ran; the first that fits counts.
+RUN_ERRORS: tuple[tuple[type[BaseException], type[GluonishError]], ...] = (
+    (MemoryError, OutOfMemoryError),
+    (IndexError, OperatorIndexError),
+    (Exception, OperatorError),
+)
+
+
+def run_error(cause: Exception) -> type[GluonishError]:
+    """Return the class of the error to raise for what an operator raised while it ran."""
+    return next(kind for met, kind in RUN_ERRORS if isinstance(cause, met))
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from gluonish.core.device import Device
-from gluonish.core.errors import OperatorError, OutOfMemoryError
+from gluonish.core.errors import run_error
 from gluonish.core.random_state import next_key
 from gluonish.core.turn import Turn
 from gluonish.engine import current_engine
@@ -303,8 +303,7 @@ class Executable:
                 message = f"{step.node.name}: {name} failed: {detail}"
                 if self._lines is not None:
                     message = self._lines.completed(message)
-                kind = OutOfMemoryError if isinstance(error, MemoryError) else OperatorError
-                raise kind(message) from error
+                raise run_error(error)(message) from error
 
     def _copy(self, frame: Frame) -> None:
         """Make the copies that are left."""

@@ -175,7 +175,9 @@ def from_numpy(
     Args:
         ndarray: C-contiguous values of a dtype that gluonish has.
         zero_copy: Share the memory; ``ndarray`` becomes read-only, since the engine orders writes
-            to it from now on. A read-only array is copied.
+            to it from now on. An array that is read-only is shared again if the memory is NumPy's
+            own, and so may be written; else, as that of a file, it is copied. Arrays on the same
+            memory know nothing of each other: wait for one before the next is used.
         array_cls: Accepted for compatibility.
 
     Raises:
@@ -187,11 +189,20 @@ def from_numpy(
             "from_numpy: expected a C-contiguous array, got one that is not; "
             "use numpy.ascontiguousarray"
         )
-    if not zero_copy or not ndarray.flags.writeable:
+    values = ndarray.view(np.ndarray)
+    if not zero_copy or not (values.flags.writeable or _is_of_numpy(values)):
         return from_host(ndarray, None, ndarray.dtype)
-    shared = _wrap(ndarray.view(np.ndarray), None)
+    shared = _wrap(values if values.flags.writeable else _writable(values), None)
     ndarray.flags.writeable = False
     return shared
+
+
+def _is_of_numpy(values: np.ndarray[Any, Any]) -> bool:
+    """Whether an array's memory was allocated by NumPy."""
+    base: Any = values
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    return base.base is None and bool(base.flags.owndata)
 
 
 document_arguments(globals(), __all__)

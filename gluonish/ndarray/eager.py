@@ -343,7 +343,8 @@ def _check_output(op: Operator, given: Any, spec: Spec) -> None:
         )
     given._check_writable(f"{op.name} with out")
     if given._spec != spec:
-        raise ArgumentError(f"{op.name}: expected out to be {spec}, got {given._spec}")
+        kind = ArgumentError if given.dtype == spec.dtype else ArgumentTypeError
+        raise kind(f"{op.name}: expected out to be {spec}, got {given._spec}")
 
 
 def _deliver(out: Any, results: Sequence[NDArray]) -> list[NDArray]:

@@ -28,6 +28,9 @@ from gluonish.ops.reshape import RESHAPE, resolve_shape
 __all__ = ["attach"]
 
 
+_ROUND = find_operator("round")
+
+
 def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
     """Return a view of another shape on the same memory.
 
@@ -76,6 +79,23 @@ def _in_place(name: str, operator: str) -> Callable[..., NDArray]:
 def broadcast_like(self: NDArray, other: Any) -> Any:
     """Stretch the axes of extent 1 to the shape of ``other``, which may have more axes in front."""
     return self.broadcast_to(other.shape)
+
+
+def round_(self: NDArray, decimals: int = 0, out: Any = None) -> NDArray:
+    """Return the nearest whole numbers, halves away from 0.
+
+    Args:
+        self: The array.
+        decimals: 0, as `numpy.round` says it.
+        out: An array for the result.
+
+    Raises:
+        ArgumentTypeError: for other ``decimals``, so that `numpy.round` goes by its own way.
+    """
+    if decimals:
+        raise ArgumentTypeError(f"round: expected decimals=0, got {decimals!r}; use numpy.round")
+    rounded: NDArray = invoke(_ROUND, (self,), {}, out)
+    return rounded
 
 
 def astype(self: NDArray, dtype: Any, copy: bool = True) -> NDArray:
@@ -136,6 +156,7 @@ def attach() -> None:
         "expand_dims": _in_place("expand_dims", "expand_dims"),
         "flatten": _in_place("flatten", "Flatten"),
         "reshape": reshape,
+        "round": round_,
         "slice_assign": slice_assign,
         "slice_assign_scalar": slice_assign_scalar,
         "split_v2": split_v2,

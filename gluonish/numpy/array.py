@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray.ndarray import Link, NDArray
 from gluonish.numpy.printing import array_repr, array_str
@@ -56,7 +57,14 @@ class ndarray(NDArray):  # NumPy's name
         return array_str(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item() if not self.shape else str(self), spec)
+        if not self.shape:
+            return format(self.item(), spec)
+        if spec:
+            raise ArgumentTypeError(
+                f"format: expected no format of an array with axes, got {spec!r}; format its "
+                "elements, or array.item()"
+            )
+        return str(self)
 
 
 def as_np_ndarray(array: NDArray) -> ndarray:

@@ -228,7 +228,7 @@ def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> Any:
     """
     check_order("unravel_index", order)
     if isinstance(indices, NUMBERS):
-        return tuple(int(i) for i in official("unravel_index", int(indices), shape))
+        return official("unravel_index", int(indices), shape)
     value = as_value(indices, "unravel_index")
     if not isinstance(value, NDArray):  # in a graph, one array of them all, as in MXNet
         return call("_unravel_index", (value,), {"shape": shape}, what="unravel_index")

@@ -56,11 +56,15 @@ def round_(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
 def clip(a: Any, a_min: float | None, a_max: float | None, out: Any = None) -> Any:
     """Return numbers of at least ``a_min`` and at most ``a_max``; None is no bound.
 
+    One number is clipped by NumPy.
+
     Raises:
         ArgumentError: if both are None.
     """
     if a_min is None and a_max is None:
         raise ArgumentError("clip: expected a_min or a_max, got neither")
+    if isinstance(a, NUMBERS):
+        return official("clip", a, a_min, a_max)
     given = {
         "a_min": -math.inf if a_min is None else a_min,
         "a_max": math.inf if a_max is None else a_max,

@@ -8,7 +8,7 @@ import numpy as np
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.numpy.calls import NUMBERS, as_value, call, call_list, check_order, official, pieces
-from gluonish.numpy.creation import extents, zeros
+from gluonish.numpy.creation import extents, full, zeros
 
 __all__ = [
     "atleast_1d",
@@ -105,9 +105,9 @@ def squeeze(a: Any, axis: Axes = None, out: Any = None) -> Any:
 
 
 def broadcast_to(array: Any, shape: int | Sequence[int]) -> Any:
-    """Return the array with axes of extent 1 stretched to ``shape``."""
+    """Return the array with axes of extent 1 stretched to ``shape``; for a number `np.full`."""
     if isinstance(array, NUMBERS):
-        return official("broadcast_to", array, shape)
+        return full(shape, array)
     given = {"shape": extents(shape, "broadcast_to")}
     return call("_npi_broadcast_to", (array,), given, what="broadcast_to")
 

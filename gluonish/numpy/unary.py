@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
+from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
 from gluonish.numpy.calls import NUMBERS, call, official
 from gluonish.numpy.signatures import name_function, parse_signature
@@ -57,13 +60,25 @@ __all__ = [
 ]
 
 _SIGNATURE = parse_signature("x, out=None, **kwargs")
-# NumPy's options of such functions, with the values that arrays are computed by.
-_OPTIONS: Mapping[str, Any] = {
-    "where": True,
-    "casting": "same_kind",
-    "order": "K",
-    "dtype": None,
-    "subok": True,
+
+
+def _is_dtype(value: Any) -> bool:
+    """Whether a value is a dtype's name or one of NumPy's; Python's types are none of these."""
+    try:
+        normalize_dtype(value)
+    except ArgumentTypeError:
+        return False
+    return not isinstance(value, type) or issubclass(value, np.generic)
+
+
+# NumPy's options of such functions: the values that arrays are computed by, and which others mean
+# something.
+_OPTIONS: Mapping[str, tuple[Any, Callable[[Any], bool]]] = {
+    "where": (True, lambda value: True),
+    "casting": ("same_kind", {"no", "equiv", "safe", "unsafe"}.__contains__),
+    "order": ("K", lambda value: isinstance(value, str)),
+    "dtype": (None, _is_dtype),
+    "subok": (True, lambda value: isinstance(value, bool)),
 }
 
 
@@ -71,7 +86,7 @@ def check_options(what: str, options: Mapping[str, Any]) -> None:
     """Refuse options of NumPy's functions that would change the result.
 
     Raises:
-        ArgumentTypeError: for a word that is no option.
+        ArgumentTypeError: for a word that is no option, or a value that means nothing.
         NotSupportedError: for a value that is not the default.
     """
     for key, value in options.items():
@@ -79,10 +94,10 @@ def check_options(what: str, options: Mapping[str, Any]) -> None:
             raise ArgumentTypeError(
                 f"{what}: expected options among {sorted(_OPTIONS)}, got {key!r}"
             )
-        if value is not _OPTIONS[key] and value != _OPTIONS[key]:
-            raise NotSupportedError(
-                f"{what}: expected {key}={_OPTIONS[key]!r}, got {value!r}; convert the result"
-            )
+        default, means_something = _OPTIONS[key]
+        if value is not default and value != default:
+            message = f"{what}: expected {key}={default!r}, got {value!r}; convert the result"
+            raise (NotSupportedError if means_something(value) else ArgumentTypeError)(message)
 
 
 def unary_call(name: str, operator: str, x: Any, out: Any = None, **kwargs: Any) -> Any:

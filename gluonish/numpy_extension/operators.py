@@ -26,7 +26,15 @@ NAMES = {
     name: f"_npx_{name}"
     for name in (
         *("activation", "arange_like", "batch_dot", "batch_flatten", "batch_norm", "cast"),
-        *("constraint_check", "convolution", "deconvolution", "dropout", "embedding", "erf"),
+        *(
+            "constraint_check",
+            "convolution",
+            "deconvolution",
+            "digamma",
+            "dropout",
+            "embedding",
+            "erf",
+        ),
         *("erfinv", "fully_connected", "gamma", "gammaln", "gather_nd", "layer_norm"),
         *("leaky_relu", "log_softmax", "multibox_detection", "multibox_prior"),
         *("multibox_target", "nonzero", "one_hot", "pick", "pooling", "relu", "reshape"),

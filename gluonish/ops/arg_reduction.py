@@ -1,5 +1,6 @@
 """argmax, argmin and argmax_channel: where an extreme value stands, in the dtype of the data."""
 
+import math
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axis
+from gluonish.ops.axes import named_axes
 from gluonish.ops.broadcasting import refuse_truth_values
 from gluonish.ops.precision import check_positions, widen
 from gluonish.ops.registry import Operator, register
@@ -41,12 +42,10 @@ def position_operator(
     def infer(data: Spec, *, axis: int | None, keepdims: bool) -> tuple[Spec]:
         check(name, data)
         shape = data.shape
-        if axis is None:
-            result = (1,) * len(shape) if keepdims else ()
-        else:
-            axis = normalize_axis(name, axis, len(shape))
-            result = (*shape[:axis], *(1,) * keepdims, *shape[axis + 1 :])
-        count = data.size if axis is None else shape[axis]
+        every = range(len(shape))
+        gone = every if axis is None else named_axes(name, (axis,), len(shape))
+        result = tuple(1 if i in gone else shape[i] for i in every if keepdims or i not in gone)
+        count = math.prod(shape[i] for i in gone)
         if count == 0 and 0 not in result:
             raise OperatorError(f"{name}: expected elements to choose from, got data {shape}")
         found = result_spec(result, data)
@@ -55,7 +54,7 @@ def position_operator(
 
     def kernel(xp: ModuleType, out: Any, data: Any, *, axis: int | None, keepdims: bool) -> None:
         if out.size:
-            out[...] = getattr(widen(data), method)(axis).reshape(out.shape)
+            out[...] = getattr(widen(data), method)(axis if data.ndim else None).reshape(out.shape)
 
     return register(
         Operator(

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape
 
-__all__ = ["normalize_axes", "normalize_axis"]
+__all__ = ["named_axes", "normalize_axes", "normalize_axis"]
 
 
 def normalize_axis(operator: str, axis: int, rank: int) -> int:
@@ -32,3 +32,15 @@ def normalize_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
     if len(set(found)) != len(found):
         raise OperatorError(f"{operator}: expected every axis once, got {tuple(found)}")
     return tuple(found)
+
+
+def named_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
+    """Return axes as `normalize_axes`; an array without axes may be said to have one, 0 or -1.
+
+    As in NumPy this holds where an axis is to go: reductions and squeeze.
+
+    Raises:
+        OperatorError: if one does not exist or is named twice.
+    """
+    axes = tuple(axes)
+    return () if not rank and axes in ((0,), (-1,)) else normalize_axes(operator, axes, rank)

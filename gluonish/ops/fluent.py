@@ -85,8 +85,23 @@ def reshape_arguments(shape: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[st
     return {"shape": shape, **kwargs} if shape else dict(kwargs)
 
 
+# What NumPy's functions say, unset, to the methods that they call: numpy.mean(array) and others.
+_OF_NUMPY = frozenset({"dtype", "kind", "order", "stable"})
+
+
+def _without_unset(op: Operator, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return keywords without those of NumPy's that the operator lacks and that say nothing."""
+    return {
+        key: value
+        for key, value in kwargs.items()
+        if value is not None or key not in _OF_NUMPY or op.schema.takes(key)
+    }
+
+
 def _method(op: Operator, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if kwargs and not _OF_NUMPY.isdisjoint(kwargs):
+            kwargs = _without_unset(op, kwargs)
         inputs, attrs = bind_arguments(op, (self, *args), kwargs)
         require_inputs(op, inputs, attrs)
         if out is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
@@ -19,7 +19,7 @@ def _points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> tuple[Any,
     """Return coordinates axis by axis, as int64.
 
     Raises:
-        OperatorError: if one lies outside.
+        OperatorIndexError: if one lies outside.
     """
     points = tuple(indices.astype(xp.int64))
     if not indices.size:
@@ -27,7 +27,7 @@ def _points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> tuple[Any,
     for axis, (point, extent) in enumerate(zip(points, whole, strict=False)):
         low, high = int(point.min()), int(point.max())
         if not -extent <= low <= high < extent:
-            raise OperatorError(
+            raise OperatorIndexError(
                 f"{name}: expected coordinates in [{-extent}, {extent}) along axis {axis}, "
                 f"got some from {low} to {high}"
             )
@@ -44,7 +44,7 @@ def flat_points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> Any:
         whole: Extents; the points lie along the first M.
 
     Raises:
-        OperatorError: if one lies outside.
+        OperatorIndexError: if one lies outside.
     """
     total = xp.zeros(indices.shape[1:], dtype=xp.int64)
     for point, extent in zip(_points(xp, name, indices, whole), whole, strict=False):

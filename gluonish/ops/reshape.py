@@ -9,7 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, Shape, Spec
-from gluonish.ops.axes import normalize_axes, normalize_axis
+from gluonish.ops.axes import named_axes, normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Attrs, Operator, ShapeRule, V, apply, register
 from gluonish.ops.shape_rules import Shapes, same_rows, tell, unknown_of
@@ -464,7 +464,7 @@ def squeezed(name: str, shape: Shape, axis: Shape | None) -> Shape:
     """
     if axis is None:
         return tuple(extent for extent in shape if extent != 1)
-    gone = normalize_axes(name, axis, len(shape))
+    gone = named_axes(name, axis, len(shape))
     if any(shape[i] != 1 for i in gone):
         raise OperatorError(f"{name}: expected axes of extent 1, got axis {axis} of {shape}")
     return tuple(extent for i, extent in enumerate(shape) if i not in gone)

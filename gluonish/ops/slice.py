@@ -35,11 +35,14 @@ def _parse_ends(value: object) -> Ends:
     return tuple(_INT.parse(entry) for entry in entries)
 
 
-def _ends(*default: object) -> Attribute:
-    return Attribute(_parse_ends, "a tuple of ints and None", *default)
+def _parse_steps(value: object) -> Ends:
+    """Return the steps; None is none for any axis, where as an end it is one of one axis."""
+    return () if value is None or value == "None" else _parse_ends(value)
 
 
-_REGION = {"begin": _ends(), "end": _ends(), "step": _ends(())}
+_ENDS = Attribute(_parse_ends, "a tuple of ints and None")
+_STEPS = Attribute(_parse_steps, "a tuple of ints and None", ())
+_REGION = {"begin": _ENDS, "end": _ENDS, "step": _STEPS}
 
 
 def _region(name: str, shape: Shape, begin: Ends, end: Ends, step: Ends) -> tuple[slice, ...]:

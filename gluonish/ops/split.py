@@ -83,11 +83,13 @@ def _equal_bounds(name: str, extent: int, count: int) -> Bounds:
 
 
 def bounds_from(name: str, extent: int, begins: Sequence[int]) -> Bounds:
-    """Return the pieces of an axis that begin at these indices.
+    """Return the pieces of an axis that begin at these indices; all of an empty one are empty.
 
     Raises:
         OperatorError: They do not ascend from 0, or leave the axis.
     """
+    if not extent:
+        return [(0, 0)] * len(begins)
     bounds = list(zip(begins, (*begins[1:], extent), strict=False))
     if not begins or begins[0] or any(not 0 <= a <= b <= extent for a, b in bounds):
         raise OperatorError(

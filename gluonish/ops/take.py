@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema, choice, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
@@ -22,13 +22,13 @@ def whole_positions(
     """Return positions as int64 within [0, extent); fractions are cut.
 
     Raises:
-        OperatorError: with mode ``raise``, for a position outside.
+        OperatorIndexError: with mode ``raise``, for a position outside.
     """
     whole = positions.astype(xp.int64)
     if mode == "wrap":
         return whole % max(1, extent)
     if mode == "raise" and whole.size and not 0 <= int(whole.min()) <= int(whole.max()) < extent:
-        raise OperatorError(
+        raise OperatorIndexError(
             f"{operator}: expected positions in [0, {extent}), got some from {int(whole.min())} "
             f"to {int(whole.max())}"
         )

@@ -24,8 +24,8 @@ def _aligned(shape: Shape, reps: Shape) -> tuple[Shape, Shape]:
 
 
 def _tile_infer(data: Spec, *, reps: Shape) -> tuple[Spec]:
-    if not all(1 <= count <= _MOST for count in reps):
-        raise OperatorError(f"tile: expected reps from 1 to {_MOST}, got {reps}")
+    if not all(0 <= count <= _MOST for count in reps):
+        raise OperatorError(f"tile: expected reps from 0 to {_MOST}, got {reps}")
     extents, counts = _aligned(data.shape, reps)
     return (Spec(tuple(n * r for n, r in zip(extents, counts, strict=True)), data.dtype),)
 

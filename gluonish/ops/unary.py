@@ -274,7 +274,7 @@ TRIGAMMA = row("_trigamma", "second derivative of log gamma", special("trigamma"
 # The third derivative is nobody's: a rule for it would only hide that.
 TRIGAMMA.operator.gradient = None
 DIGAMMA = row(
-    "_digamma",
+    "digamma _npx_digamma",
     "derivative of log gamma",
     special("digamma"),
     lambda g, x: g * TRIGAMMA(x),

@@ -146,6 +146,8 @@ def gamma(xp: ModuleType, key: Key, index: Any, alpha: Any, scale: Any) -> Any:
 
     out = xp.full(index.size, xp.nan)
     _rejected(xp, index, (alpha >= 0) & (alpha < xp.inf), out, propose)
+    if xp is np and not small.any():  # a GPU's answer would be waited for
+        return out * scale
     boost = _pair(xp, key, index, _ATTEMPTS)[0]
     power = xp.where(small, 1 / xp.where(small, alpha, 1), 0)
     return out * boost**power * scale
@@ -155,8 +157,15 @@ def _log_factorial(xp: ModuleType, k: Any) -> Any:
     """Stirling's series for log k!, behind a recurrence where it would be inexact."""
     small = k < 15
     product = xp.ones_like(k)
-    for i in range(1, 16):
-        product = xp.where(small, product * (k + i), product)
+    if xp is np:  # of the few alone
+        few = k[small]
+        behind = np.ones_like(few)
+        for i in range(1, 16):
+            behind *= few + i
+        product[small] = behind
+    else:
+        for i in range(1, 16):
+            product = xp.where(small, product * (k + i), product)
     z = xp.where(small, k + 16, k + 1)
     w = 1 / (z * z)
     series = (1 / 12 - w * (1 / 360 - w * (1 / 1260 - w / 1680))) / z
@@ -171,12 +180,18 @@ def _inverted(
     wanted: Any,
     first: Any,
     ratio: Callable[[Any, int], Any],
+    alike: bool,
 ) -> None:
     """Fill ``out`` where ``wanted`` with the number of terms that a uniform number lies beyond.
 
-    ``first`` is the probability of 0, ``ratio(positions, k)`` that of k over that of k - 1.
+    ``first`` is the probability of 0, ``ratio(positions, k)`` that of k over that of k - 1; with
+    ``alike`` they are the same everywhere.
     """
     u = open_uniform(xp, key, index)
+    if xp is np and index.size and alike:
+        if wanted[0]:
+            out[...] = _inverted_alike(u, first[0], ratio)
+        return
     term, total = first.copy(), first.copy()
     out[wanted] = 0
     active = xp.nonzero(wanted & (u > total))[0]
@@ -189,12 +204,34 @@ def _inverted(
         active = active[(u[active] > total[active]) & (term[active] > 0)]
 
 
+def _inverted_alike(u: Any, first: Any, ratio: Callable[[Any, int], Any]) -> Any:
+    """Return what the loop of `_inverted` finds, from one table of the sums that it makes."""
+    one = np.zeros(1, np.int64)
+    term = first
+    totals = [term]
+    for k in range(1, _LONGEST):
+        term = term * ratio(one, k)[0]
+        totals.append(totals[-1] + term)
+        if not term > 0:
+            break
+    return np.minimum(np.searchsorted(totals, u), len(totals) - 1)
+
+
+def _alike(xp: ModuleType, *parameters: Any) -> bool:
+    """Whether all elements have the same parameters; a GPU's answer would be waited for."""
+    return xp is np and all(bool((p == p[:1]).all()) for p in parameters)
+
+
 def poisson(xp: ModuleType, key: Key, index: Any, lam: Any) -> Any:
     """Draw from Poisson distributions of mean ``lam``."""
     out = xp.full(index.size, xp.nan)
     small = (lam >= 0) & (lam < _INVERTED)
     mean = xp.where(small, lam, 0.0)
-    _inverted(xp, key, index, out, small, xp.exp(-mean), lambda at, k: mean[at] / k)
+    alike = _alike(xp, lam)
+    _inverted(xp, key, index, out, small, xp.exp(-mean), lambda at, k: mean[at] / k, alike)
+    large = (lam >= _INVERTED) & (lam < xp.inf)
+    if xp is np and not large.any():
+        return out
     b = 0.931 + 2.53 * xp.sqrt(lam)
     a = -0.059 + 0.02483 * b
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
@@ -210,12 +247,12 @@ def poisson(xp: ModuleType, key: Key, index: Any, lam: Any) -> Any:
         fits = ratio <= whole * xp.log(lam[at]) - lam[at] - _log_factorial(xp, whole)
         return whole, ((left >= 0.07) & (v <= height[at])) | ((k >= 0) & fits)
 
-    return _rejected(xp, index, (lam >= _INVERTED) & (lam < xp.inf), out, propose)
+    return _rejected(xp, index, large, out, propose)
 
 
 def negative_binomial(xp: ModuleType, key: Key, index: Any, k: Any, p: Any) -> Any:
-    """Draw the failures before the ``k``-th success of probability ``p``."""
-    scale = xp.where((p > 0) & (p <= 1), (1 - p) / xp.where(p > 0, p, 1), xp.nan)
+    """Draw the failures before the ``k``-th success of probability ``p``, 1 if it is above."""
+    scale = xp.where(p > 0, xp.maximum(1 - p, 0) / xp.where(p > 0, p, 1), xp.nan)
     return poisson(xp, substream(key, 1), index, gamma(xp, key, index, k, scale))
 
 
@@ -236,7 +273,11 @@ def binomial(xp: ModuleType, key: Key, index: Any, n: Any, p: Any) -> Any:
     out = xp.full(index.size, xp.nan)
     odds = r / (1 - r)
     first = xp.exp(xp.where(small, n, 0) * xp.log1p(-r))
-    _inverted(xp, key, index, out, small, first, lambda at, k: odds[at] * (n[at] - k + 1) / k)
+
+    def ratio(at: Any, k: int) -> Any:
+        return odds[at] * (n[at] - k + 1) / k
+
+    _inverted(xp, key, index, out, small, first, ratio, _alike(xp, n, p))
     deviation = xp.sqrt(xp.where(usable, n * r * (1 - r), 1))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * r

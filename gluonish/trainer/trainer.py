@@ -113,7 +113,7 @@ class Trainer:
     def _told_update(self) -> str:
         """Return what became of ``update_on_kvstore``, or will; and why."""
         if self._kv_initialized:
-            return f"{self._update_on_kvstore}: {self._update_reason}"
+            return f"{bool(self._update_on_kvstore)}: {self._update_reason}"
         return expected_update(**self._kvstore_params, contexts=self._contexts, params=self._params)
 
     # -- stores ----------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class Trainer:
         if store is not None:
             optimizer = self._optimizer if update else None
             self._first_key = take_store(store, optimizer, self._compression_params)
-        self._kvstore, self._update_on_kvstore = store, update
+        self._kvstore, self._update_on_kvstore = store, None if store is None else update
         self._kv_initialized = True
 
     def _init_params(self) -> None:

@@ -68,6 +68,28 @@ def test_error_type_is_the_callers_choice(make_engine: Any) -> None:
         engine.wait(var)
 
 
+def test_error_type_goes_by_the_first_class_that_the_cause_is_of(engine: Engine) -> None:
+    class Lookup(Exception):
+        pass
+
+    class Other(Exception):
+        pass
+
+    def seek() -> None:
+        raise IndexError("no 7")
+
+    engine.error_types = ((MemoryError, Other), (LookupError, Lookup), (Exception, Other))
+    var, dependent = Var(), Var()
+    engine.push(seek, (), (var,), LANE, name="take")
+    engine.push(succeed, (var,), (dependent,), LANE)
+    for waited in (dependent, var):
+        with pytest.raises(Lookup, match=r"^take: failed with IndexError: no 7$"):
+            engine.wait(waited)
+    engine.push(seek, (), (var,), LANE, name="take")
+    with pytest.raises(Lookup, match="no 7"):
+        engine.wait_all()
+
+
 def test_error_flows_to_everything_that_depends_on_it(engine: Engine) -> None:
     first, second, third, free = Var(), Var(), Var(), Var()
     ran: list[int] = []

@@ -1,4 +1,6 @@
 import gc
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,11 +91,39 @@ def test_from_numpy_of_a_subclass_gives_plain_arrays_back() -> None:
     assert np.shares_memory(x.handle, values)
 
 
-def test_from_numpy_copies_on_request_and_what_is_read_only() -> None:
+@pytest.mark.parametrize("make", [np.zeros, lambda n: np.zeros((2, n))[1]])
+def test_from_numpy_shares_again_what_it_made_read_only(make: Any) -> None:
+    values = make(3)
+    first = nd.from_numpy(values)
+    first[0] = 7
+    first.wait_to_read()
+    second = nd.from_numpy(values)
+    second[1] = 100
+    second.wait_to_read()
+    assert values.tolist() == first.tolist() == second.tolist() == [7, 100, 0]
+    assert not values.flags.writeable
+    del values, first
+    assert second.tolist() == [7, 100, 0]
+
+
+def test_from_numpy_copies_on_request_and_what_may_not_be_written(tmp_path: Path) -> None:
     values = np.zeros(2)
-    assert not np.shares_memory(nd.from_numpy(values, zero_copy=False).handle, values)
-    values.flags.writeable = False
-    assert not np.shares_memory(nd.from_numpy(values).handle, values)
+    copied = nd.from_numpy(values, zero_copy=False)
+    assert not np.shares_memory(copied.handle, values)
+    assert values.flags.writeable
+    values.tofile(tmp_path / "values")
+    for fixed in (np.frombuffer(bytes(16)), np.memmap(tmp_path / "values", np.float64, "r")):
+        x = nd.from_numpy(fixed)
+        x[:] = 1
+        assert x.tolist() == [1, 1]
+        assert fixed.tolist() == [0, 0]
+
+
+def test_values_of_an_unknown_dtype_stay_writeable() -> None:
+    values = np.zeros(2, np.complex64)
+    with pytest.raises(ArgumentTypeError, match="dtype: expected"):
+        nd.from_numpy(values)
+    assert values.flags.writeable
 
 
 def test_from_numpy_refuses_strided_values_and_unknown_dtypes() -> None:

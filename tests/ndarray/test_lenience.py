@@ -162,6 +162,26 @@ def test_none_stands_for_steps_of_one() -> None:
     assert mx.npx.slice(mx.np.ones((2, 3)), begin=(), end=(), step=None).shape == (2, 3)
 
 
+def test_functions_of_numpy_call_methods_with_words_of_their_own() -> None:
+    x = mx.nd.array([[3.25, 1.75], [2.5, 9.0]])
+    for found, values in (
+        (np.mean(x), [4.125]),
+        (np.mean(x, axis=0), [2.875, 5.375]),
+        (np.round(x), [[3, 2], [3, 9]]),
+        (np.around(x), [[3, 2], [3, 9]]),
+        (np.argsort(x), [[1, 0], [0, 1]]),
+        (np.argsort(x, axis=0), [[1, 0], [0, 1]]),
+        (x.sum(axis=1, dtype=None), [5, 11.5]),
+    ):
+        assert type(found) is mx.nd.NDArray
+        assert found.tolist() == values
+    assert float(np.mean(mx.nd.array([2.0]))) == 2
+    assert np.round(x, 1).tolist() == np.round(x.asnumpy(), 1).tolist()
+    assert type(np.round(x, 1)) is np.ndarray
+    with pytest.raises(mx.MXNetError, match="dtype"):
+        x.mean(dtype="float64")
+
+
 def test_reshape_of_numpy_goes_its_own_way() -> None:
     # NumPy passes `order`; MXNet's TypeError has it convert the array.
     with pytest.raises(TypeError, match="got NumPy's order"):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy
 import pytest
 
+import gluonish as mx
 import gluonish.numpy as functions
 from gluonish.core.errors import (
     ArgumentError,
@@ -77,6 +78,133 @@ def test_invalid_call_is_one_clear_error(
 ) -> None:
     with pytest.raises(error, match=match):
         call(np.array([[1, 2, 3], [4, 5, 6]])).asnumpy()
+
+
+@pytest.mark.parametrize(
+    ("call", "shapes"),
+    [
+        (lambda a: np.tile(a, 0), [(2, 0)]),
+        (lambda a: np.tile(a, (2, 0)), [(4, 0)]),
+        (lambda a: np.tile(a, (1, 0, 2)), [(1, 0, 6)]),
+        (lambda a: np.tile(a[0, 0], (2, 0)), [(2, 0)]),
+        (lambda a: np.split(a[:, :0], (0, 1, 2), axis=1), [(2, 0)] * 4),
+        (lambda a: np.split(a[:, :0], 2, axis=1), [(2, 0)] * 2),
+    ],
+)
+def test_arrays_without_elements_are_made_and_cut_eagerly_and_traced(
+    call: Callable[[Any], Any], shapes: list[tuple[int, ...]]
+) -> None:
+    class Calls(mx.gluon.HybridBlock):
+        def forward(self, x: Any) -> Any:
+            return call(x)
+
+    block = Calls()
+    a = np.ones((2, 3))
+    a.attach_grad()
+    for _ in range(2):
+        with mx.autograd.record():
+            found = block(a)
+            found = found if isinstance(found, list) else [found]
+        assert [x.shape for x in found] == shapes
+        mx.autograd.backward(found)
+        assert a.grad.asnumpy().tolist() == [[0] * 3] * 2
+        block.hybridize()
+
+
+ZERO_D: dict[str, Any] = {
+    **dict.fromkeys(("sum", "max", "min", "mean", "prod", "average", "squeeze"), 2.5),
+    "std": 0.0,
+    "var": 0.0,
+    "any": True,
+    "all": True,
+    "argmax": 0,
+    "argmin": 0,
+}
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize(("name", "value"), ZERO_D.items())
+def test_number_has_an_axis_that_reductions_take(name: str, value: Any, axis: int) -> None:
+    function = getattr(np, name)
+
+    class Reduces(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return getattr(F.np, name)(x, axis=axis)
+
+    a = np.array(2.5)
+    block = Reduces()
+    block.hybridize()
+    with mx.util.np_shape(), mx.util.np_array():
+        results = [function(a, axis=axis), block(a)]
+    for found in results:
+        assert (found.shape, found.item()) == ((), value)
+    with pytest.raises(OperatorError, match="axis"):
+        function(a, axis=1)
+
+
+def test_gradient_of_reductions_of_a_number() -> None:
+    a = np.array(2.5)
+    a.attach_grad()
+    with mx.autograd.record():
+        y = 3 * np.sum(a, axis=0) + np.max(a, axis=-1) + np.mean(a, axis=0)
+        y = y + np.prod(a, axis=0) + np.squeeze(a, axis=0)
+    y.backward()
+    assert a.grad.item() == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"dtype": "zzz"}, TypeError),
+        ({"dtype": 7}, TypeError),
+        ({"dtype": int}, TypeError),
+        ({"dtype": "int8"}, NotImplementedError),
+        ({"dtype": numpy.float32}, NotImplementedError),
+        ({"casting": "zzz"}, TypeError),
+        ({"casting": None}, TypeError),
+        ({"casting": "safe"}, NotImplementedError),
+        ({"order": None}, TypeError),
+        ({"order": "C"}, NotImplementedError),
+        ({"subok": None}, TypeError),
+        ({"subok": False}, NotImplementedError),
+        ({"where": False}, NotImplementedError),
+    ],
+)
+def test_option_without_a_meaning_is_told_from_one_that_is_missing(
+    options: dict[str, Any], error: type[Exception]
+) -> None:
+    a = np.array([1.0, 4.0])
+    for call in (np.sqrt, np.isnan, np.logical_not, lambda x, **k: np.add(x, x, **k)):
+        for x in (a, 4.0):
+            with pytest.raises(error, match=f"expected {next(iter(options))}=") as caught:
+                call(x, **options)
+            assert isinstance(caught.value, GluonishError)
+            assert not {TypeError, NotImplementedError} <= set(type(caught.value).__mro__)
+
+
+def test_out_of_another_dtype_is_a_type_error_and_of_another_shape_a_value_error() -> None:
+    a, number = np.array([1.0, 4.0]), np.ones((2,))
+    for name in ("isnan", "isinf", "isposinf", "isneginf", "isfinite", "logical_not"):
+        with pytest.raises(ArgumentTypeError, match=r"expected out to be bool\(2,\)"):
+            getattr(np, name)(a, out=number)
+    with pytest.raises(ArgumentError, match=r"expected out to be float32\(2,\)"):
+        np.sqrt(a, out=np.ones((3,)))
+
+
+def test_numbers_are_clipped_and_spread() -> None:
+    assert (np.clip(2.5, 0, 1), np.clip(2, None, 1)) == (1.0, 1)
+    assert isinstance(np.clip(2.5, 0, 1), numpy.float64)
+    assert [type(i) for i in np.unravel_index(3, (2, 2))] == [numpy.int64] * 2
+    spread = np.broadcast_to(3, (2, 2))
+    assert isinstance(spread, np.ndarray)
+    assert (spread.dtype, spread.tolist()) == (numpy.float32, [[3, 3], [3, 3]])
+    assert np.broadcast_to(True, 2).dtype == bool
+
+
+def test_step_of_none_is_one() -> None:
+    assert np.arange(1, 4, None).tolist() == [1, 2, 3]
+    assert np.arange(3, step=None).tolist() == [0, 1, 2]
+    assert mx.sym.np.arange(1, 4, None).infer_shape()[1] == [(3,)]
 
 
 def test_numbers_are_computed_by_numpy_itself() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gluonish.ops.catalog  # noqa: F401  # registers every operator
-from gluonish.core.errors import OperatorError
+import gluonish as mx
+from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.ops.registry import find_operator
 from gluonish.testing import ArrayValue, check_operator, run_operator
 
@@ -61,6 +61,39 @@ def test_gather_nd_selects_slices_and_counts_from_the_end() -> None:
     assert out("gather_nd", X, f([-1, 1])) == [[3, 4, 5], [3, 4, 5]]
 
 
+POINT_OUTSIDE = ([0, 1], [1, 3])
+
+
+def test_point_outside_is_an_index_error_at_the_wait() -> None:
+    missed = mx.nd.gather_nd(mx.nd.array(X), mx.nd.array(POINT_OUTSIDE))
+    sum_ = missed.sum()
+    for waited in (missed.asnumpy, missed.wait_to_read, sum_.asscalar):
+        with pytest.raises(IndexError, match=r"coordinates in \[-3, 3\) along axis 1"):
+            waited()
+    mx.nd.gather_nd(mx.nd.array(X), mx.nd.array(POINT_OUTSIDE))
+    with pytest.raises(OperatorIndexError, match="gather_nd: failed with"):
+        mx.nd.waitall()
+    assert issubclass(OperatorIndexError, OperatorError)
+
+
+def test_point_outside_is_an_index_error_from_a_graph() -> None:
+    class Gathers(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any, points: Any) -> Any:
+            return F.gather_nd(x + 1, points) * 2
+
+    block = Gathers()
+    block.hybridize()
+    missed = block(mx.nd.array(X), mx.nd.array(POINT_OUTSIDE))
+    with pytest.raises(IndexError, match="coordinates"):
+        missed.asnumpy()
+    data = [mx.sym.var(name) for name in ("x", "points")]
+    bound = mx.sym.gather_nd(*data).bind(
+        mx.cpu(), {"x": mx.nd.array(X), "points": mx.nd.array(POINT_OUTSIDE)}
+    )
+    with pytest.raises(IndexError, match="coordinates"):
+        bound.forward()[0].asnumpy()
+
+
 def test_last_of_equal_points_counts_in_scatter_nd() -> None:
     assert out("scatter_nd", f(1, 2, 3), f([0, 1, 1], [0, 1, 1]), shape=(2, 2)) == [[1, 0], [0, 3]]
 
@@ -72,6 +105,9 @@ def test_last_of_equal_points_counts_in_scatter_nd() -> None:
         ({"begin": (1, -1), "end": (None, 0), "step": (-1, -1)}, [[5, 4], [2, 1]]),
         ({"begin": (1, 2), "end": (None, None), "step": (-1, -2)}, [[5, 3], [2, 0]]),
         ({"begin": (0,), "end": (1,)}, [[0, 1, 2]]),
+        ({"begin": (0, 1), "end": (1, 2), "step": None}, [[1]]),
+        ({"begin": (0, 1), "end": (1, 2), "step": "None"}, [[1]]),
+        ({"begin": (), "end": (), "step": None}, [[0, 1, 2], [3, 4, 5]]),
         ({"begin": (0, 0), "end": (5, 9)}, [[0, 1, 2], [3, 4, 5]]),
         ({"begin": (0, 0), "end": (2, 3), "step": (None, 2)}, [[0, 2], [3, 5]]),
         ({"begin": "(0, None)", "end": "(1, None)"}, [[0, 1, 2]]),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gluonish.ops.unary  # noqa: F401  # registers the table
+import gluonish as mx
 from gluonish.testing import run_operator
 
 HALVES = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5], np.float32)
@@ -115,10 +115,22 @@ def test_erfinv_is_infinite_at_one_and_nan_beyond() -> None:
     )
 
 
+def test_digamma_is_there_as_in_mxnet_2() -> None:
+    x = mx.nd.array([1.0])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.digamma(x)
+    y.backward()
+    np.testing.assert_allclose(y.asnumpy(), [-0.5772156649015329], rtol=1e-6)
+    np.testing.assert_allclose(x.grad.asnumpy(), [math.pi**2 / 6], rtol=1e-5)
+    assert mx.npx.digamma(mx.np.array([2.0])).item() == pytest.approx(0.42278433509846713)
+    assert mx.sym.digamma(mx.sym.var("x")).list_arguments() == ["x"]
+
+
 def test_digamma_and_trigamma_have_their_known_values() -> None:
     euler = 0.5772156649015329
     np.testing.assert_allclose(
-        special("_digamma", 0.5, 1, 2, -0.5, 30),
+        special("digamma", 0.5, 1, 2, -0.5, 30),
         [
             -euler - 2 * math.log(2),
             -euler,

@@ -26,13 +26,6 @@ def _cases() -> Any:
 
 
 CASES = _cases()
-# Zoneout begins with zeros of unknown extents, which `where` has to be told by its other input.
-ZONEOUT = {"dropouts", "zoneout_of_outputs"}
-
-
-def named(names: Any) -> list[Any]:
-    late = pytest.mark.xfail(reason="extents are not inferred through where", strict=False)
-    return [pytest.param(n, marks=late if n in ZONEOUT else ()) for n in names]
 
 
 def check(found: Any, recorded: Any) -> None:
@@ -59,7 +52,7 @@ def test_graph_is_that_of_mxnet_node_by_node(name: str) -> None:
     assert CASES.nodes_of(graph.tojson()) == RECORDED[name]["nodes"]
 
 
-@pytest.mark.parametrize("name", named(RECORDED))
+@pytest.mark.parametrize("name", RECORDED)
 @pytest.mark.filterwarnings("ignore:NTC layout")
 def test_shapes_numbers_gradients_and_weights_are_those_of_mxnet(name: str) -> None:
     check(json.loads(json.dumps(CASES.facts(mx, np, name))), RECORDED[name])

@@ -149,13 +149,13 @@ def test_parameters_bring_their_multipliers(contexts: list[Context]) -> None:
 @pytest.mark.parametrize(
     ("contexts", "kvstore", "update", "made", "updates"),
     [
-        (ONE, "device", None, None, False),
-        (ONE, "nccl", None, None, False),
-        (ONE, None, None, None, False),
+        (ONE, "device", None, None, None),
+        (ONE, "nccl", None, None, None),
+        (ONE, None, None, None, None),
         (ONE, "device", True, "device", True),
         (TWO, "device", None, "device", True),
         (TWO, "local", False, "local", False),
-        (TWO, None, None, None, False),
+        (TWO, None, None, None, None),
     ],
 )
 def test_store_is_made_where_it_is_needed(
@@ -163,7 +163,7 @@ def test_store_is_made_where_it_is_needed(
     kvstore: str | None,
     update: bool | None,
     made: str | None,
-    updates: bool,
+    updates: bool | None,
 ) -> None:
     params = parameters(contexts)
     trainer = Trainer(params, "sgd", kvstore=kvstore, update_on_kvstore=update)

@@ -238,7 +238,7 @@ class Estimator:
         check_loader("fit", "train_data", train_data)
         self.max_epoch, self.max_batch = check_duration(epochs, batches)
         self.batch_axis = batch_axis
-        handlers = self._training_handlers(val_data, event_handlers)
+        handlers = self._prepare_default_handlers(val_data, event_handlers)
         for handler in _of_kind(handlers, TrainBegin):
             handler.train_begin(self)
         epoch = 0
@@ -247,9 +247,13 @@ class Estimator:
         for last in _of_kind(handlers, TrainEnd):
             last.train_end(self)
 
-    def _training_handlers(
+    def _prepare_default_handlers(
         self, val_data: DataLoader | None, event_handlers: Handlers
     ) -> list[EventHandler]:
+        """Return handlers with those that a training needs, in the order in which they are called.
+
+        MXNet's name, as that of `_categorize_handlers`: estimators of programs call them.
+        """
         handlers = check_handlers("fit", event_handlers)
         _add_missing(handlers, StoppingHandler, StoppingHandler)
         _add_missing(handlers, GradientUpdateHandler, GradientUpdateHandler)
@@ -261,6 +265,27 @@ class Estimator:
             )
         _add_missing(handlers, LoggingHandler, lambda: LoggingHandler(metrics=self._train_metrics))
         return _in_order(handlers, [*self._train_metrics, *self._val_metrics])
+
+    def _categorize_handlers(
+        self, event_handlers: Iterable[EventHandler]
+    ) -> tuple[
+        list[TrainBegin],
+        list[EpochBegin],
+        list[BatchBegin],
+        list[BatchEnd],
+        list[EpochEnd],
+        list[TrainEnd],
+    ]:
+        """Return the handlers of each event; one of several events comes several times."""
+        handlers = list(event_handlers)
+        return (
+            _of_kind(handlers, TrainBegin),
+            _of_kind(handlers, EpochBegin),
+            _of_kind(handlers, BatchBegin),
+            _of_kind(handlers, BatchEnd),
+            _of_kind(handlers, EpochEnd),
+            _of_kind(handlers, TrainEnd),
+        )
 
     def _run_epoch(self, data: DataLoader, handlers: Sequence[EventHandler], epoch: int) -> bool:
         """Train for one epoch, or what is wanted of it; return whether it was the last."""

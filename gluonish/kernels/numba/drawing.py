@@ -18,6 +18,7 @@ from gluonish.kernels.numba.compiler import available, compile_kernel, is_compil
 from gluonish.kernels.numba.eager import pays
 from gluonish.kernels.onednn.memory import Array, address
 from gluonish.ops.dropout import DROPOUT, drops, fill_dropout
+from gluonish.ops.random import check_parameters
 from gluonish.ops.registry import FastKernel, Operator, find_operator
 
 __all__ = ["DrawKernel", "hang"]
@@ -114,10 +115,11 @@ class DrawKernel:
         word: ``uniform`` or ``normal``.
     """
 
-    __slots__ = ("_op", "_parameters", "_source", "_spent_s")
+    __slots__ = ("_op", "_parameters", "_source", "_spent_s", "_word")
 
     def __init__(self, op: Operator, word: str) -> None:
         self._op = op
+        self._word = word
         self._source, self._parameters = _SOURCES[word]
         self._spent_s = 0.0
 
@@ -137,12 +139,17 @@ class DrawKernel:
         return specs[0].size if specs else math.prod(attrs["shape"] or (1,))
 
     def __call__(self, xp: ModuleType, out: Array, *data: Array, key: Key, **attrs: Any) -> None:
-        """Fill ``out``."""
+        """Fill ``out``.
+
+        Raises:
+            OperatorError: A parameter is out of its range.
+        """
         if not (pays(self._spent_s) or is_compiled(self._source, _EXACT)):
             start = perf_counter()
             self._op.kernel(xp, out, *data, key=key, **attrs)
             self._spent_s += perf_counter() - start
             return
+        check_parameters(self._op.name, self._word, attrs)
         given = {name: attrs[name] for name in ("low", "high", "loc", "scale") if name in attrs}
         _draw(self._source, out, key, self._parameters(**given))
 

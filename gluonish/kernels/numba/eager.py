@@ -35,7 +35,7 @@ __all__ = ["LARGE", "SLOW", "LargeKernel", "WideReduction", "compiled_at_once", 
 
 LARGE = 1 << 16  # elements
 _COSTLY = 1 << 8  # the same of special functions, which NumPy lacks or computes slowly
-_SPECIAL = ("Activation", "LeakyReLU", "_digamma", "_softplus", "erf", "gammaln")
+_SPECIAL = ("Activation", "LeakyReLU", "digamma", "_softplus", "erf", "gammaln")
 _SPECIAL_ACTIVATIONS = ("gelu", "softrelu")  # of the two that have several
 _ALONE = 1 << 12  # elements up to which no generated kernel wakes a team
 _ALWAYS = partial(bool, True)  # costs small arrays less than a function

@@ -312,8 +312,8 @@ def _takes_leaky(specs: Sequence[Spec], attrs: Attrs) -> bool:
 
 RULES["LeakyReLU"] = Rule(_leaky, _takes_leaky)
 
-for _name in ("erf", "gammaln", "_digamma"):  # computed in float32
-    _rule = _template(f"{_name.removeprefix('_')}({{a}})", whole=False, exact=False)
+for _name in ("erf", "gammaln", "digamma"):  # computed in float32
+    _rule = _template(f"{_name}({{a}})", whole=False, exact=False)
     RULES[_name] = _rule._replace(takes=_one_dtype(FLOAT32, *_NARROW))
 RULES["_gelu_backward"] = Rule(
     lambda w: (

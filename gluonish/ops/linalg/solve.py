@@ -106,14 +106,15 @@ def _order(a: Shape, axes: Shape) -> Shape:
 
 
 def _unknowns(a: Shape, rank_b: int, axes: Shape) -> Shape:
-    return tuple(a[i] for i in _order(a, axes)[rank_b:])
+    """Return the result's shape: ``rank_b`` fewer of the last axes, or as NumPy counts beyond 0."""
+    return tuple(a[i] for i in _order(a, axes)[rank_b - len(a) :])
 
 
 def _tensorsolve_infer(a: Spec, b: Spec, *, a_axes: Shape) -> tuple[Spec]:
     dtype = real_dtype("_npi_tensorsolve", a, b)
     normalize_axes("_npi_tensorsolve", a_axes, len(a.shape))
     unknowns = _unknowns(a.shape, len(b.shape), a_axes)
-    if not len(b.shape) <= len(a.shape) or math.prod(unknowns) != b.size or a.size != b.size**2:
+    if math.prod(unknowns) != b.size or a.size != b.size**2:
         raise OperatorError(
             f"_npi_tensorsolve: expected a of as many equations as unknowns, both as many as b has "
             f"elements, got a {a.shape}, b {b.shape} and a_axes {a_axes}"
@@ -155,7 +156,8 @@ NPI_TENSORSOLVE = register(
         doc=(
             "x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns.\n\n"
             "a_axes are moved to the end of a first. float64 unless both are float32.\n\n"
-            "Shapes: a (*b.shape, *unknowns), square as a matrix, b any, output (*unknowns)."
+            "Shapes: a (*b.shape, *unknowns), square as a matrix, b any, output (*unknowns). One\n"
+            "equation may have any number of axes in a and b."
         ),
         inputs=("a", "b"),
         schema=Schema(a_axes=shape_attr(())),

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema, integer, optional
 from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.axes import normalize_axis
@@ -27,7 +27,9 @@ def _flat(shape: Shape, axis: int | None) -> tuple[Shape, int]:
 
 def _check_inside(index: int, extent: int) -> None:
     if not -extent <= index < extent:
-        raise OperatorError(f"{_NAME}: expected positions in [{-extent}, {extent}), got {index}")
+        raise OperatorIndexError(
+            f"{_NAME}: expected positions in [{-extent}, {extent}), got {index}"
+        )
 
 
 def _gone(
@@ -85,9 +87,7 @@ def _keep(
             keep[xp.arange(gone.start, gone.stop, gone.step)] = False
     elif obj.size:
         positions = obj.astype(xp.int64).reshape(-1)
-        for index in (int(positions.min()), int(positions.max())):
-            _check_inside(index, extent)
-        keep[positions] = False
+        keep[positions[(positions >= -extent) & (positions < extent)]] = False
     return keep
 
 
@@ -127,7 +127,8 @@ DELETE = register(
         doc=(
             "arr without some positions along axis: int_ind, a slice with a step, or obj.\n"
             "\n"
-            "Without axis arr is flattened.\n\n"
+            "Without axis arr is flattened. Positions in obj that lie outside are passed over; "
+            "int_ind\nis refused there.\n\n"
             "Shapes: arr any, obj (count,), output arr's with fewer along axis."
         ),
         inputs=("arr", "obj"),

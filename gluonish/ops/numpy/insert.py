@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from gluonish.core.dtype import INT64, is_floating
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema, integer, number, optional
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
@@ -110,7 +110,9 @@ def _value_shape(name: str, dtype: Any, given: Sequence[Spec], val: float | None
 
 def _position(name: str, index: int, extent: int) -> int:
     if not -extent <= index <= extent:
-        raise OperatorError(f"{name}: expected positions in [{-extent}, {extent}], got {index}")
+        raise OperatorIndexError(
+            f"{name}: expected positions in [{-extent}, {extent}], got {index}"
+        )
     return index + extent if index < 0 else index
 
 

@@ -16,7 +16,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, choice, number, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axes
+from gluonish.ops.axes import named_axes
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast, convert
 from gluonish.ops.exact_sum import total
@@ -47,7 +47,7 @@ def reduction_dtypes(*more: str) -> Attribute:
 
 def all_axes(operator: str, rank: int, axis: Axes | None) -> Axes:
     """Return the axes to reduce, ascending: all of them for None, none for ()."""
-    return tuple(range(rank)) if axis is None else normalize_axes(operator, axis, rank)
+    return tuple(range(rank)) if axis is None else named_axes(operator, axis, rank)
 
 
 def reduced_shape(shape: Shape, axes: Axes, keepdims: bool) -> Shape:

@@ -43,12 +43,12 @@ def _infer(
     for spec in arrays:
         if not is_floating(spec.dtype):
             raise OperatorError(f"{_NAME}: expected floating data, got {spec.dtype.name}")
-    if not attrs["is_logit"]:
-        check_limits(_NAME, _RANGE, attrs)
     return (Spec(result_shape(_NAME, arrays, size), dtype),)
 
 
 def _kernel(xp: ModuleType, out: Any, *arrays: Any, key: Key, **attrs: Any) -> None:
+    if not attrs["is_logit"]:
+        check_limits(_NAME, _RANGE, attrs)
     given = arrays[0] if arrays else _parameter(attrs)
     work = work_dtype(arrays[0].dtype) if arrays else FLOAT32
     p = xp.asarray(given).astype(work)

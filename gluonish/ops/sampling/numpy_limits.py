@@ -11,10 +11,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.broadcasting import broadcast_shapes
-from gluonish.ops.random import Limit, check_extents, check_limits
+from gluonish.ops.random import Limit, check_extents
 from gluonish.ops.registry import Attrs
 
-__all__ = ["LIMITS", "active", "check_arrays", "check_numbers", "placed", "result_shape"]
+__all__ = ["LIMITS", "active", "check_count", "check_values", "placed", "result_shape"]
 
 _NOT_BELOW: Limit = ("of at least 0", lambda value: value >= 0)
 _ABOVE: Limit = ("above 0", lambda value: value > 0)
@@ -25,7 +25,7 @@ LIMITS: Mapping[str, Mapping[str, Limit]] = {
     "normal_n": {"scale": _NOT_BELOW},
     "gumbel": {"scale": _NOT_BELOW},
     "logistic": {"scale": _NOT_BELOW},
-    "gamma": {"shape": _NOT_BELOW, "scale": _NOT_BELOW},
+    "gamma": {"shape": _ABOVE, "scale": _ABOVE},
     "exponential": {"scale": _NOT_BELOW},
     "rayleigh": {"scale": _NOT_BELOW},
     "pareto": {"a": _ABOVE},
@@ -50,11 +50,11 @@ def placed(parameters: Sequence[str], arrays: Sequence[Any], attrs: Attrs) -> li
     return [next(given) if attrs[name] is None else attrs[name] for name in parameters]
 
 
-def check_numbers(operator: str, parameters: Sequence[str], count: int, attrs: Attrs) -> None:
-    """Check parameters that are numbers, and the number of arrays for the others.
+def check_count(operator: str, parameters: Sequence[str], count: int, attrs: Attrs) -> None:
+    """Check the number of arrays.
 
     Raises:
-        OperatorError: One is out of its range, or an array is missing or too many.
+        OperatorError: One is missing, or there are too many.
     """
     wanted = sum(attrs[name] is None for name in parameters)
     if count != wanted:
@@ -62,22 +62,21 @@ def check_numbers(operator: str, parameters: Sequence[str], count: int, attrs: A
             f"{operator}: expected an array for each of {', '.join(parameters)} that is None, "
             f"{wanted}, got {count}"
         )
-    check_limits(operator, LIMITS.get(operator.removeprefix("_npi_"), {}), attrs)
 
 
-def check_arrays(
+def check_values(
     xp: ModuleType, operator: str, parameters: Sequence[str], values: Sequence[Any]
 ) -> None:
-    """Check parameters that are arrays.
+    """Check parameters, numbers or arrays; for kernels.
 
     Raises:
-        OperatorError: An element is out of its range.
+        OperatorError: One, or an element of one, is out of its range.
     """
     limits = LIMITS.get(operator.removeprefix("_npi_"), {})
     for name, value in zip(parameters, values, strict=True):
-        if name in limits and not isinstance(value, float) and value.size:
+        if name in limits and (isinstance(value, float) or value.size):
             text, allowed = limits[name]
-            least = float(xp.min(value))  # NaN if one is
+            least = value if isinstance(value, float) else float(xp.min(value))  # NaN if one is
             if not allowed(least):
                 raise OperatorError(f"{operator}: expected {name} {text}, got {least}")
 

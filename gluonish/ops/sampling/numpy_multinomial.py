@@ -37,14 +37,10 @@ def _infer(
 ) -> tuple[Spec]:
     if len(arrays) != (pvals is None):
         raise OperatorError(f"{_NAME}: expected pvals or an array, got {len(arrays)} arrays")
-    if n < 0:
-        raise OperatorError(f"{_NAME}: expected n of at least 0, got {n}")
     for spec in arrays:
         if len(spec.shape) != 1 or not is_floating(spec.dtype):
             raise OperatorError(f"{_NAME}: expected floating data of 1 axis, got {spec}")
     classes = arrays[0].shape if pvals is None else (len(pvals),)
-    if pvals:
-        _check_probabilities(min(pvals), sum(pvals))
     return (checked_spec(_NAME, (size or ()) + classes, INT64),)
 
 
@@ -57,6 +53,8 @@ def _kernel(
     pvals: tuple[float, ...] | None,
     size: Shape | None,
 ) -> None:
+    if n < 0:
+        raise OperatorError(f"{_NAME}: expected n of at least 0, got {n}")
     shares = arrays[0].astype(xp.float64).tolist() if pvals is None else list(pvals)
     if not shares:
         return

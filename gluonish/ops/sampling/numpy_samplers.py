@@ -27,8 +27,8 @@ from gluonish.ops.random import fill_uniform, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.numpy_limits import (
     active,
-    check_arrays,
-    check_numbers,
+    check_count,
+    check_values,
     placed,
     result_shape,
 )
@@ -179,7 +179,7 @@ def _sampler(
     draw = _draw_smooth(how) if isinstance(how, _Smooth) else how
 
     def infer(*arrays: Spec, size: Shape | None, **attrs: Any) -> tuple[Spec, ...]:
-        check_numbers(name, names, len(arrays), attrs)
+        check_count(name, names, len(arrays), attrs)
         dtype: np.dtype[Any] = attrs.get("dtype", FLOAT32)
         for found in (dtype, *(spec.dtype for spec in arrays)):
             if not is_floating(found):
@@ -191,7 +191,7 @@ def _sampler(
 
     def kernel(xp: ModuleType, out: Any, *arrays: Any, key: Key, **attrs: Any) -> None:
         values = placed(names, arrays, attrs)
-        check_arrays(xp, name, names, values)
+        check_values(xp, name, names, values)
         draw(xp, out, key, *values)
 
     known: dict[str, Attribute] = {
@@ -208,7 +208,7 @@ def _sampler(
             zero_gradient if smooth is None else _smooth_gradient(names, smooth),
             doc=(
                 f"{doc}.\n\nA parameter that is None is the next input. Those out of range are "
-                "refused,\nat the wait if they are arrays.\n\n"
+                "refused\nat the wait.\n\n"
                 f"Shapes: parameters any that broadcast, output {made}."
             ),
             inputs=tuple(f"input{i + 1}" for i in range(len(names))),

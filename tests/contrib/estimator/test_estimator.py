@@ -57,6 +57,30 @@ def test_initializer_of_an_initialized_network_is_ignored_with_a_warning() -> No
     np.testing.assert_array_equal(net[0].weight.data().asnumpy(), before)
 
 
+def test_handlers_and_events_are_listed_as_by_mxnet() -> None:
+    estimator = quiet(train_metrics=mx.metric.Accuracy())
+
+    def names(handlers: Any) -> list[str]:
+        return [type(handler).__name__.removesuffix("Handler") for handler in handlers]
+
+    ends = ["GradientUpdate", "Metric", "Validation", "Checkpoint", "Stopping", "Logging"]
+    handlers = estimator._prepare_default_handlers(loader(mx), [CheckpointHandler(".")])
+    assert names(handlers) == ends
+    assert (
+        [names(event) for event in estimator._categorize_handlers(handlers)]
+        == [
+            ends[2:],  # the beginning of training
+            ["Metric", "Logging"],  # of an epoch
+            ["Logging"],  # of a batch
+            ends,  # the end of a batch
+            ends[2:],  # of an epoch
+            ["Logging"],  # of training
+        ]
+    )
+    defaults = estimator._prepare_default_handlers(None, None)
+    assert names(defaults) == ["GradientUpdate", "Metric", "Stopping", "Logging"]
+
+
 def test_deferred_network_is_trained() -> None:
     net = mx.gluon.nn.Dense(2)
     net.initialize()

@@ -37,9 +37,54 @@ def test_share_outside_0_to_100_is_refused() -> None:
         _call("_npi_percentile", _floats(1, 2), _floats(200)).asnumpy()
 
 
-def test_deleted_position_outside_is_refused() -> None:
+def test_deleted_number_outside_is_refused() -> None:
     with pytest.raises(OperatorError, match="_npi_delete: expected positions in"):
-        _call("_npi_delete", _floats(1, 2), np.array([5]))
+        _call("_npi_delete", _floats(1, 2), int_ind=5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "gone", "axis", "left"),
+    [
+        ((3,), [5], None, (3,)),
+        ((3,), [1, 7], None, (2,)),
+        ((2, 3), [0, -9], 1, (2, 2)),
+        ((0, 2), [0], 0, (0, 2)),
+        ((0, 2), [1, 7], 1, (0, 1)),
+        ((0, 2), [0], None, (0,)),
+    ],
+)
+def test_positions_outside_in_an_array_are_not_deleted(
+    shape: tuple[int, ...], gone: list[int], axis: int | None, left: tuple[int, ...]
+) -> None:
+    found = _call("_npi_delete", np.ones(shape, np.float32), np.array(gone), axis=axis)
+    assert found.shape == left
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "solution"),
+    [
+        ((), (1, 1, 1), ()),
+        ((), (1,), ()),
+        ((1,), (1, 1), ()),
+        ((1,), (1,), (1,)),
+        ((1, 1), (1, 1, 1), (1,)),
+        ((1, 1), (1,), (1,)),
+    ],
+)
+def test_one_equation_may_have_any_axes(
+    a: tuple[int, ...], b: tuple[int, ...], solution: tuple[int, ...]
+) -> None:
+    x, y = mx.nd.full(a, 2), mx.nd.ones(b)
+    x.attach_grad()
+    y.attach_grad()
+    with mx.autograd.record():
+        found = mx.np.linalg.tensorsolve(x.as_np_ndarray(), y.as_np_ndarray())
+    found.backward()
+    assert found.shape == solution
+    assert found.item() == 0.5
+    assert x.grad is not None and y.grad is not None  # noqa: PT018  # for the type checker
+    assert (x.grad.shape, x.grad.asnumpy().item()) == (a, -0.25)
+    assert (y.grad.shape, y.grad.asnumpy().item()) == (b, 0.5)
 
 
 def test_inserted_position_outside_is_refused() -> None:

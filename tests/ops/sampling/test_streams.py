@@ -32,6 +32,35 @@ def test_an_element_does_not_depend_on_the_others(
     assert len(np.unique(whole)) > 10
 
 
+@pytest.mark.parametrize(
+    ("sampler", "parameters"),
+    [
+        (variates.gamma, (2.0, 3.0)),
+        (variates.poisson, (4.0,)),
+        (variates.poisson, (9.9,)),
+        (variates.poisson, (0.0,)),
+        (variates.poisson, (25.0,)),
+        (variates.binomial, (20.0, 0.3)),
+        (variates.binomial, (20.0, 0.0)),
+    ],
+)
+def test_short_ways_for_parameters_that_are_alike_give_the_same_numbers(
+    sampler: Any, parameters: tuple[float, ...]
+) -> None:
+    class OtherArrays:
+        """NumPy under another name, as a GPU's module is."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(np, name)
+
+    index = np.arange(5000)
+    columns = [np.full(5000, p) for p in parameters]
+    alike = sampler(np, KEY, index, *columns)
+    np.testing.assert_array_equal(alike, sampler(OtherArrays(), KEY, index, *columns))
+    columns[0][-1] += 0.25  # not alike any more
+    np.testing.assert_array_equal(alike[:-1], sampler(np, KEY, index, *columns)[:-1])
+
+
 def test_words_differ_between_elements_attempts_and_keys() -> None:
     index = np.arange(100)
     words = [words_at(np, KEY, index, 0), words_at(np, KEY, index, 1)]
