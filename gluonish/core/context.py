@@ -5,9 +5,9 @@ the common case. Several ``cpu(i)`` are separate devices with engine lanes of th
 same memory, which is how every path for several devices runs on a machine without a GPU.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -115,6 +115,10 @@ class Context(metaclass=ClassPropertyMeta):
 
     def __reduce__(self) -> tuple[type["Context"], tuple[str, int]]:
         return Context, (self.device_type, self.device_id)
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take a state from a pickle of MXNet's."""
+        Context.__init__(self, self.devtype2str[state["device_typeid"]], state["device_id"])
 
     @property
     def is_host_buffer(self) -> bool:

@@ -34,6 +34,9 @@ LIGHT_INLINE_SIZE = 1 << 16
 
 Link = tuple[Node | Leaf, int]
 
+# MXNet's pickles call the class with None, and what an array consists of comes with `__setstate__`.
+_IN_STATE: Any = None
+
 
 class NDArray(Fluent):
     """A multi-dimensional array on a device.
@@ -55,7 +58,12 @@ class NDArray(Fluent):
     is_traced: ClassVar[bool] = False
 
     def __init__(
-        self, data: Any, spec: Spec, device: Device, var: Var, link: Link | None = None
+        self,
+        data: Any,
+        spec: Spec = _IN_STATE,
+        device: Device = _IN_STATE,
+        var: Var = _IN_STATE,
+        link: Link | None = None,
     ) -> None:
         self._data = data
         self._spec = spec

@@ -20,7 +20,7 @@ from gluonish.symbol.legacy_json import upgrade
 from gluonish.symbol.subgraph_call import SUBGRAPH_CALL
 from gluonish.symbol.symbol import VARIABLE_STARTS, Symbol, operator_attributes
 
-__all__ = ["load", "load_json", "save", "to_json"]
+__all__ = ["load", "load_json", "save", "symbol_from_state", "to_json"]
 
 _VERSION = 10901  # of the MXNet whose files these are
 # Operators with bodies that no file has: they are made of those that files have.
@@ -152,6 +152,16 @@ def load_json(json_str: str) -> Symbol:
     if not isinstance(json_str, str):
         raise ArgumentTypeError(f"load_json: expected a str, got {type(json_str).__name__}")
     return _read(json_str, "symbol")
+
+
+def symbol_from_state(symbol: Symbol, state: Mapping[str, str | None]) -> None:
+    """Fill a new symbol from the state in a pickle of MXNet's: the text of a graph.
+
+    Raises:
+        FileFormatError: as `load`.
+    """
+    text = state["handle"]
+    symbol._values = () if text is None else _read(text, "pickled Symbol")._values
 
 
 def _read(text: str | bytes, name: str) -> Symbol:

@@ -10,7 +10,7 @@ from gluonish.symbol.binding import bind, simple_bind
 from gluonish.symbol.composition import compose, evaluate_symbol
 from gluonish.symbol.creation import split_v2
 from gluonish.symbol.debug import debug_str
-from gluonish.symbol.files import save, to_json
+from gluonish.symbol.files import save, symbol_from_state, to_json
 from gluonish.symbol.shapes import infer_shape, infer_shape_partial, infer_type, infer_type_partial
 from gluonish.symbol.symbol import Symbol
 
@@ -21,6 +21,7 @@ def attach() -> None:
     """Give `Symbol` its methods."""
     methods: dict[str, Any] = {
         "__call__": compose,
+        "__setstate__": symbol_from_state,
         "bind": bind,
         "debug_str": debug_str,
         "eval": evaluate_symbol,

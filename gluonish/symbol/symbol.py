@@ -56,8 +56,9 @@ class Symbol(Fluent):
     __slots__ = ("_values",)
     _broadcasts = False
 
-    def __init__(self, values: Sequence[Value]) -> None:
-        self._values = tuple(values)
+    def __init__(self, values: Sequence[Value] | None) -> None:
+        # None: a pickle of MXNet's, whose state comes next.
+        self._values: tuple[Value, ...] = () if values is None else tuple(values)
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> "Symbol":

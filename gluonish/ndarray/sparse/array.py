@@ -60,11 +60,13 @@ class BaseSparseNDArray(NDArray):
 
     def __init__(
         self,
-        values: NDArray,
-        aux: Sequence[NDArray],
-        shape: Shape,
+        values: NDArray | None,
+        aux: Sequence[NDArray] = (),
+        shape: Shape = (),
         link: Link | None = None,
     ) -> None:
+        if values is None:  # a pickle of MXNet's, whose state comes next
+            return
         self._parts = _Parts(values, tuple(aux))
         self._spec = Spec(shape, values._spec.dtype)
         self._link = link
