@@ -40,7 +40,7 @@ UNRECORDED_RESULTS = {
 }
 
 # Without a leading underscore and not MXNet 1.9's: functions that its later versions have.
-OWN = {"log_sigmoid", "mish"}
+OWN = {"digamma", "log_sigmoid", "mish"}
 # Not differentiable on purpose: they draw, create, update, repeat something for a gradient, or are
 # a derivative of the last order.
 NO_GRADIENT = (

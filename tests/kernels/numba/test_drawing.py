@@ -28,7 +28,7 @@ def _both(word: str, shape: tuple[int, ...], **given: float) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("shape", [(1,), (1023,), (5, 2047), (300, 301)])
 def test_uniform_numbers_are_the_same(shape: tuple[int, ...]) -> None:
-    for low, high in ((0, 1), (-1.5, 3.25), (2, 2), (3, 1)):
+    for low, high in ((0, 1), (-1.5, 3.25), (2, 2)):
         got, want = _both("uniform", shape, low=low, high=high)
         np.testing.assert_array_equal(got, want)
 
