@@ -30,6 +30,7 @@ from gluonish.graph.repeated_call import RepeatedCall
 from gluonish.graph.source_lines import Line, innermost, with_line
 from gluonish.graph.structure import Constant, Structure, regroup
 from gluonish.ndarray import NDArray, recording, save
+from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 from gluonish.parameter import Parameter
 from gluonish.symbol import Symbol
 
@@ -83,6 +84,7 @@ class HybridGraph:
         "_bound",
         "_cached",
         "_dynamic",
+        "_faces",
         "_lines",
         "_outputs",
         "_parameters",
@@ -100,6 +102,7 @@ class HybridGraph:
         self._traced = traced = trace_block(block, structure, arrays)
         self._outputs = traced.outputs
         self._structure = traced.structure
+        self._faces = traced.faces
         self._lines = traced.lines
         self._auxiliary = set(self.symbol().list_auxiliary_states())
         variables = traced.variables()
@@ -149,6 +152,11 @@ class HybridGraph:
             except OperatorError as error:
                 self._lines.complete(error)
                 raise
+        if self._faces is not None:
+            results = [
+                as_np_ndarray(x) if face is ndarray else as_nd_ndarray(x)
+                for x, face in zip(results, self._faces, strict=True)
+            ]
         return results[0] if self._structure is None else regroup(results, self._structure)
 
     def _compute(self, inputs: list[NDArray], bound: _Bound) -> list[NDArray]:

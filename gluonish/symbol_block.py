@@ -159,7 +159,7 @@ class SymbolBlock(HybridBlock):
         return outputs[0] if len(outputs) == 1 else outputs
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # Gluon's name
-        """Return the graph with the inputs in place of its data variables.
+        """Return the graph with the inputs, whose class it gets, in place of its data variables.
 
         Raises:
             ArgumentTypeError: if the inputs are not Symbols.
@@ -168,7 +168,7 @@ class SymbolBlock(HybridBlock):
         given = [x, *args]
         if any(not isinstance(symbol, Symbol) for symbol in given):
             raise ArgumentTypeError(f"SymbolBlock: expected Symbols, got {given!r}")
-        composed = self._symbol(**self._named(given), **kwargs)
+        composed = type(x)(self._symbol(**self._named(given), **kwargs)._values)
         return composed if len(composed) == 1 else list(composed)
 
     def hybridize(self, active: bool = True, *args: Any, **kwargs: Any) -> None:

@@ -21,13 +21,15 @@ from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.graph.inference import infer
 from gluonish.graph.ir import Node, Value
+from gluonish.graph.numpy_value import NumpyValue
 from gluonish.graph.source_lines import SourceLines, innermost, note, with_line
-from gluonish.graph.structure import Constant, Structure, flatten, regroup
+from gluonish.graph.structure import Constant, Structure, flatten, in_lists, regroup
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray, recording
 from gluonish.numpy.array import ndarray
 from gluonish.parameter import Parameter
 from gluonish.symbol import NameManager, Symbol, var
+from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.shapes import from_public
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ class Traced(NamedTuple):
         outputs: Its outputs.
         structure: How they were nested.
         lines: Where its nodes were made.
+        faces: For each output the class of its arrays, `NDArray` or ``mx.np.ndarray``; None if all
+            are of the class of the first of ``data``.
     """
 
     arguments: Structure
@@ -59,6 +63,7 @@ class Traced(NamedTuple):
     outputs: Sequence[Value]
     structure: Structure
     lines: SourceLines
+    faces: tuple[type[NDArray], ...] | None
 
     def variables(self) -> list[Node]:
         """Return the variables that stand for parameters."""
@@ -141,8 +146,22 @@ def _trace_symbols(
     values = [value for symbol in leaves for value in symbol._values]
     if len(values) != len(leaves):  # a Symbol of several outputs counts as a list of them
         nested = _widened(nested, iter(leaves))
+    if follows_mxnet():
+        nested = in_lists(nested)
+    faces = _faces(arrays[0], [_is_numpy(symbol) for symbol in leaves for _ in symbol._values])
     data = [symbol._values[0].node for symbol in symbols]
-    return Traced(structure, data, values, nested, lines)
+    return Traced(structure, data, values, nested, lines, faces)
+
+
+def _is_numpy(output: Symbol | Value) -> bool:
+    return isinstance(output, NumpySymbol | NumpyValue)
+
+
+def _faces(first: NDArray, numpy: Sequence[bool]) -> tuple[type[NDArray], ...] | None:
+    """Return the classes of outputs; None if all are of the class of the call's first array."""
+    if all(flag == isinstance(first, ndarray) for flag in numpy):
+        return None
+    return tuple(ndarray if flag else NDArray for flag in numpy)
 
 
 def _widened(structure: Structure, leaves: Iterator[Symbol]) -> Structure:
@@ -165,7 +184,8 @@ def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[N
             arrays,
             _named,
         )
-    return Traced(structure, trace.data, trace.outputs, trace.structure, lines)
+    faces = _faces(arrays[0], list(map(_is_numpy, trace.outputs)))
+    return Traced(structure, trace.data, trace.outputs, trace.structure, lines, faces)
 
 
 def _named(word: str) -> str:

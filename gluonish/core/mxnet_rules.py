@@ -38,6 +38,11 @@ DIFFERENCES = (
         "gets arrays without values, of known shape and dtype",
     ),
     Difference(
+        "outputs that `hybrid_forward` returns in tuples, where the block is hybridized",
+        "come in lists",
+        "come in tuples, as they do imperatively",
+    ),
+    Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
         "hold in the thread that calls them",
         "hold in all threads",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Constant", "Keys", "Structure", "flatten", "regroup"]
+__all__ = ["Constant", "Keys", "Structure", "flatten", "in_lists", "regroup"]
 
 # A leaf is None; a container is a pair of its type, list or tuple, or of a dict's `Keys`, and the
 # structures inside; everything else is a Constant.
@@ -45,6 +45,15 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Stru
         leaves += found
         inner.append(structure)
     return leaves, (kind, tuple(inner))
+
+
+def in_lists(structure: Structure) -> Structure:
+    """Return a structure with lists in place of tuples."""
+    if structure is None or isinstance(structure, Constant):
+        return structure
+    kind, inner = structure
+    parts = tuple(map(in_lists, inner))
+    return (kind if isinstance(kind, Keys) else list), parts
 
 
 def regroup(leaves: Sequence[Any], structure: Structure) -> Any:

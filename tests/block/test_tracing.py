@@ -1,5 +1,7 @@
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -317,3 +319,34 @@ def test_threads_trace_with_lines_of_their_own() -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(fails, range(24), timeout=TIMEOUT_S))
     assert found == [LINES["trace" if number % 3 else "layer"] for number in range(24)]
+
+
+class Mixed(HybridBlock):
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return F.np.exp(x.as_np_ndarray()), F.np.exp(x.as_np_ndarray()).as_nd_ndarray()
+
+
+class MixedForward(HybridBlock):
+    def forward(self, x: Any) -> Any:
+        y = mnp.exp(x.as_np_ndarray())
+        return y, y.as_nd_ndarray()
+
+
+@pytest.mark.parametrize("kind", [Mixed, MixedForward])
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("source", [nd, mnp])
+def test_outputs_are_of_the_class_that_they_were_made_of(
+    kind: type[HybridBlock], recorded: bool, source: Any
+) -> None:
+    net = kind()
+    net.hybridize()
+    x = source.ones(2)
+    x.attach_grad()
+    for _ in range(3):
+        with autograd.record(train_mode=False) if recorded else nullcontext():
+            first, second = net(x)
+        assert type(first) is mnp.ndarray
+        assert type(second) is nd.NDArray
+    if recorded:
+        autograd.backward([second])
+        assert x.grad.asnumpy() == pytest.approx([math.e, math.e])

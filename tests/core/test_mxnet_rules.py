@@ -138,7 +138,7 @@ def test_switch_tells_what_was_before() -> None:
 def test_version_is_gluonishs_own_without_the_name() -> None:
     # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py.
     assert mx.__version__ != "1.9.1"
-    assert len(DIFFERENCES) == 7
+    assert len(DIFFERENCES) == 8
 
 
 @pytest.mark.parametrize("follows", [False, True])
@@ -160,3 +160,26 @@ def test_class_of_a_symbol_block_computes_its_graph(follows: bool) -> None:
             net.hybridize()
     finally:
         follow_mxnet(before)
+
+
+class Nested(HybridBlock):
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return x + 1, [x + 2, (x + 3, x + 4)], (x + 5,)
+
+
+def test_tuples_that_a_hybridized_block_returns(mxnet: bool) -> None:
+    net = Nested()
+    first, (second, inner), last = net(nd.zeros(1))
+    assert isinstance(net(nd.zeros(1)), tuple)
+    assert isinstance(inner, tuple)
+    net.hybridize()
+    for _ in range(2):
+        found = net(nd.zeros(1))
+        kind = list if mxnet else tuple
+        assert isinstance(found, kind)
+        assert isinstance(found[1], list)
+        assert isinstance(found[1][1], kind)
+        assert isinstance(found[2], kind)
+        first, (second, inner), last = found
+        values = [y.asscalar() for y in (first, second, *inner, *last)]
+        assert values == [1, 2, 3, 4, 5]
