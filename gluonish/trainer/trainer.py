@@ -93,6 +93,7 @@ class Trainer:
         }
         self._kv_initialized = False
         self._kvstore: KVStoreBase | None = None
+        self._set_aside: KVStoreBase | None = None  # until the next step
         self._update_on_kvstore: bool | None = None
         self._update_reason = ""
         # The first key in the store, of a store that has others: each trainer has keys of its own.
@@ -149,7 +150,15 @@ class Trainer:
         store.broadcast(key, arrays[0], arrays)
         self._in_store.add(index)
 
+    def _reset_kvstore(self) -> None:
+        """Have no store until the next step, which goes on with the one there was."""
+        self._set_aside, self._kvstore = self._kvstore, None
+        self._kv_initialized, self._update_on_kvstore = False, None
+
     def _prepare(self) -> None:
+        if self._set_aside is not None:
+            self._kvstore, self._set_aside = self._set_aside, None
+            self._kv_initialized = self._update_on_kvstore = True
         if self._moves != Parameter.moves:
             self._follow()
         if not self._kv_initialized:
@@ -163,7 +172,7 @@ class Trainer:
         if self._update_on_kvstore:
             for param in self._trainables.changed():
                 if param._stype == "default":  # the store has all rows of the others
-                    self._parameter_was_set(param)
+                    self._note_set(param)
         contexts = common_contexts(self._params)
         if contexts != self._contexts:
             self._change_contexts(contexts)
@@ -201,11 +210,33 @@ class Trainer:
             self._kvstore.row_sparse_pull(key, out=out, priority=-index, row_ids=row_ids)
 
     def _parameter_was_set(self, parameter: Parameter) -> None:
-        """Take note that values were put into a parameter by hand, and not by an update."""
-        if self._update_on_kvstore and not any(p is parameter for p in self._params_to_init):
+        """Take note that values were put into a parameter by hand, and not by an update.
+
+        As in MXNet, a trainer whose store has other values now shows no store until the next step.
+        """
+        self._note_set(parameter)
+        if self._update_on_kvstore:
+            self._reset_kvstore()
+
+    def _note_set(self, parameter: Parameter) -> None:
+        """Have the store take over a parameter's values before the next update."""
+        in_store = self._update_on_kvstore or self._set_aside is not None
+        if in_store and not any(p is parameter for p in self._params_to_init):
             self._params_to_init.append(parameter)
 
     # -- facts -----------------------------------------------------------------------------------
+
+    @property
+    def _distributed(self) -> bool | None:
+        """Whether the store reaches beyond this process; None while there is none yet."""
+        if not self._kv_initialized:
+            return None
+        return "dist" in getattr(self._kvstore, "type", "")
+
+    @property
+    def _param2idx(self) -> dict[str, int]:
+        """Each parameter's position by its name."""
+        return {param.name: i for i, param in enumerate(self._params)}
 
     @property
     def learning_rate(self) -> float:
@@ -339,7 +370,7 @@ class Trainer:
         """Bring the store up to date with weights that another Trainer has updated since."""
         for _, param in selection.members:
             if param._trainer is not self:
-                self._parameter_was_set(param)
+                self._note_set(param)
                 param._set_trainer(self)
         if self._params_to_init:
             self._init_params()

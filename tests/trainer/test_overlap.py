@@ -46,7 +46,7 @@ class Step:
         self.net.initialize(ctx=CONTEXTS)
         self.net.hybridize(forward_bulk_size=2, backward_bulk_size=2)
         rng = np.random.default_rng(2)
-        for _, param in sorted(self.net.collect_params().items()):
+        for param in self.net.collect_params().values():
             param.set_data(array(rng.uniform(-0.5, 0.5, param.shape)))
         self.data = [array(rng.uniform(-1, 1, (4, 8)), ctx=context) for context in CONTEXTS]
         self.trainer = Trainer(

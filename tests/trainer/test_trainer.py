@@ -695,3 +695,25 @@ def test_subclass_may_add_up_in_its_own_way() -> None:
     gradients_of(params, 1.0)
     trainer.step(1)
     assert params["w"].data().asnumpy().tolist() == [-1.5, -1.5]
+
+
+def test_store_is_out_of_sight_from_values_set_by_hand_to_the_next_step() -> None:
+    params = parameters(TWO)
+    trainer = Trainer(params, "sgd", {"learning_rate": 0.5, "momentum": 0.5})
+    assert (trainer._kv_initialized, trainer._distributed) == (False, None)
+    for _ in range(2):
+        (parts,) = batches(1, 2)
+        backward(params, parts)
+        trainer.step(1)
+        assert (trainer._kvstore is not None, trainer._distributed) == (True, False)
+    expected = trainer._kvstore
+    params["w"].set_data(array(np.full((2, 3), 9.0)))
+    shown = trainer._kvstore, trainer._kv_initialized, trainer._update_on_kvstore
+    assert shown == (None, False, None)
+    assert trainer._distributed is None
+    trainer.set_learning_rate(0.0)
+    backward(params, parts)
+    trainer.step(1)
+    assert trainer._kvstore is expected  # and so are the states in it
+    assert trainer._update_on_kvstore
+    assert trainer._param2idx == {name: i for i, name in enumerate(sorted(params))}
