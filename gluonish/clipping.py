@@ -49,8 +49,9 @@ def clip_global_norm(
             )
         # The small number is MXNet's: it keeps a norm of 0 from dividing.
         scale = nd.minimum(max_norm / (norm + 1e-8), 1.0)
-        for x in arrays:
-            x *= scale.as_in_context(x.context).astype(x.dtype)
+        with np.errstate(all="ignore"):  # of a norm that is not finite, the one warning is enough
+            for x in arrays:
+                x *= scale.as_in_context(x.context).astype(x.dtype)
     if not check_isfinite:
         return norm
     found: np.float32 = norm.asscalar()

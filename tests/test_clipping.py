@@ -1,4 +1,5 @@
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -36,10 +37,14 @@ def test_norm_may_be_left_on_its_way() -> None:
     assert norm.asscalar() == pytest.approx(NORM)
 
 
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-def test_infinite_norm_is_warned_of() -> None:
-    with pytest.warns(UserWarning, match="finite norm, got inf"):
-        assert math.isinf(float(clip_global_norm([full((2,), math.inf)], 1.0)))
+@pytest.mark.parametrize("value", [math.inf, math.nan])
+def test_norm_that_is_not_finite_is_warned_of_once(value: float) -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert not math.isfinite(clip_global_norm([full((2,), value)], 1.0))
+    (warning,) = seen
+    assert warning.category is UserWarning
+    assert f"finite norm, got {value}" in str(warning.message)
 
 
 def test_half_precision_does_not_overflow() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gluonish.autograd.tape import GradientMode, gradients_of, run_backward
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
@@ -48,8 +48,8 @@ def mark_variables(
         grad_reqs: ``"write"``, ``"add"`` or ``"null"``, for all or for each.
 
     Raises:
-        ArgumentError: if the lists differ in length, a buffer in shape, or a ``grad_req`` is
-            unknown.
+        ArgumentError: if the lists differ in length, or a buffer in shape.
+        KeyLookupError: if a ``grad_req`` is unknown.
     """
     arrays = _as_list(variables, "mark_variables")
     buffers = _as_list(gradients, "mark_variables")
@@ -61,7 +61,7 @@ def mark_variables(
         )
     for array, buffer, req in zip(arrays, buffers, reqs, strict=True):
         if req not in ("write", "add", "null"):
-            raise ArgumentError(
+            raise KeyLookupError(
                 f"mark_variables: expected grad_req 'write', 'add' or 'null', got {req!r}"
             )
         if buffer.shape != array.shape:

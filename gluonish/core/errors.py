@@ -62,7 +62,7 @@ class OperatorError(GluonishError, ValueError):
     """An operator cannot take the given shapes, dtypes or attributes, or failed while it ran."""
 
 
-class AutogradError(GluonishError, RuntimeError):
+class AutogradError(GluonishError, AssertionError):
     """A gradient was asked for that was not recorded, is not defined, or was already freed."""
 
 

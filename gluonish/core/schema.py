@@ -225,7 +225,8 @@ class Schema:
     def parse(self, operator: str, given: Mapping[str, object]) -> dict[str, AttrValue]:
         """Return all attributes, parsed and with defaults filled in.
 
-        Where there are none, any name is taken and ignored, as MXNet does.
+        Where there are none, any name is taken and ignored, as MXNet does; names like
+        ``__layout__``, which are for those who read a graph, are everywhere.
 
         Raises:
             OperatorError: for an unknown name among others, a missing required one, or a value
@@ -237,6 +238,8 @@ class Schema:
         for name, value in given.items():
             attribute = self.attributes.get(name)
             if attribute is None:
+                if name.startswith("__") and name.endswith("__"):
+                    continue
                 known = ", ".join(self.attributes) or "none"
                 raise OperatorError(f"{operator}: expected attributes {known}, got {name!r:.200}")
             if value is NULL:

@@ -10,7 +10,7 @@ import numpy as np
 from gluonish.core import random_state
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.namespace import operator_function
 from gluonish.ndarray.ndarray import NDArray
@@ -50,7 +50,7 @@ def seed(seed_state: int, ctx: str | Context = "all") -> None:
 
     Raises:
         ArgumentTypeError: if the seed is not an int.
-        ArgumentError: for another word than ``"all"``.
+        KeyLookupError: for another word than ``"all"``.
     """
     if not isinstance(seed_state, int | np.integer):
         raise ArgumentTypeError(f"seed: expected an int, got {seed_state!r}")
@@ -59,7 +59,7 @@ def seed(seed_state: int, ctx: str | Context = "all") -> None:
     elif isinstance(ctx, Context):
         random_state.seed(int(seed_state), ctx)
     else:
-        raise ArgumentError(f"seed: expected ctx 'all' or a Context, got {ctx!r}")
+        raise KeyLookupError(f"seed: expected ctx 'all' or a Context, got {ctx!r}")
 
 
 def _draw(

@@ -1,10 +1,12 @@
 """NumPy's protocols: ``numpy.sum(x)`` of an array of ours computes with ours.
 
-A function of NumPy's goes to the function of this package of the same name, or, if there is none,
-to NumPy itself on copies of the values. Arrays of both kinds may stand beside each other.
+A function of NumPy's goes to the function of this package of the same name, or, if there is none
+or it cannot do what is asked, to NumPy itself on copies of the values. Arrays of both kinds may
+stand beside each other.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -51,7 +53,8 @@ def array_function(
     """
     found = _find(func)
     if found is not None:
-        return found(*args, **kwargs)
+        with suppress(NotSupportedError):
+            return found(*args, **kwargs)
     return call_official(func, func.__name__, args, kwargs)
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import gluonish.ndarray as nd
 from gluonish.block import Block
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
 from gluonish.recurrent.bidirectional_cell import BidirectionalCell
@@ -206,7 +206,7 @@ class ZoneoutCell(ModifierCell):
     Raises:
         ArgumentError: if a probability is not in [0, 1), or ``base_cell`` is in another modifier.
         ArgumentTypeError: if ``base_cell`` is no hybrid cell.
-        NotSupportedError: if it is or has a `BidirectionalCell`.
+        ArgumentError: if it is or has a `BidirectionalCell`.
 
     References:
         D. Krueger et al., Zoneout: Regularizing RNNs by Randomly Preserving Hidden Activations,
@@ -219,7 +219,7 @@ class ZoneoutCell(ModifierCell):
         self, base_cell: Any, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
     ) -> None:
         if holds_bidirectional(base_cell):
-            raise NotSupportedError(
+            raise ArgumentError(
                 "ZoneoutCell: expected a base_cell that takes single steps, got one with a "
                 "BidirectionalCell; put ZoneoutCell around the cells in it"
             )

@@ -99,7 +99,7 @@ class RecurrentCell(Block):
             **kwargs: Further arguments of ``func``, or other values for those.
 
         Raises:
-            NotSupportedError: if the cell is a part of a modifier such as `ZoneoutCell`.
+            ArgumentError: if the cell is a part of a modifier such as `ZoneoutCell`.
         """
         self._check_unmodified()
         states = []
@@ -113,7 +113,7 @@ class RecurrentCell(Block):
 
     def _check_unmodified(self) -> None:
         if self._modified:
-            raise NotSupportedError(
+            raise ArgumentError(
                 f"{self.name}: expected a cell that stands for itself, got one inside a modifier; "
                 "call the modifier's begin_state"
             )

@@ -159,7 +159,7 @@ class RecurrentLayer(HybridBlock):
         between its cells.
 
         Raises:
-            NotSupportedError: for a layer that clips its cells.
+            ArgumentError: for a layer that clips its cells.
         """
         return unfused(self)
 

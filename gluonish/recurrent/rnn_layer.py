@@ -11,7 +11,7 @@ References:
 
 from typing import Any
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import KeyLookupError
 from gluonish.parameter.parameter import Init
 from gluonish.recurrent.recurrent_layer import RecurrentLayer
 
@@ -47,7 +47,8 @@ class RNN(RecurrentLayer):
         states: a list like that of the inputs, if that was given.
 
     Raises:
-        ArgumentError: for another activation or layout.
+        KeyLookupError: for another activation.
+        ArgumentError: for another layout.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class RNN(RecurrentLayer):
         **kwargs: Any,
     ) -> None:
         if activation not in ("relu", "tanh"):
-            raise ArgumentError(f"RNN: expected activation 'relu' or 'tanh', got {activation!r}")
+            raise KeyLookupError(f"RNN: expected activation 'relu' or 'tanh', got {activation!r}")
         super().__init__(
             hidden_size,
             num_layers,

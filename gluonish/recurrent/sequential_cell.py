@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import gluonish.ndarray as nd
-from gluonish.core.errors import ArgumentTypeError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
 from gluonish.recurrent.bidirectional_cell import BidirectionalCell
@@ -82,7 +82,7 @@ class _Stack(RecurrentCell):
         last: list[Any] = []
         for cell in self._cells:
             if isinstance(cell, BidirectionalCell):
-                raise NotSupportedError(
+                raise ArgumentError(
                     f"{self.name}: expected cells that take single steps, got BidirectionalCell; "
                     "call unroll"
                 )

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from gluonish.core.errors import NotSupportedError
+from gluonish.core.errors import ArgumentError
 from gluonish.recurrent.bidirectional_cell import BidirectionalCell
 from gluonish.recurrent.dropout_cell import DropoutCell
 from gluonish.recurrent.elman_cell import RNNCell
@@ -20,7 +20,7 @@ __all__ = ["unfused"]
 def unfused(layer: "RecurrentLayer") -> HybridSequentialRNNCell:
     """Return a stack of cells with a layer's parameters; see `RecurrentLayer.unfuse`."""
     if layer._lstm_state_clip_min is not None or layer._lstm_state_clip_nan:
-        raise NotSupportedError(
+        raise ArgumentError(
             f"{layer.name}.unfuse: expected a layer without state clipping, which cells do not "
             "have, got one with it"
         )

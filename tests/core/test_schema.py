@@ -5,7 +5,7 @@ import pytest
 
 from gluonish.core import schema
 from gluonish.core.errors import OperatorError
-from gluonish.core.schema import REQUIRED, Schema, format_attribute
+from gluonish.core.schema import REQUIRED, Schema, format_attribute, integer
 
 EXAMPLE = Schema(
     kernel=schema.shape(),
@@ -134,3 +134,9 @@ def test_infinity_is_written_as_a_word() -> None:
 def test_what_python_cannot_hold_or_parse_is_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(OperatorError, match=f"example: expected {name} to be"):
         EXAMPLE.parse("example", {"kernel": 1, name: value})
+
+
+def test_names_between_double_underscores_are_ignored() -> None:
+    assert Schema(axis=integer(0)).parse("sum", {"__layout__": "NCHW", "axis": 1}) == {"axis": 1}
+    with pytest.raises(OperatorError, match="_layout_"):
+        Schema(axis=integer(0)).parse("sum", {"_layout_": "NCHW"})

@@ -79,3 +79,10 @@ def test_what_numpy_refuses_is_one_error(a: Any) -> None:
 def test_function_that_numpy_dropped_says_so(name: str) -> None:
     with pytest.raises(NotSupportedError, match="numpy_financial"):
         getattr(np, name)(1, 2)
+
+
+def test_what_ours_cannot_do_numpy_does() -> None:
+    counts, edges = numpy.histogram(np.array([1.0, 2.0, 4.0]), 2)  # without a range
+    assert isinstance(counts, np.ndarray)
+    assert counts.tolist() == [2, 1]
+    assert edges.tolist() == [1, 2.5, 4]

@@ -126,10 +126,10 @@ def test_parameters_and_states_are_those_of_the_base_cell() -> None:
 def test_states_come_from_the_modifier_only() -> None:
     base = rnn.GRUCell(H, prefix="a_")
     cell = rnn.ResidualCell(base)
-    with pytest.raises(NotSupportedError, match="inside a modifier; call the modifier's begin"):
+    with pytest.raises(ArgumentError, match="inside a modifier; call the modifier's begin"):
         base.begin_state(2)
     assert cell.begin_state(nd.ones, batch_size=2)[0].shape == (2, H)
-    with pytest.raises(NotSupportedError, match="inside a modifier"):
+    with pytest.raises(ArgumentError, match="inside a modifier"):
         base.begin_state(2)
     with pytest.raises(ArgumentTypeError, match="expected func to be a function, got 2; write bat"):
         cell.begin_state(2)  # type: ignore[arg-type]
@@ -155,9 +155,9 @@ def test_steps_need_cells_that_take_them() -> None:
     stack = rnn.HybridSequentialRNNCell()
     stack.add(rnn.BidirectionalCell(rnn.GRUCell(2), rnn.GRUCell(2)))
     for base in (stack, stack[0]):
-        with pytest.raises(NotSupportedError, match="ZoneoutCell: expected a base_cell that takes"):
+        with pytest.raises(ArgumentError, match="ZoneoutCell: expected a base_cell that takes"):
             rnn.ZoneoutCell(base, 0.1)
-        with pytest.raises(NotSupportedError, match="VariationalDropoutCell: expected a base_cell"):
+        with pytest.raises(ArgumentError, match="VariationalDropoutCell: expected a base_cell"):
             contrib.VariationalDropoutCell(base, drop_states=0.1)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import gluonish.ndarray as nd
 from gluonish import autograd
-from gluonish.core.errors import NotSupportedError
+from gluonish.core.errors import ArgumentError
 from gluonish.gluon import rnn
 from gluonish.ndarray import NDArray, array
 
@@ -106,7 +106,7 @@ def test_the_cells_have_the_layers_parameters(name: str) -> None:
 
 def test_cells_do_not_clip() -> None:
     layer = rnn.LSTM(3, state_clip_min=-1, state_clip_max=1)
-    with pytest.raises(NotSupportedError, match="without state clipping"):
+    with pytest.raises(ArgumentError, match="without state clipping"):
         layer.unfuse()
 
 

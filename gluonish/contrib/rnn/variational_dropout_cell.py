@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
-from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.errors import ArgumentError
 from gluonish.nn.tensor import Tensor
 from gluonish.recurrent.modifier_cell import ModifierCell, holds_bidirectional, same_kind
 from gluonish.recurrent.sequence import arranged, as_array, masked, namespace_of, time_axis
@@ -34,7 +34,7 @@ class VariationalDropoutCell(ModifierCell):
     Raises:
         ArgumentError: if a probability is not in [0, 1), or ``base_cell`` is in another modifier.
         ArgumentTypeError: if ``base_cell`` is no hybrid cell.
-        NotSupportedError: if it is or has a `BidirectionalCell`, and ``drop_states`` is not 0.
+        ArgumentError: if it is or has a `BidirectionalCell`, and ``drop_states`` is not 0.
 
     References:
         Y. Gal, Z. Ghahramani, A Theoretically Grounded Application of Dropout in Recurrent Neural
@@ -56,7 +56,7 @@ class VariationalDropoutCell(ModifierCell):
                     f"VariationalDropoutCell: expected probabilities in [0, 1), got {rate}"
                 )
         if drop_states and holds_bidirectional(base_cell):
-            raise NotSupportedError(
+            raise ArgumentError(
                 "VariationalDropoutCell: expected a base_cell that takes single steps for "
                 "drop_states, got one with a BidirectionalCell; put VariationalDropoutCell around "
                 "the cells in it"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.context import Context, cpu
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import KeyLookupError
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, chain, load_published
 from gluonish.nn.activation import Activation
@@ -131,11 +131,11 @@ def get_densenet(
         **kwargs: Arguments of `DenseNet`, such as ``classes``.
 
     Raises:
-        ArgumentError: if there is no such number of layers.
+        KeyLookupError: if there is no such number of layers.
         DownloadError: if the weights could not be fetched.
     """
     if num_layers not in densenet_spec:
-        raise ArgumentError(
+        raise KeyLookupError(
             f"get_densenet: expected num_layers in {list(densenet_spec)}, got {num_layers}"
         )
     network = DenseNet(*densenet_spec[num_layers], **kwargs)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.context import Context, cpu
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, KeyLookupError
 from gluonish.initializer import Xavier
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
@@ -117,11 +117,11 @@ def get_vgg(
         **kwargs: Arguments of `VGG`, such as ``classes`` and ``batch_norm``.
 
     Raises:
-        ArgumentError: if there is no such number of layers.
+        KeyLookupError: if there is no such number of layers.
         DownloadError: if the weights could not be fetched.
     """
     if num_layers not in vgg_spec:
-        raise ArgumentError(f"get_vgg: expected num_layers in {list(vgg_spec)}, got {num_layers}")
+        raise KeyLookupError(f"get_vgg: expected num_layers in {list(vgg_spec)}, got {num_layers}")
     layers, filters = vgg_spec[num_layers]
     network = VGG(layers, filters, **kwargs)
     if pretrained:

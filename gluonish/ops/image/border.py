@@ -27,10 +27,6 @@ def _infer(src: Spec, *, top: int, bot: int, left: int, right: int, **attrs: Any
         )
     if not _CONSTANT <= attrs["type"] <= _REFLECT_101:
         raise OperatorError(f"{_NAME}: expected type from 0 to {_REFLECT_101}, got {attrs['type']}")
-    if attrs["values"] and len(attrs["values"]) < channels:
-        raise OperatorError(
-            f"{_NAME}: expected values for each of {channels} channels, got {attrs['values']}"
-        )
     if attrs["type"] != _CONSTANT and 0 in (tall, wide):
         raise OperatorError(f"{_NAME}: expected an image with pixels, got {src.shape}")
     return (Spec((tall + top + bot, wide + left + right, channels), src.dtype),)
@@ -63,7 +59,8 @@ def _kernel(
 ) -> None:
     tall, wide, channels = src.shape
     if type == _CONSTANT:
-        given = values[:channels] if values else (value,) * channels
+        # As in OpenCV's scalars, channels without a value of their own get 0.
+        given = (*values, *(0.0,) * channels)[:channels] if values else (value,) * channels
         store(xp, out, xp.broadcast_to(xp.asarray(given, dtype=xp.float64), out.shape))
         out[top : top + tall, left : left + wide] = src
         return
@@ -79,8 +76,9 @@ MAKE_BORDER = register(
         None,
         doc=(
             "An image (height, width, channels) with a border around it.\n\n"
-            "type 0 fills it with value, or with values for each channel; 1 repeats the outermost\n"
-            "pixels, 2 reflects the image, 3 repeats it, 4 reflects it without its last pixel.\n\n"
+            "type 0 fills it with value, or with values for each channel, 0 where there is none;\n"
+            "1 repeats the outermost pixels, 2 reflects the image, 3 repeats it, 4 reflects it\n"
+            "without its last pixel.\n\n"
             "Shapes: src (height, width, channels), output (height + top + bot, width + left\n"
             "+ right, channels). All four are in pixels."
         ),

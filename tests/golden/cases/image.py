@@ -106,6 +106,7 @@ def _sizes():
         yield Case("_cvcopyMakeBorder", [BYTES], {**sides, "type": kind}, check=PLAIN)
     yield Case("_cvcopyMakeBorder", [BYTES], {**sides, "value": 7.0})
     yield Case("_cvcopyMakeBorder", [BYTES], {**sides, "values": (7.0, 8.0, 9.0)})
+    yield Case("_cvcopyMakeBorder", [BYTES], {**sides, "values": (7.0,)})
     yield Case("_cvcopyMakeBorder", [IMAGE], {**sides, "value": 0.5}, grad=False)
     yield Case("_cvcopyMakeBorder", [IMAGE], {**sides, "top": -1}, invalid=True)
     yield Case("_cvcopyMakeBorder", [IMAGE], {**sides, "type": 7}, invalid=True)
