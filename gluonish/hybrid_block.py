@@ -32,6 +32,7 @@ from gluonish.hybrid_graph import (
     HybridGraph,
     ImperativeCall,
     cached_symbols,
+    call_formats,
     describe,
     export_graph,
     graph_of_call,
@@ -213,6 +214,16 @@ class HybridBlock(Block):
     def _cached_graph(self) -> Any:
         """Inputs and outputs of the newest graph as Symbols, or (); MXNet's programs read it."""
         return cached_symbols(self)
+
+    @property
+    def _in_format(self) -> Any:
+        """How arrays are nested in the newest graph's arguments, as MXNet writes it."""
+        return call_formats(self)[0]
+
+    @property
+    def _out_format(self) -> Any:
+        """How arrays are nested in the newest graph's results, as MXNet writes it."""
+        return call_formats(self)[1]
 
     def _clear_cached_op(self) -> None:
         if "_graphs" in self.__dict__:

@@ -28,7 +28,7 @@ from gluonish.graph.interpreter import Monitor
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.repeated_call import RepeatedCall
 from gluonish.graph.source_lines import Line, innermost, with_line
-from gluonish.graph.structure import Constant, Structure, regroup
+from gluonish.graph.structure import Constant, Structure, numbered, regroup
 from gluonish.ndarray import NDArray, recording, save
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 from gluonish.parameter import Parameter
@@ -345,6 +345,21 @@ def cached_symbols(block: "HybridBlock") -> tuple[()] | tuple[list[Symbol], Symb
     weights, internals = block.collect_params(), outputs.get_internals()
     inputs = [internals[name] for name in outputs.list_inputs() if name not in weights]
     return inputs, outputs
+
+
+def call_formats(block: "HybridBlock") -> tuple[Any, Any]:
+    """Return how arrays are nested in arguments and results of a block's newest graph.
+
+    Args:
+        block: The block.
+
+    Returns:
+        Each as MXNet writes it, see `numbered`; None without a graph.
+    """
+    graph = next(reversed(block._graphs.values()), None)
+    if not isinstance(graph, HybridGraph):
+        return None, None
+    return numbered(graph._traced.arguments), numbered(graph._structure)
 
 
 def export_graph(

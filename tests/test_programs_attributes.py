@@ -228,3 +228,49 @@ def test_array_mode_is_told_by_its_scope() -> None:
     with mx.util._NumpyArrayScope(True):
         assert mx.util.is_np_array()
         assert mx.util._NumpyArrayScope._current.value._is_np_array is True
+
+
+class Nested(mx.gluon.HybridBlock):
+    def hybrid_forward(self, F: Any, x: Any, y: Any, z: Any = None) -> Any:
+        return x + y[0], [x, (x * y[1],)]
+
+
+def test_formats_tell_how_arrays_are_nested_in_the_newest_graphs_call() -> None:
+    net = Nested()
+    assert (net._in_format, net._out_format) == (None, None)
+    x = mx.nd.ones(2)
+    net(x, [x, x])
+    assert (net._in_format, net._out_format) == (None, None)
+    net.hybridize()
+    net(x, [x, x])
+    assert (net._in_format, net._out_format) == ([0, [0, 0]], [0, [0, [0]]])
+    net(x, (x, x), None)
+    assert (net._in_format, net._out_format) == ([0, [0, 0], -1], [0, [0, [0]]])
+    dense = mx.gluon.nn.Dense(2)
+    dense.initialize()
+    dense.hybridize()
+    dense(mx.nd.ones((1, 2)))
+    assert (dense._in_format, dense._out_format) == ([0], 0)
+
+
+def test_layers_register_their_parameters_one_by_one() -> None:
+    class Doubled(mx.gluon.rnn.GRU):
+        def _register_param(self, name: str, shape: Any, init: Any, dtype: Any) -> Any:
+            names.append((name, shape, init, dtype))
+            return super()._register_param(name, shape, init, dtype)
+
+    names: list[Any] = []
+    layer = Doubled(2, input_size=3, dtype="float64")
+    assert names == [
+        ("l0_i2h_weight", (6, 3), None, "float64"),
+        ("l0_h2h_weight", (6, 2), None, "float64"),
+        ("l0_i2h_bias", (6,), "zeros", "float64"),
+        ("l0_h2h_bias", (6,), "zeros", "float64"),
+    ]
+    assert layer.l0_h2h_bias.shape == (6,)
+
+
+def test_scope_of_a_block_is_its_name_scope() -> None:
+    net = mx.gluon.nn.HybridSequential(prefix="net_")
+    with net._scope:
+        assert mx.gluon.nn.Dense(2).name == "net_dense0"

@@ -119,6 +119,11 @@ class Block:
         """This Block's own parameters, without those of its children; see `collect_params`."""
         return self._params
 
+    @property
+    def _scope(self) -> NameScope:
+        """What `name_scope` returns."""
+        return self.name_scope()
+
     def name_scope(self) -> NameScope:
         """Return a scope: Blocks made inside get names that begin with this one's prefix."""
         return NameScope(self, self._empty_prefix)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Constant", "Keys", "Structure", "flatten", "in_lists", "regroup"]
+__all__ = ["Constant", "Keys", "Structure", "flatten", "in_lists", "numbered", "regroup"]
 
 # A leaf is None; a container is a pair of its type, list or tuple, or of a dict's `Keys`, and the
 # structures inside; everything else is a Constant.
@@ -54,6 +54,15 @@ def in_lists(structure: Structure) -> Structure:
     kind, inner = structure
     parts = tuple(map(in_lists, inner))
     return (kind if isinstance(kind, Keys) else list), parts
+
+
+def numbered(structure: Structure) -> Any:
+    """Return a structure as MXNet writes it: 0 for an array, -1 for a constant, in lists."""
+    if structure is None:
+        return 0
+    if isinstance(structure, Constant):
+        return -1
+    return [numbered(part) for part in structure[1]]
 
 
 def regroup(leaves: Sequence[Any], structure: Structure) -> Any:

@@ -107,20 +107,34 @@ class RecurrentLayer(HybridBlock):
         rows, width = self._gates * hidden_size, projection_size or hidden_size
         for layer in range(num_layers):
             for side in _SIDES[: self._dir]:
-                start = f"{side}{layer}_"
-                self._add(f"{start}i2h_weight", (rows, input_size), i2h_weight_initializer)
-                self._add(f"{start}h2h_weight", (rows, width), h2h_weight_initializer)
-                self._add(f"{start}i2h_bias", (rows,), i2h_bias_initializer)
-                self._add(f"{start}h2h_bias", (rows,), h2h_bias_initializer)
+                own: list[tuple[str, tuple[int, ...], Init | None]] = [
+                    ("i2h_weight", (rows, input_size), i2h_weight_initializer),
+                    ("h2h_weight", (rows, width), h2h_weight_initializer),
+                    ("i2h_bias", (rows,), i2h_bias_initializer),
+                    ("h2h_bias", (rows,), h2h_bias_initializer),
+                ]
                 if projection_size is not None:
-                    self._add(f"{start}h2r_weight", (width, hidden_size), h2r_weight_initializer)
+                    own.append(("h2r_weight", (width, hidden_size), h2r_weight_initializer))
+                for name, shape, init in own:
+                    self._register_param(f"{side}{layer}_{name}", shape, init, dtype)
             input_size = width * self._dir
 
-    def _add(self, name: str, shape: tuple[int, ...], init: Init | None) -> None:
+    def _register_param(
+        self, name: str, shape: tuple[int, ...], init: Init | None, dtype: Any
+    ) -> Parameter:
+        """Return a new parameter, which is an attribute of the layer; subclasses may replace this.
+
+        Args:
+            name: Its name in the layer.
+            shape: Its shape, 0 for an extent that follows from the first call.
+            init: Its initializer.
+            dtype: Its element type.
+        """
         parameter = self.params.get(
-            name, shape=shape, init=init, dtype=self._dtype, allow_deferred_init=True
+            name, shape=shape, init=init, dtype=dtype, allow_deferred_init=True
         )
         setattr(self, name, parameter)
+        return parameter
 
     def _runs(self) -> Iterator[tuple[int, str]]:
         """Yield layer and side of every run, in the order of the packed parameters."""
