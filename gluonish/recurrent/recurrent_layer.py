@@ -116,7 +116,9 @@ class RecurrentLayer(HybridBlock):
                 if projection_size is not None:
                     own.append(("h2r_weight", (width, hidden_size), h2r_weight_initializer))
                 for name, shape, init in own:
-                    self._register_param(f"{side}{layer}_{name}", shape, init, dtype)
+                    self._register_param(
+                        f"{side}{layer}_{name}", shape=shape, init=init, dtype=dtype
+                    )
             input_size = width * self._dir
 
     def _register_param(
