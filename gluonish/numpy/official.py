@@ -17,7 +17,7 @@ from gluonish.core.errors import (
     AutogradError,
     NotSupportedError,
     NoValuesError,
-    OperatorError,
+    run_error,
 )
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
@@ -131,7 +131,7 @@ def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: An
         AutogradError: if an argument is part of the graph that is recorded.
         NotSupportedError: if an argument is a Symbol.
         NoValuesError: if an argument has no values yet, as while a block is traced.
-        OperatorError: if NumPy refuses the arguments.
+        OperatorError: if NumPy refuses the arguments; an OperatorIndexError for an axis.
     """
     kwargs = dict(kwargs)
     context = _context_of(what, (*args, *kwargs.values()))
@@ -141,7 +141,7 @@ def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: An
     except NoValuesError:  # a block that is traced goes on without a graph
         raise
     except _REFUSALS as error:
-        raise OperatorError(f"{what}: expected what NumPy takes, got {error}") from error
+        raise run_error(error)(f"{what}: expected what NumPy takes, got {error}") from error
     made = _from_official(result, context)
     if out is None:
         return made

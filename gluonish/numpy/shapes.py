@@ -48,7 +48,7 @@ _PAD_WORDS = {"constant_values": "constant_value", "reflect_type": "reflect_type
 
 def shape(a: Any) -> tuple[int, ...]:
     """Return the extents of an array."""
-    found: tuple[int, ...] = a.shape if hasattr(a, "shape") else official("shape", a)
+    found: tuple[int, ...] = a.shape if hasattr(type(a), "shape") else official("shape", a)
     return tuple(found)
 
 

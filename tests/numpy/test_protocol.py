@@ -5,6 +5,7 @@ import pytest
 
 from gluonish import autograd
 from gluonish import numpy as np
+from gluonish import symbol as sym
 from gluonish.core.errors import AutogradError, NotSupportedError, OperatorError
 
 
@@ -86,3 +87,14 @@ def test_what_ours_cannot_do_numpy_does() -> None:
     assert isinstance(counts, np.ndarray)
     assert counts.tolist() == [2, 1]
     assert edges.tolist() == [1, 2.5, 4]
+
+
+def test_axis_that_numpy_refuses_is_an_index_error() -> None:
+    with pytest.raises(OperatorError, match="axis 2 is out of bounds") as info:
+        np.nanmax(np.ones((2, 3)), axis=2)
+    assert isinstance(info.value, IndexError)
+
+
+def test_shape_of_a_symbol_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="whose shape is unknown"):
+        np.shape(sym.var("x").as_np_ndarray())
