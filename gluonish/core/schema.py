@@ -82,6 +82,17 @@ class Attribute:
         self.default = default
 
 
+def _item(value: Any) -> object:
+    """Return the element of an array without axes, as MXNet takes it for a number.
+
+    Raises:
+        ValueError: It is no such array.
+    """
+    if getattr(value, "shape", None) != ():
+        raise ValueError
+    return value.item()
+
+
 def _parse_int(value: object) -> int:
     if isinstance(value, str):
         return int(value.strip().rstrip("L"))
@@ -89,7 +100,7 @@ def _parse_int(value: object) -> int:
         return int(value)
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return int(value)
-    raise ValueError
+    return _parse_int(_item(value))
 
 
 def integer(default: object = REQUIRED, low: int | None = None) -> Attribute:
@@ -127,7 +138,7 @@ def as_number(value: Any) -> float:
 def _parse_number(value: object) -> float:
     if isinstance(value, str | int | float | np.integer | np.floating | np.bool_):
         return as_number(value)
-    raise ValueError
+    return _parse_number(_item(value))
 
 
 def number(default: object = REQUIRED) -> Attribute:
@@ -151,12 +162,12 @@ def boolean(default: object = REQUIRED) -> Attribute:
     return Attribute(_parse_bool, "a bool", default)
 
 
-def _sequence(value: object) -> tuple[object, ...]:
+def _sequence(value: Any) -> tuple[object, ...]:
     if isinstance(value, str):
         value = ast.literal_eval(value.strip().replace("L", ""))
-    if isinstance(value, tuple | list | np.ndarray):
-        return tuple(value)
-    return (value,)
+    if hasattr(value, "tolist"):  # an array
+        value = value.tolist()
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
 
 
 def shape(default: object = REQUIRED) -> Attribute:
@@ -179,7 +190,8 @@ def optional(inner: Attribute, default: object = None) -> Attribute:
     """What ``inner`` takes, or None."""
 
     def parse(value: object) -> AttrValue:
-        return None if value is None or value == "None" else inner.parse(value)
+        none = value is None or (isinstance(value, str) and value == "None")
+        return None if none else inner.parse(value)
 
     return Attribute(parse, f"{inner.expected} or None", default)
 

@@ -241,7 +241,8 @@ def arange(
         ArgumentTypeError: if a bound is no number.
     """
     for bound in (start, stop, step):
-        if bound is not None and not isinstance(bound, NUMBERS):
+        known = bound is None or isinstance(bound, NUMBERS)
+        if not known and getattr(bound, "shape", None) != ():
             raise ArgumentTypeError(f"arange: expected numbers, got {type(bound).__name__}")
     step = 1 if step is None else step
     if step == 0:

@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gluonish as mx
 from gluonish.core import schema
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import REQUIRED, Schema, format_attribute, integer
@@ -140,3 +141,14 @@ def test_names_between_double_underscores_are_ignored() -> None:
     assert Schema(axis=integer(0)).parse("sum", {"__layout__": "NCHW", "axis": 1}) == {"axis": 1}
     with pytest.raises(OperatorError, match="_layout_"):
         Schema(axis=integer(0)).parse("sum", {"_layout_": "NCHW"})
+
+
+@pytest.mark.parametrize("array", [np.array, mx.np.array])
+def test_an_array_without_axes_is_its_number(array: Any) -> None:
+    given = {"rate": array(0.25), "axis": array(2), "groups": array(3), "kernel": array([2, 3])}
+    parsed = EXAMPLE.parse("conv", given)
+    assert (parsed["rate"], parsed["axis"], parsed["groups"]) == (0.25, 2, 3)
+    assert parsed["kernel"] == (2, 3)
+    assert EXAMPLE.parse("conv", {"kernel": array(4)})["kernel"] == (4,)
+    with pytest.raises(OperatorError, match="rate"):
+        EXAMPLE.parse("conv", {"kernel": 1, "rate": array([0.5])})

@@ -253,3 +253,10 @@ def test_shuffle_works_in_the_array_itself() -> None:
     x = np.arange(8)
     assert np.random.shuffle(x) is None
     assert sorted(x.tolist()) == list(range(8))
+
+
+def test_bounds_may_be_arrays_without_axes() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    assert np.clip(x, np.array(1.5), np.array(2.0)).tolist() == [1.5, 2, 2]
+    assert np.arange(np.array(3, dtype="int32")).tolist() == [0, 1, 2]
+    assert np.sum(x, axis=np.array([0], dtype="int32")).item() == 6
