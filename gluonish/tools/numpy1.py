@@ -1,11 +1,15 @@
-"""The names that NumPy 1.20 to 2.4 removed, for programs written before.
+"""What NumPy 1.20 to 2.4 removed, for programs written before: names, and arrays of ragged lists.
 
 NumPy's guide to the migration to 2.0 and the release notes of 1.24 list them. What the installed
 NumPy still has is left as it is: ``np.bool`` is there again, as NumPy's own type.
 """
 
 import ast
+import functools
+import importlib
+import importlib.util
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +66,13 @@ _RENAMED = {
     "trapz": "trapezoid",
     "mat": "asmatrix",
 }
+
+# Modules of ``numpy.lib`` that became private.
+_MODULES = (
+    *("arraypad", "arraysetops", "arrayterator", "function_base", "histograms", "index_tricks"),
+    *("nanfunctions", "polynomial", "shape_base", "twodim_base", "type_check", "ufunclike"),
+    "utils",
+)
 
 
 def _sctypes() -> dict[str, list[type]]:
@@ -123,10 +134,32 @@ _FUNCTIONS: dict[str, Any] = {
 }
 
 
+def _ragged(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes arrays also of lists of unequal lengths, until 1.24 of objects."""
+
+    @functools.wraps(function)
+    def call(a: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(a, *args, **kwargs)
+        except ValueError as error:
+            if "inhomogeneous" not in str(error) or args or kwargs.get("dtype") is not None:
+                raise
+            return function(a, **{**kwargs, "dtype": object})
+
+    return call
+
+
 def put_back() -> None:
-    """Give the module ``numpy`` of this process the names back that it has no more."""
+    """Give the module ``numpy`` of this process back what it has no more."""
+    for name in ("array", "asarray", "asanyarray"):
+        setattr(np, name, _ragged(getattr(np, name)))
     for name in removed_names():
         setattr(np, name, _value(name))
+    for name in _MODULES:
+        private = f"numpy.lib._{name}_impl"
+        if not hasattr(np.lib, name) and importlib.util.find_spec(private) is not None:
+            module = sys.modules[f"numpy.lib.{name}"] = importlib.import_module(private)
+            setattr(np.lib, name, module)
 
 
 def removed_names() -> list[str]:

@@ -16,6 +16,14 @@ print(np.in1d([[1, 2], [3, 4]], [2, 3]).tolist(), np.round_(2.567, 1), np.trapz(
 print(np.Inf, np.NINF, np.NaN, np.infty, np.PINF, np.asfarray([1, 2]).dtype, np.math.floor(2.5))
 print(np.find_common_type([np.float32], [np.int64, np.float64]), np.obj2sctype("f4").__name__)
 print(np.issubsctype("float32", float), np.obj2sctype(7), np.msort([2, 1]).tolist())
+print(np.lib.arraysetops.unique([2, 1, 2]).tolist())
+from numpy.lib.function_base import diff
+print(diff([1, 3]).tolist(), np.lib.index_tricks.r_[1:3].tolist())
+print(np.array([[1, 2], [3]]).tolist(), np.asarray([np.ones(1), np.ones(2)]).dtype)
+try:
+    np.array([[1, 2], [3]], dtype="float32")
+except ValueError as error:
+    print("inhomogeneous" in str(error))
 print(np.float32 in np.sctypes["float"], np.cast["int8"](2.7), np.row_stack([[1], [2]]).shape)
 """
 PRINTED = """\
@@ -26,6 +34,10 @@ float64 complex128 str_ bytes_
 inf -inf nan inf inf float64 2
 float32 float32
 False None [1, 2]
+[1, 2]
+[2] [1, 2]
+[[1, 2], [3]] object
+True
 True 2 (2, 1)
 """
 
