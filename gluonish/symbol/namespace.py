@@ -130,7 +130,10 @@ def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:
 def _spelled(
     op: Operator, args: Sequence[Any], kwargs: Mapping[str, Any], attrs: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return the attributes that a call gave, as MXNet would write what the user wrote."""
+    """Return the attributes that a call gave, as MXNet would write what the user wrote.
+
+    None is written where it is a value of the attribute, and left out where it stands for none.
+    """
     raw = dict(kwargs)
     if op.variadic is None:
         raw |= dict(zip(op.schema.attributes, args[len(op.inputs) :], strict=False))
@@ -139,7 +142,7 @@ def _spelled(
     return {
         key: str(raw[key]) if _is_plain(raw[key]) else format_attribute(attrs[key])
         for key in op.schema.attributes
-        if raw.get(key) is not None
+        if key in raw and (raw[key] is not None or attrs[key] is None)
     }
 
 

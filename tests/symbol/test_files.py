@@ -157,3 +157,14 @@ def test_operators_that_only_gradients_have_are_refused() -> None:
     text = _file_of("_scan", 1, num_data="1", num_states="0", num_outs="1", counted="0")
     with pytest.raises(FileFormatError, match="which only gradients have"):
         sym.load_json(text)
+
+
+def test_none_is_written_where_it_is_a_value() -> None:
+    x = sym.var("x")
+    cut = sym.slice_axis(x, axis=0, begin=1, end=None)
+    assert cut.attr_dict() == {"slice_axis0": {"axis": "0", "begin": "1", "end": "None"}}
+    again = sym.fromjson(cut.tojson())
+    assert again.attr_dict() == cut.attr_dict()
+    assert again.infer_shape(x=(3, 2))[1] == [(2, 2)]
+    assert sym.sum(x, axis=None, name="s").attr_dict() == {"s": {"axis": "None"}}
+    assert sym.Dropout(x, p=0.5, name="d").attr_dict() == {"d": {"p": "0.5"}}
