@@ -163,7 +163,7 @@ def test_none_is_written_where_it_is_a_value() -> None:
     x = sym.var("x")
     cut = sym.slice_axis(x, axis=0, begin=1, end=None)
     assert cut.attr_dict() == {"slice_axis0": {"axis": "0", "begin": "1", "end": "None"}}
-    again = sym.fromjson(cut.tojson())
+    again = sym.load_json(cut.tojson())
     assert again.attr_dict() == cut.attr_dict()
     assert again.infer_shape(x=(3, 2))[1] == [(2, 2)]
     assert sym.sum(x, axis=None, name="s").attr_dict() == {"s": {"axis": "None"}}

@@ -65,8 +65,14 @@ def test_attributes_are_spelled_as_the_user_spelled_them() -> None:
     assert sym.sum(x, axis=(np.int64(1),)).list_attr() == {"axis": "(1,)"}
 
 
-def test_attributes_left_out_or_none_are_not_spelled() -> None:
-    assert sym.sum(sym.var("x"), axis=None).list_attr() == {}
+def test_attributes_left_out_are_not_spelled() -> None:
+    x = sym.var("x")
+    assert sym.sum(x).list_attr() == {}
+    assert sym.sum(x, axis=None).list_attr() == {"axis": "None"}
+    assert sym.Convolution(x, kernel=3, num_filter=4, stride=None).list_attr() == {
+        "kernel": "3",
+        "num_filter": "4",
+    }
 
 
 def test_inputs_left_out_become_variables() -> None:
