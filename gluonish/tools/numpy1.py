@@ -135,7 +135,7 @@ _FUNCTIONS: dict[str, Any] = {
 
 
 def _ragged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that makes arrays also of lists of unequal lengths, until 1.24 of objects."""
+    """Return a function that makes arrays of objects of lists of unequal lengths, as until 1.24."""
 
     @functools.wraps(function)
     def call(a: Any, *args: Any, **kwargs: Any) -> Any:
