@@ -46,6 +46,9 @@ def take_name() -> None:
     root.__version__ = VERSION  # type: ignore[attr-defined]  # of a module
     for face in ("ndarray", "symbol"):  # what `F` is; programs tell them apart by name
         sys.modules[f"gluonish.{face}"].__name__ = f"mxnet.{face}"
+    for name, module in tuple(sys.modules.items()):  # programs look whether some are loaded
+        if name.startswith("gluonish."):
+            sys.modules.setdefault(f"mxnet.{name.removeprefix('gluonish.')}", module)
     follow_mxnet()
     show_modules(imported_modules())
     importlib.import_module("multiprocessing.pool")  # programs use it without importing it
