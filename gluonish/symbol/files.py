@@ -125,8 +125,11 @@ def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = Tr
     """Write the graph to a file that MXNet reads.
 
     The old file stays until the new one is complete.
+
+    Raises:
+        TypeError: if ``fname`` is no path.
     """
-    with atomic_write(fname) as file:
+    with atomic_write(os.fspath(fname)) as file:
         file.write(to_json(self, remove_amp_cast).encode())
 
 

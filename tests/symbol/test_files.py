@@ -157,3 +157,8 @@ def test_operators_that_only_gradients_have_are_refused() -> None:
     text = _file_of("_scan", 1, num_data="1", num_states="0", num_outs="1", counted="0")
     with pytest.raises(FileFormatError, match="which only gradients have"):
         sym.load_json(text)
+
+
+def test_a_number_is_no_path_to_save_to() -> None:
+    with pytest.raises(TypeError, match="int"):
+        sym.var("x").save(3)
