@@ -166,8 +166,15 @@ class Executor:
 
     @property
     def output_dict(self) -> dict[str, NDArray]:
-        """The outputs by name."""
-        return dict(zip(self._symbol.list_outputs(), self.outputs, strict=True))
+        """The outputs by name.
+
+        Raises:
+            ArgumentError: Two have the same name.
+        """
+        names = self._symbol.list_outputs()
+        if len(set(names)) < len(names):
+            raise ArgumentError(f"output_dict: expected names that differ, got {names}")
+        return dict(zip(names, self.outputs, strict=True))
 
     # -- running -------------------------------------------------------------------------------
 

@@ -140,8 +140,9 @@ def load(fname: str | os.PathLike[str]) -> Symbol:
         FileFormatError: if the file is no graph, or one with an operator or attribute that gluonish
             does not have.
         OSError: if it cannot be read.
+        TypeError: if ``fname`` is no path.
     """
-    with open_to_read(fname, "symbol.load") as file:
+    with open_to_read(os.fspath(fname), "symbol.load") as file:
         return _read(file.read(), os.fspath(fname))
 
 

@@ -259,3 +259,11 @@ def test_gradients_beyond_the_outputs_are_not_looked_at() -> None:
     executor.forward(is_train=True)
     executor.backward([ones(2), ones(3)])
     assert executor.grad_dict["a"].tolist() == [4, 5]
+
+
+def test_outputs_of_one_name_are_in_no_dict() -> None:
+    x = mx.sym.var("x")
+    y = x * x
+    executor = mx.sym.Group([y, y]).bind(mx.cpu(), [ones(2)])
+    with pytest.raises(ArgumentError, match="names that differ"):
+        _ = executor.output_dict

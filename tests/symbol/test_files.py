@@ -159,6 +159,8 @@ def test_operators_that_only_gradients_have_are_refused() -> None:
         sym.load_json(text)
 
 
-def test_a_number_is_no_path_to_save_to() -> None:
+def test_a_number_is_no_path() -> None:
     with pytest.raises(TypeError, match="int"):
         sym.var("x").save(3)
+    with pytest.raises(TypeError, match="int"):
+        sym.load(3)
