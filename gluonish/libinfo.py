@@ -1,5 +1,6 @@
 """`mx.libinfo`: where MXNet's C library lies. gluonish has none."""
 
+import importlib
 from typing import NoReturn
 
 from gluonish.core.errors import MissingFileError, NotSupportedError
@@ -41,3 +42,15 @@ def find_conf_path(prefix: str = "tvmop") -> NoReturn:
         MissingFileError: Always.
     """
     raise MissingFileError(f"find_conf_path: expected a configuration of {prefix}, got none")
+
+
+def __getattr__(name: str) -> str:
+    """Return ``__version__``, the package's under the name that it goes by.
+
+    Raises:
+        AttributeError: It is another name.
+    """
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    version: str = importlib.import_module("gluonish").__version__
+    return version

@@ -205,3 +205,26 @@ def test_page_holds_the_table_of_differences() -> None:
     page = (ROOT / "tutorials" / "mxnet_programs.md").read_text("utf-8")
     for line in mxnet_rules.DIFFERENCES:
         assert f"| {line.what} | {line.mxnet} | {line.gluonish} |\n" in page
+
+
+@pytest.mark.parametrize(("first", "path"), WAYS)
+def test_all_names_of_test_utils_are_those_of_mxnet(first: str, path: tuple[Path, ...]) -> None:
+    """Counted with MXNet 1.9.1: what the star gives there and here."""
+    names = (
+        "Context Features OrderedDict Symbol array bz2 contextmanager current_context errno getenv "
+        "get_cuda_compute_capability gzip json logging mx np np_symbol npt numbers os platform "
+        "requests rnd setenv struct sys time traceback use_np zipfile gen_buckets_probs_with_ppf"
+    )
+    source = f"""
+from mxnet.test_utils import *
+{names.replace(" ", ", ")}
+print(mx.__version__, np.__name__, rnd.__name__, Context is mx.Context)
+"""
+    assert python("-c", first + source, path=path).split() == [
+        *("1.9.1", "numpy", "numpy.random", "True"),
+    ]
+
+
+def test_all_names_of_test_utils_are_the_helpers_without_the_name() -> None:
+    source = "from gluonish.test_utils import *\nprint('np' in dir(), 'almost_equal' in dir())"
+    assert python("-c", source).split() == ["False", "True"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import gluonish as mx
+from gluonish.gluon.block import _BlockScope
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +66,42 @@ def test_inner_attribute_scope_has_the_outer_ones_attributes_while_it_lasts() ->
         assert set(mx.sym.Variable("x").list_attr()) >= {"__a__", "__b__"}
     with inner:
         assert mx.sym.Variable("x").attr("__a__") is None
+
+
+def test_what_is_current_is_deleted_for_the_thread() -> None:
+    def deleted() -> list[object]:
+        mx.Context._default_ctx.value = mx.cpu(2)
+        del mx.Context._default_ctx.value
+        with mx.name.Prefix("p_"), mx.AttrScope(__a__="1"):
+            del mx.name.NameManager._current.value
+            del mx.AttrScope._current.value
+            x = mx.sym.exp(mx.sym.Variable("x"))
+        return [mx.current_context(), x.name, x.attr("__a__")]
+
+    assert in_another_thread(deleted) == [mx.cpu(0), "exp0", None]
+
+
+def test_scopes_are_reached_by_the_names_of_mxnets_programs() -> None:
+    with mx.name.Prefix("p_") as names, mx.AttrScope(__a__="1") as scope:
+        assert mx.name.NameManager._current.value is names
+        assert mx.AttrScope._current.value is scope
+    mx.name.NameManager._current.value = mx.name.Prefix("q_")
+    mx.AttrScope._current.value = mx.AttrScope(__b__="2")
+    assert mx.name.NameManager._current.value.get(None, "exp") == "q_exp0"
+    assert mx.sym.Variable("x").attr("__b__") == "2"
+
+
+def test_scope_of_names_takes_whatever_has_a_prefix() -> None:
+    def names() -> list[str]:
+        class Named:
+            prefix = "spawned_"
+
+        class Unnamed(Named):
+            _empty_prefix = True
+
+        with _BlockScope(Named()):  # type: ignore[arg-type]  # as MXNet's programs do
+            first = mx.name.NameManager._current.value.get(None, "hello")
+        with _BlockScope(Unnamed()):  # type: ignore[arg-type]
+            return [first, mx.name.NameManager._current.value.get(None, "hello")]
+
+    assert in_another_thread(names) == ["spawned_hello0", "hello0"]

@@ -25,6 +25,7 @@ def test_module_can_be_imported(name: str) -> None:
 
 def test_there_is_no_c_library_to_find() -> None:
     assert mx.libinfo.find_lib_path() == []
+    assert mx.libinfo.__version__ == mx.__version__
     with pytest.raises(NotImplementedError, match="CustomOp"):
         mx.libinfo.find_include_path()
     with pytest.raises(OSError, match="tvmop"):

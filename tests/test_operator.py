@@ -252,3 +252,14 @@ def test_gradient_that_an_operator_overwrites_is_not_given_to_others() -> None:
             y = x * 3
         y.backward()
         np.testing.assert_array_equal(x.grad.asnumpy(), [3, 3, 3])
+
+
+def test_outputs_are_called_as_the_prop_says() -> None:
+    class Halves(mx.operator.CustomOpProp):
+        def list_outputs(self) -> list[str]:
+            return ["low", "high"]
+
+    mx.operator.register("output_names_halves")(Halves)
+    made = mx.sym.Custom(mx.sym.var("x"), op_type="output_names_halves", name="m")
+    assert made.list_outputs() == ["m_low", "m_high"]
+    assert made["m_high"].list_outputs() == ["m_high"]

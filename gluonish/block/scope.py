@@ -74,6 +74,10 @@ class NameScope:
     """``with block.name_scope():``: Blocks and symbols made inside get names after the block's.
 
     The scope of a Block with an empty prefix changes nothing.
+
+    Args:
+        block: The Block, or what has a ``prefix`` as one has.
+        empty: Whether the prefix was given and is empty; None for what the Block says.
     """
 
     __slots__ = ("_block", "_symbols", "_token")
@@ -81,7 +85,9 @@ class NameScope:
     create = staticmethod(name_block)
     _current: ClassVar[_Innermost] = _Innermost()
 
-    def __init__(self, block: _Named, empty: bool) -> None:
+    def __init__(self, block: _Named, empty: bool | None = None) -> None:
+        if empty is None:
+            empty = bool(getattr(block, "_empty_prefix", False))
         self._block = None if empty else block
         self._symbols: Prefix | None = None
         self._token: Token[_Named | None] | None = None

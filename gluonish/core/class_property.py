@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-__all__ = ["ClassPropertyMeta", "classproperty"]
+__all__ = ["ClassPropertyMeta", "CurrentValue", "classproperty"]
 
 T = TypeVar("T")
 
@@ -46,3 +46,34 @@ class ClassPropertyMeta(type):
             found.__set__(cls, value)
         else:
             super().__setattr__(name, value)
+
+
+class CurrentValue(Generic[T]):
+    """What is current in a thread, under the name that MXNet's programs reach it by:
+    ``NameManager._current.value``, which is read, assigned and deleted.
+
+    Args:
+        get: Gives the value.
+        put: Takes a new one.
+        forget: Goes back to the value that a new thread has.
+    """
+
+    def __init__(
+        self, get: Callable[[], T], put: Callable[[T], object], forget: Callable[[], object]
+    ) -> None:
+        self._get = get
+        self._put = put
+        self._forget = forget
+
+    @property
+    def value(self) -> T:
+        """The value of this thread."""
+        return self._get()
+
+    @value.setter
+    def value(self, value: T) -> None:
+        self._put(value)
+
+    @value.deleter
+    def value(self) -> None:
+        self._forget()

@@ -11,24 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gluonish.core.class_property import ClassPropertyMeta, classproperty
+from gluonish.core.class_property import ClassPropertyMeta, CurrentValue, classproperty
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.core.memory_info import MemoryInfo
 
 __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu"]
-
-
-class _Default:
-    """The device of new arrays, under the name that MXNet's programs reach it by."""
-
-    @property
-    def value(self) -> "Context":
-        """The current context of this thread; may be assigned."""
-        return _current.get()
-
-    @value.setter
-    def value(self, ctx: "Context") -> None:
-        _current.set(ctx)
 
 
 def _default_context(cls: "type[Context]") -> "Context":
@@ -60,7 +47,11 @@ class Context(metaclass=ClassPropertyMeta):
     default_ctx: ClassVar[classproperty["Context"]] = classproperty(
         _default_context, _set_default_context
     )
-    _default_ctx: ClassVar[_Default] = _Default()
+    _default_ctx: ClassVar[CurrentValue["Context"]] = CurrentValue(
+        lambda: _current.get(),
+        lambda ctx: _current.set(ctx),
+        lambda: _current.set(cpu()),
+    )
 
     devtype2str: ClassVar[dict[int, str]] = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
     devstr2type: ClassVar[dict[str, int]] = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}

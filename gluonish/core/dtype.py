@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.errors import ArgumentTypeError, DtypeError
 
 __all__ = [
     "BFLOAT16",
@@ -86,7 +86,7 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
     """Return the NumPy dtype for a name, a type, a dtype or an array of it; None means float32.
 
     Raises:
-        ArgumentTypeError: if gluonish has no such element type.
+        DtypeError: if gluonish has no such element type.
     """
     if dtype is None:
         return FLOAT32
@@ -101,7 +101,7 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
         except (TypeError, ValueError):
             found = None
     if found is None:
-        raise ArgumentTypeError(
+        raise DtypeError(
             f"dtype: expected one of {', '.join(_BY_NAME)}, got {dtype!r}; convert the data first"
         )
     return found

@@ -19,6 +19,7 @@ __all__ = [
     "DeferredInitializationError",
     "DeviceError",
     "DownloadError",
+    "DtypeError",
     "DynamicShapeError",
     "FileFormatError",
     "FolderPathError",
@@ -178,6 +179,12 @@ class KeyLookupError(ArgumentError, KeyError):
     """No entry has this name; for look-ups that raise KeyError in MXNet."""
 
     __str__ = BaseException.__str__  # KeyError quotes its message
+
+
+class DtypeError(ArgumentTypeError, OperatorError, KeyError):
+    """No such element type; MXNet raises TypeError for what NumPy does not know, KeyError else."""
+
+    __str__ = BaseException.__str__
 
 
 class OutOfBoundsError(GluonishError, IndexError):

@@ -56,6 +56,11 @@ DIFFERENCES = (
         "are attributes of its modules",
         "are where they are",
     ),
+    Difference(
+        "`from test_utils import *`",
+        "also gives what MXNet's module imports: `mx`, `np`, `os` and others",
+        "gives the helpers for tests",
+    ),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
 

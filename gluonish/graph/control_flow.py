@@ -55,6 +55,10 @@ class Face(Protocol):
         """Return a new node's value that is the same."""
         raise NotImplementedError
 
+    def key(self, value: Value) -> Any:
+        """Return what values that come from outside share where they are one input."""
+        raise NotImplementedError
+
     def name_of(self, value: Value) -> str:
         """Return the name of a value."""
         raise NotImplementedError
@@ -228,7 +232,8 @@ def _listed(structure: Any) -> Any:
 class _Inputs:
     """The inputs of a node whose bodies share some."""
 
-    def __init__(self) -> None:
+    def __init__(self, face: Face) -> None:
+        self._face = face
         self.values: list[Value] = []
         self._places: dict[Any, int] = {}
 
@@ -244,7 +249,7 @@ class _Inputs:
         for node in traced.cut.inputs:
             number = numbers.get(id(node))
             value = traced.cut.free[id(node)] if number is None else outer[number]
-            key = value.key if number is None else number
+            key = self._face.key(value) if number is None else number
             if key not in self._places:
                 self._places[key] = len(self.values)
                 self.values.append(value)
@@ -304,7 +309,7 @@ def while_loop(
             f"{traced.counts[1]}"
         )
     _check_used("while_loop", traced, traced.variables)
-    inputs = _Inputs()
+    inputs = _Inputs(face)
     positions = {id(node): i for i, node in enumerate(traced.cut.inputs)}
     attrs = {
         "num_outputs": sum(traced.counts),
@@ -316,7 +321,8 @@ def while_loop(
         "subgraphs": (_body(tested), _body(traced)),
     }
     attrs["num_args"] = 2 + len(inputs.values)
-    return _regrouped(face.node(WHILE_LOOP, inputs.values, attrs), traced)
+    results = face.node(WHILE_LOOP, inputs.values, attrs)
+    return _regrouped(results, traced._replace(structures=[traced.structures[0], structure]))
 
 
 def _body(traced: _Traced) -> Body:
@@ -350,7 +356,7 @@ def cond(
             f"cond: expected both functions to give as many values, got {then.counts[0]} and "
             f"{otherwise.counts[0]}"
         )
-    inputs = _Inputs()
+    inputs = _Inputs(face)
     attrs: dict[str, Any] = {
         "num_outputs": then.counts[0],
         "cond_input_locs": tuple(inputs.places(tested, ())),

@@ -16,6 +16,7 @@ __all__ = ["Inference", "infer", "specialize"]
 # Each sweep carries what is known one step further against the direction of the nodes; a chain of
 # unknowns longer than this is not found in practice.
 _MAX_SWEEPS = 16
+_MOST_AXES = 5  # of the inputs that an operator's inference is asked about for dtypes alone
 
 
 class Inference:
@@ -74,7 +75,10 @@ class Inference:
                 outputs[0] = PartialSpec(open_, node.attrs.get("dtype") or FLOAT32)
             elif not all(spec.known() for spec in inputs):
                 complete = complete_alike if op.complete is None else op.complete
+                untyped = all(spec.dtype is None for spec in outputs)
                 complete(inputs, outputs, node.attrs)
+                if untyped and op.complete is None:
+                    _tell_dtypes(node, inputs, outputs)
                 _tell_shapes(node, inputs, outputs)
             if open_ is None and all(spec.known() for spec in inputs):
                 exact = infer_specs(op, [Spec(s.shape, s.dtype) for s in inputs], node.attrs)  # type: ignore[arg-type]  # known() says neither is None
@@ -230,6 +234,27 @@ def _tell_shapes(node: Node, inputs: list[PartialSpec], outputs: list[PartialSpe
             made[i] = merge_shapes(made[i], shape, node.name)
     inputs[:] = [PartialSpec(s, spec.dtype) for s, spec in zip(known, inputs, strict=True)]
     outputs[:] = [PartialSpec(s, spec.dtype) for s, spec in zip(made, outputs, strict=True)]
+
+
+def _tell_dtypes(node: Node, inputs: list[PartialSpec], outputs: list[PartialSpec]) -> None:
+    """Give outputs the dtypes that the operator's inference tells for some shapes of its inputs.
+
+    Extents of 1 fit each other; the number of axes is the first with which inference agrees.
+    """
+    op = node.op
+    assert op is not None
+    dtypes = [spec.dtype for spec in inputs if spec.dtype is not None]
+    if len(dtypes) < len(inputs) or not inputs:
+        return
+    for axes in range(1, _MOST_AXES + 1):
+        try:
+            found = infer_specs(op, [Spec((1,) * axes, dtype) for dtype in dtypes], node.attrs)
+        except (GluonishError, LookupError, TypeError, ValueError, ArithmeticError):
+            continue
+        outputs[:] = [
+            PartialSpec(told.shape, exact.dtype) for told, exact in zip(outputs, found, strict=True)
+        ]
+        return
 
 
 def _specialized(node: Node, attrs: dict[str, Any], made: _Made, *, train: bool) -> Node:

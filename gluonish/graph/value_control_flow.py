@@ -56,6 +56,9 @@ class _ValueFace:
     def copy(self, x: Value) -> Any:
         return append(find_operator("_copy"), (x,), {})
 
+    def key(self, value: Value) -> Any:
+        return value.key
+
     def name_of(self, value: Value) -> str:
         suffix = value.index if value.node.num_visible > 1 else ""
         return f"{value.node.name}_output{suffix}"

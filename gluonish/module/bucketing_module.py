@@ -207,7 +207,10 @@ class BucketingModule(ComputedModule):
     # -- weights ---------------------------------------------------------------------------------
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Return weights and auxiliary states by name, on the CPU."""
+        """Return weights and auxiliary states by name, on the CPU; a checkpoint's before `bind`."""
+        if not self.binded and self.params_initialized:
+            weights = self._made._weights
+            return dict(weights.arguments), dict(weights.auxiliary)
         self._expect_weights("get_params")
         return self._default.get_params()
 

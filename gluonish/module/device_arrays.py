@@ -58,7 +58,7 @@ def load(
         optional: Whether the batch may have none.
 
     Raises:
-        ArgumentError: It has another number of arrays.
+        ArgumentError: It has fewer arrays; those beyond the names are not looked at.
     """
     batches = batch if isinstance(batch, list) else [batch]  # a batch may be a namedtuple
     apart = batches is batch
@@ -66,7 +66,7 @@ def load(
     for sources in columns:
         if optional and not sources:
             return
-        if len(sources) != len(names):
+        if len(sources) < len(names):
             raise ArgumentError(
                 f"forward: expected a batch with {field} for {list(names)}, got {len(sources)} "
                 "arrays"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import atomic_write, open_to_read
-from gluonish.kvstore import KVStore, KVStoreBase, check_name, create
+from gluonish.kvstore import KVStore, KVStoreBase, create
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.optimizer import create as create_optimizer
@@ -270,13 +270,12 @@ def choose_store(
 
     Raises:
         ArgumentTypeError: ``kvstore`` is something else.
-        ArgumentError: There is no such store.
+        ArgumentError: A store is needed, and there is none of this name.
     """
     if kvstore is None:
         return None, False
     store: KVStoreBase | None = None
     if isinstance(kvstore, str):
-        check_name(kvstore)
         if devices > 1 or "dist" in kvstore:
             store = create(kvstore)
     elif isinstance(kvstore, KVStoreBase):

@@ -154,12 +154,12 @@ def while_loop(
     steps: list[Any] = []
     while len(steps) < max_iterations and bool(cond(*_unpacked(variables))):
         outputs, new = check_pair("while_loop", func(*_unpacked(variables)))
-        if len(_leaves(new)) != len(_leaves(loop_vars)):
+        new, count = _unpacked(new), len(_unpacked(loop_vars))
+        if len(new) != count:
             raise ArgumentError(
-                f"while_loop: expected {len(_leaves(loop_vars))} loop variables after an "
-                f"iteration, got {len(_leaves(new))}"
+                f"while_loop: expected {count} loop variables after an iteration, got {len(new)}"
             )
-        variables = new
+        variables = list(new) if isinstance(loop_vars, list | tuple) else new[0]
         steps.append([] if outputs is None else outputs)
     return (_stacked(steps, max_iterations) if steps else []), variables
 

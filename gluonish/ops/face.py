@@ -286,6 +286,6 @@ def _returns(op: Operator) -> list[str]:
         return ["", "Returns:", "    The output, or a list of several where attributes say so."]
     if op.visible < 2:
         return []
-    names = op.output_names[: op.visible]
+    names = () if callable(op.output_names) else op.output_names[: op.visible]
     listed = f": {', '.join(names)}" if len(names) == op.visible else ""
     return ["", "Returns:", f"    A list of {op.visible} outputs{listed}."]

@@ -29,6 +29,7 @@ def _operator(
     *aliases: str,
     schema: Schema | None = None,
     own_gradient: bool = False,
+    output_names: tuple[str, ...] = (),
 ) -> Operator:
     return register(
         Operator(
@@ -40,6 +41,7 @@ def _operator(
             schema=schema,
             aliases=aliases,
             own_gradient=own_gradient,
+            output_names=output_names,
             complete=complete_same,
             elementwise=True,
             identity=True,
@@ -67,6 +69,7 @@ MAKE_LOSS = _operator(
     "data as a loss: its gradient is 1 whatever comes from behind.",
     "_sparse_make_loss",
     own_gradient=True,
+    output_names=("loss",),
 )
 
 

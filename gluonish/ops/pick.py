@@ -3,9 +3,10 @@
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.dtype import INT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
-from gluonish.core.spec import Shape, Spec
+from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -219,6 +220,16 @@ def _batch_gradient(g: V, a: V, indices: V) -> tuple[Any, None]:
     return _pick_gradient(g, a, indices, axis=1, keepdims=False, mode="clip")
 
 
+_like_the_matrix = dtype_rule(0)
+
+
+def _batch_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    """Give indices of which nothing is known int32, as MXNet does."""
+    _like_the_matrix(inputs, outputs, attrs)
+    if inputs[1].dtype is None:
+        inputs[1] = PartialSpec(inputs[1].shape, INT32)
+
+
 BATCH_TAKE = register(
     Operator(
         "batch_take",
@@ -230,6 +241,6 @@ BATCH_TAKE = register(
             "Shapes: a (N, K), indices and output (N,)."
         ),
         inputs=("a", "indices"),
-        complete=dtype_rule(0),
+        complete=_batch_complete,
     )
 )

@@ -195,7 +195,7 @@ class Operator:
         aliases: tuple[str, ...] = (),
         outputs: int | Callable[[Attrs], int] = 1,
         visible: int | Callable[[Attrs], int] | None = None,
-        output_names: tuple[str, ...] = (),
+        output_names: tuple[str, ...] | Callable[[Attrs], tuple[str, ...]] = (),
         mutates: tuple[int, ...] | Callable[[Attrs], tuple[int, ...]] = (),
         variadic: str | None = None,
         complete: Callable[[list[PartialSpec], list[PartialSpec], Attrs], None] | None = None,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import evaluate
 from gluonish.graph.ir import Node, Value, topological_order
@@ -11,7 +11,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["Group", "compose", "evaluate_symbol"]
+__all__ = ["Group", "compose", "evaluate_symbol", "replaced"]
 
 
 def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNet's name
@@ -22,12 +22,11 @@ def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNe
         create_fn: Accepted; the result is always a `Symbol`.
 
     Raises:
-        ArgumentError: if there are none.
-        ArgumentTypeError: if one is not a Symbol.
+        ArgumentTypeError: if there are none, or one is not a Symbol.
     """
-    listed = list(symbols)
+    listed = list(symbols) if symbols else []
     if not listed:
-        raise ArgumentError("Group: expected at least one Symbol, got none")
+        raise ArgumentTypeError("Group: expected at least one Symbol, got none")
     for symbol in listed:
         if not isinstance(symbol, Symbol):
             raise ArgumentTypeError(f"Group: expected Symbols, got {type(symbol).__name__}")
@@ -45,16 +44,34 @@ def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symb
 
     Raises:
         ArgumentError: for too many replacements, or a name that is no argument.
+        ArgumentTypeError: if one is no Symbol, or some are given by position and some by name.
     """
+    if args and kwargs:
+        raise ArgumentTypeError("Symbol: expected inputs by position or by name, got both")
+    for given in (*args, *kwargs.values()):
+        if not isinstance(given, Symbol):
+            raise ArgumentTypeError(f"Symbol: expected Symbols as inputs, got {given!r:.40}")
     names = self.list_arguments()
     if len(args) > len(names):
         raise ArgumentError(f"Symbol: expected at most {len(names)} inputs, got {len(args)}")
-    replacements = dict(zip(names, args, strict=False))
-    replacements.update(kwargs)
+    replacements = kwargs or dict(zip(names, args, strict=False))
     variables = self.list_inputs()
     unknown = [key for key in replacements if key not in variables]
     if unknown:
         raise ArgumentError(f"Symbol: expected inputs among {variables}, got {unknown}")
+    return replaced(self, replacements, name)
+
+
+def replaced(
+    self: Symbol, replacements: Mapping[str, Symbol | None], name: str | None = None
+) -> Symbol:
+    """Return the graph with other graphs for the variables of some names, as `compose` does.
+
+    Args:
+        self: The graph.
+        replacements: What comes for a variable, by its name; None keeps it.
+        name: New name of the node that makes the output.
+    """
     made: dict[int, Value | Node] = {}
     for node in topological_order(self._values):
         if node.op is None:
@@ -84,13 +101,17 @@ def evaluate_symbol(self: Symbol, ctx: Any = None, **kwargs: NDArray) -> list[ND
         **kwargs: An NDArray for each variable.
 
     Raises:
-        GraphError: if a variable has no array.
+        ArgumentError: if a variable has no array.
+        ArgumentTypeError: if it has something else.
     """
     variables = self._variables()
     missing = [node.name for node in variables if node.name not in kwargs]
     if missing:
-        raise GraphError(f"eval: expected an array for every variable, got none for {missing}")
+        raise ArgumentError(f"eval: expected an array for every variable, got none for {missing}")
     arrays = [kwargs[node.name] for node in variables]
+    for node, x in zip(variables, arrays, strict=True):
+        if not isinstance(x, NDArray):
+            raise ArgumentTypeError(f"eval: expected {node.name} to be an NDArray, got {x!r:.40}")
     train = bool(recording.mode.get() & recording.TRAINING)
     graph = specialize(variables, self._values, [x._spec for x in arrays], train=train)
     return evaluate(graph, arrays)

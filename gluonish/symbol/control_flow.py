@@ -44,6 +44,9 @@ class _SymbolFace:
     def copy(self, x: Symbol) -> Any:
         return operator_function("identity")(x)
 
+    def key(self, value: Value) -> Any:
+        return value.key if value.node.op else value.node.name
+
     def name_of(self, value: Value) -> str:
         return output_names([value])[0]
 

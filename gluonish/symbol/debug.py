@@ -23,7 +23,8 @@ def _operator_lines(node: Node) -> list[str]:
     mutated = op.mutated_inputs(node.attrs)
     lines = ["-" * 20, f"Op:{op.name}, Name={node.name}", "Inputs:"]
     lines += [
-        f"\targ[{i}]={value.node.name}({value.index}) version={int(i in mutated)}"
+        f"\targ[{i}]={value.node.name}({value.index})"
+        + (f" version={int(i in mutated)}" if value.node.op is None else "")
         for i, value in enumerate(node.inputs)
     ]
     attrs = {**operator_attributes(node), **node.extra}

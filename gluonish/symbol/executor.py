@@ -105,16 +105,14 @@ class Executor:
         self._group2ctx = group2ctx
         self._requests = list(requests)
         self.arg_arrays = list(arguments)
-        self.grad_arrays = [
-            None if req == "null" else grad for grad, req in zip(gradients, requests, strict=True)
-        ]
+        self.grad_arrays = list(gradients)
         self.aux_arrays = list(auxiliary)
         self._arg_names = symbol.list_arguments()
         self._aux_names = symbol.list_auxiliary_states()
         self._leaves = {
             name: Leaf(grad, req)
             for name, grad, req in zip(self._arg_names, self.grad_arrays, requests, strict=True)
-            if grad is not None
+            if grad is not None and req != "null"
         }
         variables = symbol._variables()
         self._names = [node.name for node in variables]
@@ -168,8 +166,15 @@ class Executor:
 
     @property
     def output_dict(self) -> dict[str, NDArray]:
-        """The outputs by name."""
-        return dict(zip(self._symbol.list_outputs(), self.outputs, strict=True))
+        """The outputs by name.
+
+        Raises:
+            ArgumentError: Two have the same name.
+        """
+        names = self._symbol.list_outputs()
+        if len(set(names)) < len(names):
+            raise ArgumentError(f"output_dict: expected names that differ, got {names}")
+        return dict(zip(names, self.outputs, strict=True))
 
     # -- running -------------------------------------------------------------------------------
 
@@ -252,8 +257,8 @@ class Executor:
         its values are computed once more.
 
         Args:
-            out_grads: Gradients of the outputs: an array, a list, or a dict by output name. None is
-                for losses only.
+            out_grads: Gradients of the outputs: an array, a list, of which no more is looked at
+                than there are outputs, or a dict by output name. None is for losses only.
             is_train: Whether the gradients' operators behave as in training.
 
         Raises:
@@ -300,7 +305,7 @@ class Executor:
         elif isinstance(out_grads, Mapping):
             given = [out_grads.get(name) for name in self._symbol.list_outputs()]
         else:
-            given = list(out_grads)
+            given = list(out_grads)[: len(self.outputs)]
         if len(given) != len(self.outputs):
             raise ArgumentError(
                 f"backward: expected {len(self.outputs)} gradients of outputs, got {len(given)}"

@@ -125,8 +125,11 @@ def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = Tr
     """Write the graph to a file that MXNet reads.
 
     The old file stays until the new one is complete.
+
+    Raises:
+        TypeError: if ``fname`` is no path.
     """
-    with atomic_write(fname) as file:
+    with atomic_write(os.fspath(fname)) as file:
         file.write(to_json(self, remove_amp_cast).encode())
 
 
@@ -137,8 +140,9 @@ def load(fname: str | os.PathLike[str]) -> Symbol:
         FileFormatError: if the file is no graph, or one with an operator or attribute that gluonish
             does not have.
         OSError: if it cannot be read.
+        TypeError: if ``fname`` is no path.
     """
-    with open_to_read(fname, "symbol.load") as file:
+    with open_to_read(os.fspath(fname), "symbol.load") as file:
         return _read(file.read(), os.fspath(fname))
 
 

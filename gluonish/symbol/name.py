@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar, Token
 from typing import ClassVar, Self
 
-from gluonish.core.class_property import ClassPropertyMeta, classproperty
+from gluonish.core.class_property import ClassPropertyMeta, CurrentValue, classproperty
 from gluonish.core.errors import ArgumentTypeError
 
 __all__ = ["AttrScope", "NameManager", "Prefix", "current_attributes"]
@@ -43,6 +43,11 @@ class NameManager(metaclass=ClassPropertyMeta):
         return f"{hint}{number}"
 
     current: ClassVar[classproperty["NameManager"]] = classproperty(_current_names, _set_names)
+    _current: ClassVar[CurrentValue["NameManager"]] = CurrentValue(
+        lambda: NameManager.current,
+        lambda manager: _names.set(manager),
+        lambda: _names.set(None),
+    )
 
     def __enter__(self) -> Self:
         self._tokens.append(_names.set(self))
@@ -103,6 +108,11 @@ class AttrScope(metaclass=ClassPropertyMeta):
         self._entered: list[tuple[Token[AttrScope | None], dict[str, str]]] = []
 
     current: ClassVar[classproperty["AttrScope"]] = classproperty(_current_scope, _set_scope)
+    _current: ClassVar[CurrentValue["AttrScope"]] = CurrentValue(
+        lambda: AttrScope.current,
+        lambda scope: _scope.set(scope),
+        lambda: _scope.set(None),
+    )
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
         """Return the scope's attributes under those given."""

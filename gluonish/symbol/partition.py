@@ -11,7 +11,7 @@ from gluonish.graph.dynamic import is_dynamic
 from gluonish.graph.inference import Inference, infer
 from gluonish.graph.ir import Node, Value, topological_order, variable
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.symbol.composition import compose
+from gluonish.symbol.composition import replaced
 from gluonish.symbol.subgraph import OperatorNode, Subgraph, SubgraphBackend, make_backend
 from gluonish.symbol.subgraph_call import function_node
 from gluonish.symbol.symbol import Symbol, output_names
@@ -216,14 +216,8 @@ class _Partition:
 
 def _inlined(made: Symbol, given: Mapping[str, Value]) -> Sequence[Value]:
     """Return a replacement's outputs on the values that it reads; other variables are new."""
-    # By position, as an input may be called like an argument of `compose`.
-    arguments: list[Any] = [
-        Symbol([given[name]]) if name in given else None for name in made.list_arguments()
-    ]
-    states: dict[str, Any] = {
-        name: Symbol([given[name]]) for name in made.list_auxiliary_states() if name in given
-    }
-    return compose(made, *arguments, **states)._values
+    names = (*made.list_arguments(), *made.list_auxiliary_states())
+    return replaced(made, {x: Symbol([given[x]]) for x in names if x in given})._values
 
 
 def _complete(spec: PartialSpec) -> tuple[int, ...] | None:

@@ -39,6 +39,8 @@ from gluonish.test_utils.gradients import (
     check_numeric_gradient,
     numeric_grad,
 )
+from gluonish.test_utils.handed_on import find as __getattr__  # noqa: F401  # PEP 562
+from gluonish.test_utils.handed_on import with_star
 from gluonish.test_utils.iterators import (
     DummyIter,
 )
@@ -78,6 +80,7 @@ from gluonish.test_utils.sparse_arrays import (
 )
 from gluonish.test_utils.statistics import (
     chi_square_check,
+    gen_buckets_probs_with_ppf,
     mean_check,
     ss,
     var_check,
@@ -150,6 +153,7 @@ __all__ = [
     "download_model",
     "effective_dtype",
     "environment",
+    "gen_buckets_probs_with_ppf",
     "get_atol",
     "get_bz2_data",
     "get_cifar10",
@@ -199,3 +203,4 @@ __all__ = [
     "var_check",
     "verify_generator",
 ]
+__all__ += with_star()  # pyright: ignore[reportUnsupportedDunderAll]

@@ -331,7 +331,7 @@ def same_array(array1: NDArray, array2: NDArray) -> bool:
     if not same(array1, array2):
         return False
     kept = array1.copy()
-    array1[:] = 1 - (kept == kept.zeros_like()).astype(kept.dtype) * 2
+    array1[:] = kept == kept.zeros_like()  # no element stays what it was
     shared = same(array1, array2)
     array1[:] = kept
     return shared

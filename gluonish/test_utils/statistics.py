@@ -12,7 +12,14 @@ import numpy as np
 from gluonish.core.errors import ArgumentError
 from gluonish.test_utils.comparison import on_host
 
-__all__ = ["chi_square_check", "mean_check", "ss", "var_check", "verify_generator"]
+__all__ = [
+    "chi_square_check",
+    "gen_buckets_probs_with_ppf",
+    "mean_check",
+    "ss",
+    "var_check",
+    "verify_generator",
+]
 
 Generator = Callable[[int], Any]
 Buckets = Sequence[Any]
@@ -25,6 +32,26 @@ with contextlib.suppress(ImportError):
 _SIGMAS = 3.0
 _TERMS = 10_000
 _PRECISION = 1e-15
+
+
+def gen_buckets_probs_with_ppf(
+    ppf: Callable[[float], float], nbuckets: int
+) -> tuple[list[tuple[float, float]], list[float]]:
+    """Return buckets that are as likely each, and their probabilities, for `chi_square_check`.
+
+    Args:
+        ppf: Percent point function of the distribution: the inverse of its cumulative one.
+        nbuckets: How many buckets.
+
+    Raises:
+        ArgumentError: There are none.
+    """
+    if nbuckets <= 0:
+        raise ArgumentError(
+            f"gen_buckets_probs_with_ppf: expected nbuckets of at least 1, got {nbuckets}"
+        )
+    edges = [ppf(i / nbuckets) for i in range(nbuckets + 1)]
+    return list(itertools.pairwise(edges)), [1 / nbuckets] * nbuckets
 
 
 def mean_check(generator: Generator, mu: float, sigma: float, nsamples: int = 1000000) -> bool:

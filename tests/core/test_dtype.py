@@ -82,3 +82,18 @@ def test_types_meet_on_either_side(a: str, b: str, expected: str) -> None:
 def test_types_for_files_only_do_not_meet() -> None:
     with pytest.raises(ArgumentTypeError, match="cast one of them first"):
         promote(np.dtype("uint16"), np.dtype("float32"))
+
+
+@pytest.mark.parametrize("dtype", ["float31", 3, object, "complex64"])
+@pytest.mark.parametrize("error", [TypeError, KeyError, ValueError, mx.MXNetError])
+def test_an_unknown_dtype_has_the_classes_that_mxnet_raises(dtype: Any, error: Any) -> None:
+    """TypeError for the first two, KeyError for the others; ValueError was raised by us before."""
+    for call in (
+        lambda: mx.nd.ones(2, dtype=dtype),
+        lambda: mx.nd.random.uniform(shape=2, dtype=dtype),
+        lambda: mx.nd.softmax(mx.nd.ones(2), dtype=dtype),
+        lambda: mx.sym.var("x").astype(dtype),
+        lambda: mx.nd.empty(2, dtype=dtype),
+    ):
+        with pytest.raises(error, match="expected"):
+            call()

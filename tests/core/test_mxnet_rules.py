@@ -138,7 +138,7 @@ def test_switch_tells_what_was_before() -> None:
 def test_version_is_gluonishs_own_without_the_name() -> None:
     # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py.
     assert mx.__version__ != "1.9.1"
-    assert len(DIFFERENCES) == 8
+    assert len(DIFFERENCES) == 9
 
 
 @pytest.mark.parametrize("follows", [False, True])

@@ -155,6 +155,16 @@ def test_loading_needs_sym_gen(tmp_path: Path) -> None:
         BucketingModule.load(str(tmp_path / "net"), 1, default_bucket_key=4)
 
 
+def test_weights_of_a_checkpoint_are_there_before_it_is_bound(tmp_path: Path) -> None:
+    module = bound()
+    module.save_checkpoint(str(tmp_path / "net"), 1)
+    loaded = BucketingModule.load(str(tmp_path / "net"), 1, generated, 4)
+    for found, expected in zip(loaded.get_params(), module.get_params(), strict=True):
+        assert found.keys() == expected.keys()
+        for name, x in expected.items():
+            np.testing.assert_array_equal(found[name].asnumpy(), x.asnumpy())
+
+
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     mx.nd.save(str(tmp_path / "net.buckets"), {"a": mx.nd.ones(1)})
     with pytest.raises(FileFormatError, match="expected keys of buckets"):

@@ -3,7 +3,7 @@ import pytest
 
 import gluonish.symbol as sym
 from gluonish import autograd
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray import array, ones
 
 
@@ -16,7 +16,7 @@ def test_a_group_has_the_outputs_of_all() -> None:
 
 
 def test_an_empty_group_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="expected at least one Symbol"):
+    with pytest.raises(ArgumentTypeError, match="expected at least one Symbol"):
         sym.Group([])
     with pytest.raises(ArgumentTypeError, match="expected Symbols, got int"):
         sym.Group([3])  # type: ignore[list-item]
@@ -63,7 +63,7 @@ def test_eval_computes_every_output() -> None:
 
 
 def test_eval_wants_an_array_for_every_variable() -> None:
-    with pytest.raises(GraphError, match=r"got none for \['b'\]"):
+    with pytest.raises(ArgumentError, match=r"got none for \['b'\]"):
         (sym.var("a") + sym.var("b")).eval(a=ones((2,)))
 
 
@@ -81,3 +81,19 @@ def test_eval_is_recorded() -> None:
         (y,) = sym.square(sym.var("x")).eval(x=x)
     autograd.backward(y)
     np.testing.assert_array_equal(x.grad.asnumpy(), [2, 4])
+
+
+@pytest.mark.parametrize("inputs", [{"a": 3}, {"a": None}])
+def test_inputs_that_are_no_symbols_are_refused(inputs: dict[str, object]) -> None:
+    with pytest.raises(ArgumentTypeError, match="expected Symbols as inputs"):
+        sym.relu(sym.var("a"))(**inputs)
+
+
+def test_inputs_by_position_and_by_name_are_refused() -> None:
+    with pytest.raises(ArgumentTypeError, match="by position or by name"):
+        (sym.var("a") + sym.var("b"))(sym.var("x"), b=sym.var("y"))
+
+
+def test_eval_refuses_what_is_no_array() -> None:
+    with pytest.raises(ArgumentTypeError, match="expected a to be an NDArray, got 3"):
+        sym.relu(sym.var("a")).eval(a=3)

@@ -118,3 +118,42 @@ def test_drawing_classes_needs_no_values() -> None:
     drawn, of_true, of_drawn = sym.contrib.rand_zipfian(sym.var("t"), 4, 100)
     results = sym.Group([drawn, of_true, of_drawn]).eval(t=array([1, 3]))
     assert [x.shape for x in results] == [(4,), (2,), (4,)]
+
+
+def test_variables_of_one_name_are_one_input_of_both_branches() -> None:
+    chosen = sym.contrib.cond(
+        sym.var("p"), lambda: sym.var("a") + sym.var("b"), lambda: sym.var("a") - sym.var("b")
+    )
+    assert chosen.list_arguments() == ["p", "a", "b"]
+    for p, expected in ((1, 8), (0, 2)):
+        given = {"p": array([p]), "a": array([5]), "b": array([3])}
+        assert chosen.eval(**given)[0].tolist() == [expected]
+
+
+def _nesting(x: Any) -> Any:
+    return [_nesting(part) for part in x] if isinstance(x, list | tuple) else "x"
+
+
+@pytest.mark.parametrize(
+    ("variables", "after", "expected"),
+    [
+        ("x", lambda x: (x + 1,), "x"),
+        (["x"], lambda x: x + 1, ["x"]),
+        (["x"], lambda x: (x + 1,), ["x"]),
+        (("x", "y"), lambda x, y: (x + 1, y + 1), ["x", "x"]),
+    ],
+)
+def test_variables_after_a_loop_are_nested_as_before_it(
+    variables: Any, after: Any, expected: Any
+) -> None:
+    def step(*args: Any) -> tuple[Any, Any]:
+        return args[0], after(*args)
+
+    def made(of: Any) -> Any:
+        return of(variables) if isinstance(variables, str) else type(variables)(map(of, variables))
+
+    for face, of in ((sym, sym.var), (mx.nd, lambda _: ones(1))):
+        _, found = face.contrib.while_loop(
+            lambda *args: args[0] < 3, step, made(of), max_iterations=3
+        )
+        assert _nesting(found) == expected

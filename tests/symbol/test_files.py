@@ -168,3 +168,10 @@ def test_none_is_written_where_it_is_a_value() -> None:
     assert again.infer_shape(x=(3, 2))[1] == [(2, 2)]
     assert sym.sum(x, axis=None, name="s").attr_dict() == {"s": {"axis": "None"}}
     assert sym.Dropout(x, p=0.5, name="d").attr_dict() == {"d": {"p": "0.5"}}
+
+
+def test_a_number_is_no_path() -> None:
+    with pytest.raises(TypeError, match="int"):
+        sym.var("x").save(3)
+    with pytest.raises(TypeError, match="int"):
+        sym.load(3)

@@ -1,5 +1,7 @@
 import json
+from typing import Any
 
+import numpy as onp
 import pytest
 
 import gluonish.symbol as sym
@@ -63,3 +65,23 @@ def test_index_with_an_array_is_refused(x: NumpySymbol) -> None:
 def test_outputs_of_a_split_are_symbols_of_the_face(x: NumpySymbol) -> None:
     parts = sym.np.split(x, 2)
     assert [type(part) for part in parts] == [NumpySymbol, NumpySymbol]
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (lambda x: x > 1, "bool"),
+        (lambda x: x == 2, "bool"),
+        (lambda x: sym.np.sum(x > 1), "int64"),
+        (lambda x: sym.np.argmax(x), "int64"),
+        (lambda x: sym.np.argmin(x, axis=2), "int64"),
+        (lambda x: sym.np.mean(x.astype("int32")), "float32"),
+        (lambda x: sym.np.isnan(x), "bool"),
+    ],
+)
+def test_dtypes_of_results_are_known_without_shapes(
+    x: NumpySymbol, made: Any, expected: str
+) -> None:
+    """Checked with MXNet 1.9.1."""
+    (found,) = made(x).infer_type(x="float32")[1]
+    assert found == onp.dtype(expected).type

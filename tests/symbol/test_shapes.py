@@ -144,3 +144,9 @@ def test_number_as_shape_of_a_random_operator_is_no_tuple() -> None:
         '"size":"(2,)"}}],"arg_nodes":[],"heads":[[0,0,0]]}'
     )
     assert y.infer_shape()[1] == [(2,)]
+
+
+def test_indices_of_batch_take_are_int32_unless_they_are_said_to_be_others() -> None:
+    y = sym.batch_take(sym.var("a"), sym.var("i"))
+    assert y.infer_type(a="float16") == ([np.float16, np.int32], [np.float16], [])
+    assert y.infer_type(a="float16", i="int64") == ([np.float16, np.int64], [np.float16], [])

@@ -1,5 +1,6 @@
 import copy
 import pickle
+from typing import Any
 
 import pytest
 
@@ -165,3 +166,17 @@ def test_loop_goes_through_a_pickle() -> None:
     )
     other = pickle.loads(pickle.dumps(outputs))
     assert other.infer_shape(x=(4, 3), s=(3,))[1] == [(4, 3)]
+
+
+@pytest.mark.parametrize(
+    ("operator", "inputs", "output"),
+    [
+        (sym.make_loss, 1, "n_loss"),
+        (sym.linalg.det, 1, "n_output0"),
+        (sym.contrib.box_nms, 1, "n_output0"),
+        (sym.CTCLoss, 2, "n_output0"),
+    ],
+)
+def test_words_for_outputs_are_those_of_mxnet(operator: Any, inputs: int, output: str) -> None:
+    variables = [sym.var(f"x{i}") for i in range(inputs)]
+    assert operator(*variables, name="n").list_outputs() == [output]

@@ -162,5 +162,6 @@ def test_same_array_is_the_same_memory_and_keeps_its_values() -> None:
     kept = x.asnumpy()
     assert test_utils.same_array(x, x[:])
     assert not test_utils.same_array(x, x.copy())
+    assert not test_utils.same_array(mx.nd.ones(3), mx.nd.ones(3))
     assert not test_utils.same_array(x, mx.nd.ones(3))
     np.testing.assert_array_equal(x.asnumpy(), kept)

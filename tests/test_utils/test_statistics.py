@@ -94,3 +94,14 @@ def test_buckets_must_fit(buckets: Any, probs: Any, match: str) -> None:
 
 def test_scipy_is_not_needed() -> None:
     assert test_utils.ss is None
+
+
+def test_buckets_of_a_distribution_are_as_likely_each() -> None:
+    buckets, probabilities = test_utils.gen_buckets_probs_with_ppf(lambda p: 2 * p, 4)
+    assert buckets == [(0, 0.5), (0.5, 1), (1, 1.5), (1.5, 2)]
+    assert probabilities == [0.25] * 4
+
+
+def test_buckets_are_at_least_one() -> None:
+    with pytest.raises(ArgumentError, match="at least 1, got 0"):
+        test_utils.gen_buckets_probs_with_ppf(lambda p: p, 0)

@@ -148,7 +148,7 @@ BOX_NMS = register(
         aliases=("_contrib_box_non_maximum_suppression",),
         outputs=2,
         visible=1,
-        output_names=("output", "record"),
+        output_names=("output0", "output1"),
         gradient_uses_output=True,
         heavy=True,
     )

@@ -164,6 +164,7 @@ def _register(
             aliases=aliases,
             outputs=visible + 2,
             visible=visible,
+            output_names=tuple(f"output{i}" for i in range(visible + 2)),
             gradient_uses_output=True,
             heavy=True,
         )
