@@ -28,7 +28,9 @@ Lists = tuple[list[Any], list[Any], list[Any]]
 
 
 def declared(node: Node) -> PartialSpec:
-    """Return what a variable's ``__shape__`` and ``__dtype__`` say of it; zeros mean unknown.
+    """Return what a variable's ``__shape__`` and ``__dtype__`` say of it.
+
+    Zeros mean unknown there, and -1 does with NumPy's semantics of shapes.
 
     Raises:
         OperatorError: They say nothing: a damaged file may have them so.
@@ -39,7 +41,7 @@ def declared(node: Node) -> PartialSpec:
     try:
         if shape_text is not None:
             extents = ast.literal_eval(shape_text.replace("L", ""))
-            shape = from_public(extents) if extents else None
+            shape = from_public(extents)
         if dtype_text is not None and dtype_text != "-1":
             dtype = dtype_from_flag(int(dtype_text))
     except UNPARSABLE as error:
@@ -50,15 +52,19 @@ def declared(node: Node) -> PartialSpec:
     return PartialSpec(shape, dtype)
 
 
-def from_public(shape: Sequence[int] | None, *, zeros: bool = False) -> Shape | None:
+def from_public(shape: Sequence[int] | None) -> Shape | None:
     """Return a shape in which unknown extents, 0 or -1 in MXNet's interface, are `UNKNOWN`.
+
+    With NumPy's semantics of shapes 0 is an extent, and () is the shape of one number. Without
+    them () is no shape.
 
     Args:
         shape: Extents; None for no shape.
-        zeros: Whether 0 is an extent, as with NumPy's semantics of shapes.
     """
-    least = 0 if zeros else 1
-    return None if shape is None else tuple(int(n) if n >= least else UNKNOWN for n in shape)
+    least = 0 if is_np_shape() else 1
+    if shape is None or (least and not len(shape)):
+        return None
+    return tuple(int(n) if n >= least else UNKNOWN for n in shape)
 
 
 def to_public(shape: Shape | None) -> Shape | None:
@@ -77,7 +83,8 @@ def known_specs(symbol: Symbol, given: Mapping[str, PartialSpec]) -> dict[str, P
     for node in symbol._variables():
         said = declared(node)
         told = given.get(node.name, PartialSpec())
-        known[node.name] = PartialSpec(told.shape or said.shape, told.dtype or said.dtype)
+        shape = said.shape if told.shape is None else told.shape
+        known[node.name] = PartialSpec(shape, told.dtype or said.dtype)
     return known
 
 
@@ -128,8 +135,7 @@ def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
 
 def _shapes(symbol: Symbol, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Lists:
     shapes = _by_name(symbol, args, kwargs)
-    zeros = is_np_shape()
-    given = {name: PartialSpec(from_public(shape, zeros=zeros)) for name, shape in shapes.items()}
+    given = {name: PartialSpec(from_public(shape)) for name, shape in shapes.items()}
     arguments, outputs, auxiliary = (
         [to_public(spec.shape) for spec in part] for part in _lists(symbol, _run(symbol, given))
     )
