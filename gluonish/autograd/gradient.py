@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gluonish.autograd.tape import GradientMode, gradients_of, run_backward
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
@@ -61,7 +61,7 @@ def mark_variables(
         )
     for array, buffer, req in zip(arrays, buffers, reqs, strict=True):
         if req not in ("write", "add", "null"):
-            raise ArgumentError(
+            raise KeyLookupError(
                 f"mark_variables: expected grad_req 'write', 'add' or 'null', got {req!r}"
             )
         if buffer.shape != array.shape:

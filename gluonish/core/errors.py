@@ -34,6 +34,7 @@ __all__ = [
     "NotSupportedForSparseNDArray",
     "OperatorError",
     "OperatorIndexError",
+    "OperatorTypeError",
     "OutOfBoundsError",
     "OutOfMemoryError",
     "ParameterError",
@@ -60,6 +61,10 @@ class ArgumentTypeError(GluonishError, TypeError, ValueError, AssertionError):
 
 class OperatorError(GluonishError, ValueError):
     """An operator cannot take the given shapes, dtypes or attributes, or failed while it ran."""
+
+
+class OperatorTypeError(OperatorError, TypeError):
+    """An operator's ``dtype`` names no element type; NumPy, which MXNet asks, raises TypeError."""
 
 
 class AutogradError(GluonishError, RuntimeError):

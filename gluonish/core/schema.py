@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, OperatorTypeError
 
 __all__ = [
     "NULL",
@@ -244,7 +244,8 @@ class Schema:
             try:
                 parsed[name] = attribute.parse(value)
             except UNPARSABLE as error:
-                raise OperatorError(
+                kind = OperatorTypeError if name == "dtype" else OperatorError
+                raise kind(
                     f"{operator}: expected {name} to be {attribute.expected}, got {value!r:.200}"
                 ) from error
         if len(parsed) != len(self.attributes):

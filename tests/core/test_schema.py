@@ -134,3 +134,10 @@ def test_infinity_is_written_as_a_word() -> None:
 def test_what_python_cannot_hold_or_parse_is_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(OperatorError, match=f"example: expected {name} to be"):
         EXAMPLE.parse("example", {"kernel": 1, name: value})
+
+
+def test_wrong_dtype_is_a_type_error_too() -> None:
+    for given in ("float31", 7.5):
+        with pytest.raises(TypeError, match="expected dtype to be a dtype") as raised:
+            EXAMPLE.parse("example", {"kernel": (1,), "dtype": given})
+        assert isinstance(raised.value, OperatorError)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gluonish.core.context import Context
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.ndarray import copying, recording
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host
 from gluonish.ndarray.recording import RECORDING, Leaf
@@ -132,7 +132,7 @@ def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = Non
         ArgumentError: for another ``grad_req`` or ``stype``.
     """
     if grad_req not in ("write", "add", "null"):
-        raise ArgumentError(
+        raise KeyLookupError(
             f"attach_grad: expected grad_req 'write', 'add' or 'null', got {grad_req!r}"
         )
     kind = self.stype if stype is None else stype
