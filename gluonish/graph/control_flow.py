@@ -316,7 +316,11 @@ def while_loop(
         "subgraphs": (_body(tested), _body(traced)),
     }
     attrs["num_args"] = 2 + len(inputs.values)
-    return _regrouped(face.node(WHILE_LOOP, inputs.values, attrs), traced)
+    results = face.node(WHILE_LOOP, inputs.values, attrs)
+    outs = traced.counts[0]  # variables are nested as those before the loop, whatever func returns
+    return regroup(results[:outs], _listed(traced.structures[0])), regroup(
+        results[outs:], _listed(structure)
+    )
 
 
 def _body(traced: _Traced) -> Body:

@@ -118,3 +118,12 @@ def test_drawing_classes_needs_no_values() -> None:
     drawn, of_true, of_drawn = sym.contrib.rand_zipfian(sym.var("t"), 4, 100)
     results = sym.Group([drawn, of_true, of_drawn]).eval(t=array([1, 3]))
     assert [x.shape for x in results] == [(4,), (2,), (4,)]
+
+
+def test_variables_of_a_loop_keep_their_nesting() -> None:
+    a = mx.sym.var("a")
+    for step in (lambda i: (i, i + 1), lambda i: (i, [i + 1]), lambda i: (i, (i + 1,))):
+        loop = mx.sym.contrib.while_loop
+        assert isinstance(loop(lambda i: i < 2, step, a, max_iterations=3)[1], mx.sym.Symbol)
+        assert len(loop(lambda i: i < 2, step, [a], max_iterations=3)[1]) == 1
+        assert type(loop(lambda i: i < 2, step, (a,), max_iterations=3)[1]) is list
