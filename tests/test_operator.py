@@ -252,3 +252,16 @@ def test_gradient_that_an_operator_overwrites_is_not_given_to_others() -> None:
             y = x * 3
         y.backward()
         np.testing.assert_array_equal(x.grad.asnumpy(), [3, 3, 3])
+
+
+@pytest.mark.parametrize("names", [["output"], ["y"], ["x", "y"], ["output0", "output1"]])
+def test_outputs_of_a_symbol_have_the_users_names(
+    names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SquareProp, "list_outputs", lambda self: names, raising=False)
+    mx.operator.register("named_outputs")(SquareProp)
+    symbol = mx.sym.Custom(mx.sym.var("data"), op_type="named_outputs", name="node")
+    expected = [f"node_{name}" for name in names]
+    assert symbol.list_outputs() == expected
+    assert mx.sym.load_json(symbol.tojson()).list_outputs() == expected
+    assert symbol[len(names) - 1].list_outputs() == expected[-1:]

@@ -273,6 +273,7 @@ def _operator(name: str, doc: str, schema: Schema, aliases: tuple[str, ...] = ()
         schema=schema,
         aliases=aliases,
         outputs=_outputs,
+        output_names=lambda attrs: attrs["state"].outputs if "state" in attrs else (),
         mutates=_mutated,
         complete=_complete,
         gradient_uses_output=True,
