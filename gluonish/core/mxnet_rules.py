@@ -38,6 +38,11 @@ DIFFERENCES = (
         "gets arrays without values, of known shape and dtype",
     ),
     Difference(
+        "arrays of different shapes in `elemwise_add` and its kin, which `+` of Symbols is",
+        "are refused",
+        "broadcast",
+    ),
+    Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
         "hold in the thread that calls them",
         "hold in all threads",
