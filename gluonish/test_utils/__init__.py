@@ -78,6 +78,7 @@ from gluonish.test_utils.sparse_arrays import (
 )
 from gluonish.test_utils.statistics import (
     chi_square_check,
+    gen_buckets_probs_with_ppf,
     mean_check,
     ss,
     var_check,
@@ -150,6 +151,7 @@ __all__ = [
     "download_model",
     "effective_dtype",
     "environment",
+    "gen_buckets_probs_with_ppf",
     "get_atol",
     "get_bz2_data",
     "get_cifar10",

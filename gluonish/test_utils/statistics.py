@@ -12,7 +12,14 @@ import numpy as np
 from gluonish.core.errors import ArgumentError
 from gluonish.test_utils.comparison import on_host
 
-__all__ = ["chi_square_check", "mean_check", "ss", "var_check", "verify_generator"]
+__all__ = [
+    "chi_square_check",
+    "gen_buckets_probs_with_ppf",
+    "mean_check",
+    "ss",
+    "var_check",
+    "verify_generator",
+]
 
 Generator = Callable[[int], Any]
 Buckets = Sequence[Any]
@@ -144,6 +151,27 @@ def _continued_fraction(a: float, x: float) -> float:
         if abs(c * d - 1) < _PRECISION:
             break
     return value
+
+
+def gen_buckets_probs_with_ppf(
+    ppf: Callable[[float], float], nbuckets: int
+) -> tuple[list[tuple[float, float]], list[float]]:
+    """Return buckets of one probability each, and the probabilities, for `chi_square_check`.
+
+    Args:
+        ppf: The inverse of the cumulative distribution function: from a probability in [0, 1] to
+            the number that samples lie below with it.
+        nbuckets: How many buckets, at least 1.
+
+    Raises:
+        ArgumentError: if there is to be no bucket.
+    """
+    if nbuckets < 1:
+        raise ArgumentError(
+            f"gen_buckets_probs_with_ppf: expected at least 1 bucket, got {nbuckets}"
+        )
+    bounds = [ppf(i / nbuckets) for i in range(nbuckets + 1)]
+    return list(itertools.pairwise(bounds)), [1 / nbuckets] * nbuckets
 
 
 def verify_generator(
