@@ -35,7 +35,7 @@ from gluonish.ops.memory_layout import (
 from gluonish.ops.registry import Attrs, Operator
 from gluonish_engine import Var
 
-__all__ = ["invoke", "record_call", "run", "runtime_attrs", "source"]
+__all__ = ["invoke", "parse_context", "record_call", "run", "runtime_attrs", "source"]
 
 # The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as
 # convolutions.
@@ -394,7 +394,21 @@ def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDA
     return moved
 
 
-def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | None = None) -> Any:
+def parse_context(ctx: Context | str | None) -> Context | None:
+    """Return the device that a Context or its text, ``"cpu(0)"``, names; None for none."""
+    if ctx is None or isinstance(ctx, Context):
+        return ctx
+    if not isinstance(ctx, str):
+        raise ArgumentTypeError(f"ctx: expected a Context or its text, got {ctx!r}")
+    if not ctx:
+        return None
+    device_type, _, number = ctx.rstrip(")").partition("(")
+    return Context(device_type, int(number or 0))
+
+
+def source(
+    op: Operator, attrs: Attrs, ctx: Context | str | None, out: NDArray | None = None
+) -> Any:
     """Run an operator without inputs on a device: creation and random numbers.
 
     While a `forward` is traced, random numbers become part of the graph, so that each call of it
@@ -403,7 +417,7 @@ def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | N
     tracer = recording.tracer.get()
     if tracer is not None and op.random and out is None:
         return tracer.source(op, attrs)
-    device = device_of(out.context if out is not None else context or current_context())
+    device = device_of(out.context if out is not None else parse_context(ctx) or current_context())
     specs = op.infer(**attrs)
     flags = recording.mode.get()
     attrs = runtime_attrs(op, attrs, flags, device)
