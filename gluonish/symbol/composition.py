@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import evaluate
 from gluonish.graph.ir import Node, Value, topological_order
@@ -22,12 +22,11 @@ def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNe
         create_fn: Accepted; the result is always a `Symbol`.
 
     Raises:
-        ArgumentError: if there are none.
-        ArgumentTypeError: if one is not a Symbol.
+        ArgumentTypeError: if there are none, or one is not a Symbol.
     """
     listed = list(symbols)
     if not listed:
-        raise ArgumentError("Group: expected at least one Symbol, got none")
+        raise ArgumentTypeError("Group: expected at least one Symbol, got none")
     for symbol in listed:
         if not isinstance(symbol, Symbol):
             raise ArgumentTypeError(f"Group: expected Symbols, got {type(symbol).__name__}")
@@ -84,12 +83,12 @@ def evaluate_symbol(self: Symbol, ctx: Any = None, **kwargs: NDArray) -> list[ND
         **kwargs: An NDArray for each variable.
 
     Raises:
-        GraphError: if a variable has no array.
+        ArgumentError: if a variable has no array.
     """
     variables = self._variables()
     missing = [node.name for node in variables if node.name not in kwargs]
     if missing:
-        raise GraphError(f"eval: expected an array for every variable, got none for {missing}")
+        raise ArgumentError(f"eval: expected an array for every variable, got none for {missing}")
     arrays = [kwargs[node.name] for node in variables]
     train = bool(recording.mode.get() & recording.TRAINING)
     graph = specialize(variables, self._values, [x._spec for x in arrays], train=train)
