@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gluonish.core.config.environment import extend_python_path
 from gluonish.core.errors import NameTakenError
-from gluonish.core.imported_modules import imported_modules
+from gluonish.core.imported_modules import imported_modules, starred_modules
 from gluonish.core.module_names import alias_modules, show_modules
 from gluonish.core.mxnet_rules import VERSION, follow_mxnet
 
@@ -50,7 +50,7 @@ def take_name() -> None:
         if name.startswith("gluonish."):
             sys.modules.setdefault(f"mxnet.{name.removeprefix('gluonish.')}", module)
     follow_mxnet()
-    show_modules(imported_modules())
+    show_modules(imported_modules(), starred_modules())
     importlib.import_module("multiprocessing.pool")  # programs use it without importing it
 
 

@@ -175,7 +175,21 @@ print(hasattr(mx.metric, "nowhere"), mx.gluon.data.DataLoader.__name__)
 def test_every_imported_module_is_there() -> None:
     for module, shown in imported_modules().items():
         for target in shown.values():
-            assert importlib.util.find_spec(target) is not None, (module, target)
+            found, _, inside = target.partition(":")
+            assert importlib.util.find_spec(found) is not None, (module, target)
+            assert not inside or hasattr(importlib.import_module(found), inside), (module, target)
+
+
+def test_all_names_of_test_utils_are_those_of_its_file_too() -> None:
+    source = """
+from mxnet.test_utils import *
+print(np.__name__, rnd.__name__, npt.__name__, mx.__name__, os.sep, use_np is mx.util.use_np)
+print(json.dumps([1]), array is mx.nd.array, Context is mx.Context, rand_ndarray((2,)).shape)
+"""
+    expected = "numpy numpy.random numpy.testing gluonish / True\n[1] True True (2,)\n"
+    assert python("-c", FIRST_LINE + source) == expected
+    code = "from gluonish.test_utils import *; print('np' in globals())"
+    assert python("-c", code) == "False\n"
 
 
 def test_name_loads_nothing_but_the_pool_of_processes() -> None:

@@ -254,12 +254,14 @@ def test_gradient_that_an_operator_overwrites_is_not_given_to_others() -> None:
         np.testing.assert_array_equal(x.grad.asnumpy(), [3, 3, 3])
 
 
-def test_outputs_are_called_as_the_prop_says() -> None:
-    class Halves(mx.operator.CustomOpProp):
-        def list_outputs(self) -> list[str]:
-            return ["low", "high"]
-
-    mx.operator.register("output_names_halves")(Halves)
-    made = mx.sym.Custom(mx.sym.var("x"), op_type="output_names_halves", name="m")
-    assert made.list_outputs() == ["m_low", "m_high"]
-    assert made["m_high"].list_outputs() == ["m_high"]
+@pytest.mark.parametrize("names", [["output"], ["y"], ["x", "y"], ["output0", "output1"]])
+def test_outputs_of_a_symbol_have_the_users_names(
+    names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SquareProp, "list_outputs", lambda self: names, raising=False)
+    mx.operator.register("named_outputs")(SquareProp)
+    symbol = mx.sym.Custom(mx.sym.var("data"), op_type="named_outputs", name="node")
+    expected = [f"node_{name}" for name in names]
+    assert symbol.list_outputs() == expected
+    assert mx.sym.load_json(symbol.tojson()).list_outputs() == expected
+    assert symbol[len(names) - 1].list_outputs() == expected[-1:]

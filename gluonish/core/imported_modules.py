@@ -2,11 +2,14 @@
 
 Programs use them from there, as in ``from mxnet.metric import ndarray``. Each line of `IMPORTED` is
 a module of gluonish's, by its name below ``gluonish``, and what it shows under MXNet 1.9.1's name
-that it has not itself: names with the module that each is; ``.`` is the root. Read from MXNet 1.9.1
-by looking at its modules' attributes.
+that it has not itself: names with the module that each is; ``.`` is the root, ``/numpy`` is a
+module of others, and ``util:use_np`` is something in a module. Read from MXNet 1.9.1 by looking at
+its modules' attributes. `STARRED` are modules whose ``import *`` gives programs these names, too.
 """
 
-__all__ = ["IMPORTED", "imported_modules"]
+__all__ = ["IMPORTED", "STARRED", "imported_modules", "starred_modules"]
+
+STARRED = ("test_utils",)
 
 IMPORTED = {
     "base": "libinfo=libinfo",
@@ -83,17 +86,31 @@ IMPORTED = {
     "rnn.rnn_layer": "ndarray=ndarray rnn_cell=rnn.rnn_cell symbol=symbol",
     "symbol.contrib": "symbol=symbol.symbol",
     "symbol.symbol": "op=symbol.op",
-    "test_utils": "mx=.",
+    "test_utils": (
+        "bz2=/bz2 errno=/errno gzip=/gzip json=/json logging=/logging mx=. np=/numpy "
+        "npt=/numpy.testing numbers=/numbers os=/os platform=/platform requests=/requests "
+        "rnd=/numpy.random struct=/struct sys=/sys time=/time traceback=/traceback "
+        "zipfile=/zipfile Context=context:Context Features=runtime:Features "
+        "OrderedDict=/collections:OrderedDict Symbol=symbol:Symbol array=ndarray:array "
+        "contextmanager=/contextlib:contextmanager current_context=context:current_context "
+        "get_cuda_compute_capability=util:get_cuda_compute_capability getenv=util:getenv "
+        "setenv=util:setenv use_np=util:use_np np_symbol=symbol.numpy:_Symbol"
+    ),
     "trainer": "opt=optimizer",
 }
 
 
 def imported_modules() -> dict[str, dict[str, str]]:
-    """Return `IMPORTED` with whole names: of each module, the module by attribute."""
+    """Return `IMPORTED` with whole names: of each module, what each attribute is."""
     return {
         f"gluonish.{module}": {
-            name: f"gluonish.{target}".rstrip(".")
+            name: target[1:] if target[0] == "/" else f"gluonish.{target}".rstrip(".")
             for name, _, target in (part.partition("=") for part in line.split())
         }
         for module, line in IMPORTED.items()
     }
+
+
+def starred_modules() -> frozenset[str]:
+    """Return `STARRED` with whole names."""
+    return frozenset(f"gluonish.{module}" for module in STARRED)

@@ -42,6 +42,7 @@ class _Aliases(MetaPathFinder):
         self.real: dict[str, str] = {}
         self.tops: set[str] = set()  # asked first, as every import of the process comes by
         self.shown: dict[str, Mapping[str, str]] = {}
+        self.starred: frozenset[str] = frozenset()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -91,13 +92,17 @@ def alias_modules(names: dict[str, str]) -> None:
     _ALIASES.tops.update(name.partition(".")[0] for name in names)
 
 
-def show_modules(shown: Mapping[str, Mapping[str, str]]) -> None:
-    """Give modules further attributes that are modules, loaded yet or not.
+def show_modules(
+    shown: Mapping[str, Mapping[str, str]], starred: frozenset[str] = frozenset()
+) -> None:
+    """Give modules further attributes that are modules, loaded yet or not, or stand in some.
 
     Args:
-        shown: Of each module of gluonish, by its name: the names of modules by attribute. What the
-            module has itself comes first.
+        shown: Of each module of gluonish, by its name: by attribute the name of a module, or
+            ``module:name`` for what stands there. What the module has itself comes first.
+        starred: The modules whose ``import *`` gives these attributes, too.
     """
+    _ALIASES.starred |= starred
     for name, attributes in shown.items():
         if name in sys.modules and name not in _ALIASES.shown:
             _show(sys.modules[name], attributes)
@@ -116,12 +121,16 @@ def _show(module: ModuleType, attributes: Mapping[str, str]) -> None:
                 raise
         if name not in attributes:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        target, _, inside = attributes[name].partition(":")
         try:
-            return importlib.import_module(attributes[name])
+            found = importlib.import_module(target)
         except ModuleNotFoundError as error:
             raise AttributeError(str(error)) from error
+        return getattr(found, inside) if inside else found
 
     vars(module)["__getattr__"] = find
+    if module.__name__ in _ALIASES.starred:
+        vars(module)["__all__"] = [*module.__all__, *attributes]
 
 
 def loads(package: str, names: Iterable[str]) -> Callable[[str], ModuleType]:

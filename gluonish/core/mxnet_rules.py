@@ -43,6 +43,11 @@ DIFFERENCES = (
         "come in tuples, as they do imperatively",
     ),
     Difference(
+        "arrays of different shapes in `elemwise_add` and its kin, which `+` of Symbols is",
+        "are refused",
+        "broadcast",
+    ),
+    Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
         "hold in the thread that calls them",
         "hold in all threads",
@@ -55,11 +60,6 @@ DIFFERENCES = (
         "modules that MXNet's files import, such as `metric.ndarray`",
         "are attributes of its modules",
         "are where they are",
-    ),
-    Difference(
-        "`from test_utils import *`",
-        "also gives what MXNet's module imports: `mx`, `np`, `os` and others",
-        "gives the helpers for tests",
     ),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )

@@ -69,9 +69,7 @@ def report(
 
 def output_word(op: Operator | None, attrs: Attrs, index: int) -> str:
     """Return the word for an output that names end with: ``output``, ``output1``, ``mean``."""
-    words = () if op is None else op.output_names
-    if callable(words):
-        words = words(attrs)
+    words = () if op is None else op.output_words(attrs)
     if len(words) > 1:
         return words[index]
     word = words[0] if words else "output"

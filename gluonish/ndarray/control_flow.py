@@ -150,9 +150,15 @@ def while_loop(
     if not _leaves(loop_vars):
         raise ArgumentError("while_loop: expected at least one loop variable, got none")
     _check_arrays("while_loop", loop_vars)
+    try:
+        limit = int(max_iterations)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"while_loop: expected max_iterations to be an int, got {max_iterations!r}"
+        ) from None
     variables = loop_vars
     steps: list[Any] = []
-    while len(steps) < max_iterations and bool(cond(*_unpacked(variables))):
+    while len(steps) < limit and bool(cond(*_unpacked(variables))):
         outputs, new = check_pair("while_loop", func(*_unpacked(variables)))
         new, count = _unpacked(new), len(_unpacked(loop_vars))
         if len(new) != count:
@@ -161,7 +167,11 @@ def while_loop(
             )
         variables = list(new) if isinstance(loop_vars, list | tuple) else new[0]
         steps.append([] if outputs is None else outputs)
-    return (_stacked(steps, max_iterations) if steps else []), variables
+    if isinstance(loop_vars, list | tuple):  # whatever func returns
+        variables = list(_unpacked(variables))
+    elif isinstance(variables, list | tuple):
+        (variables,) = variables
+    return (_stacked(steps, limit) if steps else []), variables
 
 
 def _unpacked(variables: Any) -> Sequence[Any]:

@@ -174,13 +174,17 @@ def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = Tr
     """Return arrays joined along an axis; a single one as it is unless ``always_copy``.
 
     Raises:
-        ArgumentError: if there are none.
-        OperatorError: if they differ in dtype, or in shape along another axis.
+        ArgumentError: if there are none, or they differ in dtype, or in shape along another axis.
     """
     if not arrays:
         raise ArgumentError("concatenate: expected at least one array, got none")
     if len(arrays) == 1 and not always_copy:
         return arrays[0]
+    if len({(x.dtype, x.shape[:axis], x.shape[axis:][1:]) for x in arrays}) > 1:
+        raise ArgumentError(
+            f"concatenate: expected arrays of one dtype that differ in extent along axis {axis} "
+            f"only, got {', '.join(f'{x.dtype.__name__}{x.shape}' for x in arrays)}"
+        )
     op = find_operator("Concat")
     attrs = op.schema.parse("concatenate", {"num_args": len(arrays), "dim": axis})
     joined: NDArray = apply(op, list(arrays), attrs)

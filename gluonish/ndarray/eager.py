@@ -35,7 +35,7 @@ from gluonish.ops.memory_layout import (
 from gluonish.ops.registry import Attrs, Operator
 from gluonish_engine import Var
 
-__all__ = ["invoke", "record_call", "run", "runtime_attrs", "source"]
+__all__ = ["invoke", "parse_context", "record_call", "run", "runtime_attrs", "source"]
 
 # The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as
 # convolutions.
@@ -147,13 +147,10 @@ def _outputs_again(
 
 
 def _handed_back(op: Operator, attrs: Attrs, results: Sequence[NDArray], out: Any) -> Any:
-    """Return the visible outputs as a caller gets them, in the arrays of ``out`` if there is one.
-
-    One output is an NDArray, several are a list.
-    """
+    """Return the visible outputs as a caller gets them: an NDArray, a list, or ``out`` itself."""
     shown = results[: op.num_visible(attrs)]
     if out is not None:
-        shown = _deliver(out, shown)
+        return _deliver(out, shown)
     return shown[0] if len(shown) == 1 else shown
 
 
@@ -313,7 +310,7 @@ def _given_outputs(
     op: Operator, out: Any, inputs: Sequence[NDArray], specs: Sequence[Spec], device: Device
 ) -> list[NDArray]:
     """Return arrays for the kernel to fill: those of ``out``, new ones where that is not safe."""
-    wanted = list(out) if isinstance(out, list | tuple) else [out]
+    wanted = _listed(out)
     results = []
     for spec, given in zip_longest(specs, wanted[: len(specs)]):
         if given is None:
@@ -347,17 +344,20 @@ def _check_output(op: Operator, given: Any, spec: Spec) -> None:
         raise kind(f"{op.name}: expected out to be {spec}, got {given._spec}")
 
 
-def _deliver(out: Any, results: Sequence[NDArray]) -> list[NDArray]:
-    """Hand results to the arrays of ``out``: copy where another array was filled, link the tape."""
-    wanted = list(out) if isinstance(out, list | tuple) else [out]
-    for given, result in zip(wanted, results, strict=False):
+def _deliver(out: Any, results: Sequence[NDArray]) -> Any:
+    """Hand results to ``out`` and return it: copy where another was filled, link the tape."""
+    for given, result in zip(_listed(out), results, strict=False):
         if given.stype != "default":
             result.detach().copyto(given)
         elif given._var is not result._var:
             copy_into(result, given)
         if result._link is not None:
             given._link = result._link
-    return wanted
+    return out
+
+
+def _listed(out: Any) -> Sequence[Any]:
+    return out if isinstance(out, list | tuple) else [out]
 
 
 def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> Any:
@@ -394,7 +394,19 @@ def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDA
     return moved
 
 
-def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | None = None) -> Any:
+def parse_context(ctx: Context | str | None) -> Context | None:
+    """Return the device that a Context or its text, ``"cpu(0)"``, names; None for none."""
+    if ctx is None or isinstance(ctx, Context):
+        return ctx
+    if not isinstance(ctx, str):
+        raise ArgumentTypeError(f"ctx: expected a Context or its text, got {ctx!r}")
+    if not ctx:
+        return None
+    device_type, _, number = ctx.rstrip(")").partition("(")
+    return Context(device_type, int(number or 0))
+
+
+def source(op: Operator, attrs: Attrs, ctx: Context | str | None, out: Any = None) -> Any:
     """Run an operator without inputs on a device: creation and random numbers.
 
     While a `forward` is traced, random numbers become part of the graph, so that each call of it
@@ -403,7 +415,8 @@ def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | N
     tracer = recording.tracer.get()
     if tracer is not None and op.random and out is None:
         return tracer.source(op, attrs)
-    device = device_of(out.context if out is not None else context or current_context())
+    context = parse_context(ctx) if out is None else _listed(out)[0].context
+    device = device_of(context or current_context())
     specs = op.infer(**attrs)
     flags = recording.mode.get()
     attrs = runtime_attrs(op, attrs, flags, device)
@@ -416,5 +429,5 @@ def source(op: Operator, attrs: Attrs, context: Context | None, out: NDArray | N
         recording.watcher.get()(op, attrs, (), results)
     results = results[: op.num_visible(attrs)]
     if out is not None:
-        return _deliver(out, results)[0]
+        return _deliver(out, results)
     return results[0] if len(results) == 1 else results

@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gluonish.core.argument_docs import document_arguments
+from gluonish.core.errors import ArgumentError
 from gluonish.engine import current_engine
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops import binary
-from gluonish.ops.arithmetic import combine
+from gluonish.ops.arithmetic import as_whole, combine
+from gluonish.ops.axes import normalize_axis
 from gluonish.ops.binary import Row
 from gluonish.ops.registry import apply, find_operator
 
@@ -57,15 +59,15 @@ true_divide = _function(binary.DIVIDE, "true_divide", operator.truediv)
 modulo = _function(binary.MODULO, "modulo", operator.mod)
 maximum = _function(binary.MAXIMUM, "maximum", max)
 minimum = _function(binary.MINIMUM, "minimum", min)
-equal = _function(binary.EQUAL, "equal", operator.eq)
-not_equal = _function(binary.NOT_EQUAL, "not_equal", operator.ne)
-greater = _function(binary.GREATER, "greater", operator.gt)
-greater_equal = _function(binary.GREATER_EQUAL, "greater_equal", operator.ge)
-lesser = _function(binary.LESSER, "lesser", operator.lt)
-lesser_equal = _function(binary.LESSER_EQUAL, "lesser_equal", operator.le)
-logical_and = _function(binary.LOGICAL_AND, "logical_and", lambda a, b: bool(a and b))
-logical_or = _function(binary.LOGICAL_OR, "logical_or", lambda a, b: bool(a or b))
-logical_xor = _function(binary.LOGICAL_XOR, "logical_xor", lambda a, b: bool(a) != bool(b))
+equal = _function(binary.EQUAL, "equal", as_whole(operator.eq))
+not_equal = _function(binary.NOT_EQUAL, "not_equal", as_whole(operator.ne))
+greater = _function(binary.GREATER, "greater", as_whole(operator.gt))
+greater_equal = _function(binary.GREATER_EQUAL, "greater_equal", as_whole(operator.ge))
+lesser = _function(binary.LESSER, "lesser", as_whole(operator.lt))
+lesser_equal = _function(binary.LESSER_EQUAL, "lesser_equal", as_whole(operator.le))
+logical_and = _function(binary.LOGICAL_AND, "logical_and", lambda a, b: int(bool(a and b)))
+logical_or = _function(binary.LOGICAL_OR, "logical_or", lambda a, b: int(bool(a or b)))
+logical_xor = _function(binary.LOGICAL_XOR, "logical_xor", lambda a, b: int(bool(a) != bool(b)))
 
 
 def power(base: Any, exp: Any) -> Any:
@@ -103,9 +105,19 @@ def split_v2(
         indices_or_sections: Number of equal parts, or the positions at which to cut.
         axis: Axis to cut.
         squeeze_axis: Drop the axis from the parts, whose extent there must be 1.
+
+    Raises:
+        ArgumentError: The number of parts does not divide the axis.
+        OperatorError: There is no such axis, or a position lies outside it.
     """
     op = find_operator("_split_v2")
     if isinstance(indices_or_sections, int):
+        extent = ary.shape[normalize_axis("split_v2", axis, len(ary.shape))]
+        if indices_or_sections > 0 and extent % indices_or_sections:
+            raise ArgumentError(
+                f"split_v2: expected parts of one extent, got {indices_or_sections} of an axis of "
+                f"{extent}: array split does not result in an equal division"
+            )
         given: dict[str, Any] = {"indices": (), "sections": indices_or_sections}
     else:  # the operator wants the start of every part, the first included
         given = {"indices": (0, *indices_or_sections), "sections": 0}

@@ -9,7 +9,6 @@ from operator import is_
 from typing import Any
 
 from gluonish.core.context import Context
-from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.face import (
@@ -22,7 +21,7 @@ from gluonish.ops.face import (
 )
 from gluonish.ops.registry import Attrs, Operator, all_names, apply
 
-__all__ = ["make_operator_function", "names", "operator_function", "parse_context"]
+__all__ = ["make_operator_function", "names", "operator_function"]
 
 _TAIL = (
     inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None),
@@ -85,7 +84,7 @@ def _function(op: Operator) -> Callable[..., Any]:
                 return apply(op, args, attrs)
         inputs, attrs = bind_arguments(op, args, kwargs)
         if not inputs and op.variadic is None:
-            return source(op, attrs, parse_context(attrs.get("ctx")), out)
+            return source(op, attrs, attrs.get("ctx"), out)
         require_inputs(op, inputs, attrs)
         if out is None and hasattr(inputs[0], "__apply__"):
             if len(inputs) == len(args) and all(map(is_, inputs, args)):
@@ -113,18 +112,6 @@ def _source_function(op: Operator) -> Callable[..., Any]:
         **kwargs: Any,
     ) -> Any:
         _, attrs = bind_arguments(op, args, kwargs)
-        return source(op, attrs, parse_context(ctx), out)
+        return source(op, attrs, ctx, out)
 
     return function
-
-
-def parse_context(ctx: Context | str | None) -> Context | None:
-    """Return the device that a Context or its text, ``"cpu(0)"``, names; None for none."""
-    if ctx is None or isinstance(ctx, Context):
-        return ctx
-    if not isinstance(ctx, str):
-        raise ArgumentTypeError(f"ctx: expected a Context or its text, got {ctx!r}")
-    if not ctx:
-        return None
-    device_type, _, number = ctx.rstrip(")").partition("(")
-    return Context(device_type, int(number or 0))

@@ -68,7 +68,7 @@ def _draw(
     shape: Any,
     dtype: Any,
     ctx: Context | None,
-    out: NDArray | None,
+    out: Any,
     options: dict[str, Any],
 ) -> NDArray:
     """Draw with parameters that are numbers, or for each element of parameters that are arrays."""
@@ -77,10 +77,11 @@ def _draw(
     if arrays:
         return _draw_for_each(name, parameters, arrays, shape, dtype, out, options)
     op = find_operator(f"_random_{name}")
+    given = out[0] if isinstance(out, list | tuple) else out
     if shape is None:
-        shape = (1,) if out is None else out.shape
-    if dtype is None and out is not None:
-        dtype = out.dtype
+        shape = (1,) if given is None else given.shape
+    if dtype is None and given is not None:
+        dtype = given.dtype
     attrs = op.schema.parse(name, {**parameters, **options, "shape": shape, "dtype": dtype})
     drawn: NDArray = source(op, attrs, ctx, out)
     return drawn

@@ -14,7 +14,6 @@ import numpy as np
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.ndarray.eager import invoke, source
-from gluonish.ndarray.namespace import parse_context
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.numpy.array import ndarray
 from gluonish.ops.registry import Attrs, Operator, apply, find_operator
@@ -193,7 +192,7 @@ def create(
     make = source_maker.get()
     if make is not None:
         return make(op, attrs)
-    return source(op, attrs, parse_context(ctx), out).as_np_ndarray()
+    return source(op, attrs, ctx, out).as_np_ndarray()
 
 
 def chosen(dtype: Any, default: str = "float32") -> Any:

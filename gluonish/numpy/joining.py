@@ -116,7 +116,19 @@ def split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
         ary: Array.
         indices_or_sections: Number of equal parts, or the positions at which to cut.
         axis: Axis.
+
+    Raises:
+        ArgumentError: The number of parts does not divide the axis.
     """
+    sections = _cuts("split", indices_or_sections)["sections"]
+    value = as_value(ary, "split")
+    if sections and hasattr(value, "shape"):
+        extent = value.shape[axis_in(axis, value.ndim, "split")]
+        if extent % sections:
+            raise ArgumentError(
+                f"split: expected parts of one extent, got {sections} of an axis of {extent}: "
+                "array split does not result in an equal division"
+            )
     return _split("split", "_npi_split", ary, indices_or_sections, axis)
 
 
@@ -136,10 +148,13 @@ def _extent(ary: Any, axis: int) -> int:
 
 
 def hsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
-    """Return the parts along axis 1; of a vector along axis 0."""
+    """Return the parts along axis 1; of a vector along axis 0.
+
+    Parts that cannot be equal differ by 1, the larger ones first.
+    """
     value = as_value(ary, "hsplit")
     _check_axes("hsplit", value, 1)
-    return split(value, indices_or_sections, 1 if value.ndim > 1 else 0)
+    return _split("hsplit", "_npi_split", value, indices_or_sections, 1 if value.ndim > 1 else 0)
 
 
 def vsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:

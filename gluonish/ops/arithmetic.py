@@ -17,7 +17,7 @@ from gluonish.ops.binary import Row
 from gluonish.ops.registry import Attrs, Operator, apply
 from gluonish.ops.unary import ABS, NEGATIVE
 
-__all__ = ["Arithmetic", "combine", "scalar_attrs"]
+__all__ = ["Arithmetic", "as_whole", "combine", "scalar_attrs"]
 
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, BFLOAT16.type)
 
@@ -49,6 +49,11 @@ def combine(row: Row, lhs: Any, rhs: Any, on_numbers: Callable[[Any, Any], Any])
     scalar_attrs(row, lhs)
     scalar_attrs(row, rhs)
     return on_numbers(lhs, rhs)
+
+
+def as_whole(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], int]:
+    """Return a comparison of two numbers that gives 0 or 1, as that of arrays does."""
+    return lambda lhs, rhs: int(compare(lhs, rhs))
 
 
 def scalar_attrs(row: Row, other: Any) -> Attrs:

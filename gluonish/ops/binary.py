@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT64, is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.schema import Schema, as_number, boolean, number
-from gluonish.core.spec import PartialSpec, Spec
+from gluonish.core.spec import PartialSpec, Spec, merge_shapes
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import complete_same, infer_broadcast, refuse_truth_values
 from gluonish.ops.integer_gradient import cut_from_reals, zero_of_integers
@@ -134,10 +136,16 @@ def _pair_operator(
     word: str, names: list[str], expression: Expression, gradient: Callable[..., Any]
 ) -> Operator:
     name = names[0]
+    elemwise = name.startswith(("elemwise", "_"))
 
     def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
         if lhs.dtype is BOOL:
             refuse_truth_values(name, lhs)
+        if elemwise and lhs.shape != rhs.shape and follows_mxnet():
+            raise OperatorError(
+                f"{name}: expected arrays of one shape, got {lhs.shape} and {rhs.shape}; "
+                f"the broadcast_ operators take others"
+            )
         return (infer_broadcast(name, lhs, rhs),)
 
     def kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any) -> None:
@@ -152,7 +160,7 @@ def _pair_operator(
             doc=f"Elementwise {word}; the arrays have one dtype, and shapes broadcast.",
             inputs=("lhs", "rhs"),
             aliases=tuple(names[1:]),
-            complete=complete_same if name.startswith(("elemwise", "_")) else None,
+            complete=complete_same if elemwise else None,
             elementwise=True,
             at_once=True,
             shapes=broadcast,
@@ -218,6 +226,9 @@ def _scalar_operator(
 def _scalar_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     if inputs[0].dtype != BOOL:
         complete_same(inputs, outputs, attrs)
+        return
+    shape = merge_shapes(inputs[0].shape, outputs[0].shape, "scalar")
+    inputs[0], outputs[0] = PartialSpec(shape, BOOL), PartialSpec(shape, INT64)
 
 
 def _typed(dtype: np.dtype[Any], scalar: float) -> Any:

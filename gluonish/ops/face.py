@@ -140,7 +140,8 @@ def bind_arguments(
     """Sort a call's arguments into array inputs and parsed attributes.
 
     Inputs that are left out are None at their position; the face decides what that means (a Symbol
-    makes a variable). The inputs of a variadic operator may come one by one or as one list.
+    makes a variable). Where the attributes leave out an input, the arrays given may be in the order
+    of the others. The inputs of a variadic operator may come one by one or as one list.
 
     Raises:
         OperatorError: for too many arguments, an unknown name, a name given twice, or a bad
@@ -168,7 +169,10 @@ def bind_arguments(
     )
     wanted = op.input_names(attrs)
     if len(wanted) < len(names):
+        arrays = [value for value in inputs if value is not None]
         inputs = [value for name, value in zip(names, inputs, strict=True) if name in wanted]
+        if any(value is None for value in inputs) and len(arrays) == len(wanted):
+            inputs = arrays
     return inputs, attrs
 
 
@@ -286,6 +290,6 @@ def _returns(op: Operator) -> list[str]:
         return ["", "Returns:", "    The output, or a list of several where attributes say so."]
     if op.visible < 2:
         return []
-    names = () if callable(op.output_names) else op.output_names[: op.visible]
+    names = op.output_words({})[: op.visible]
     listed = f": {', '.join(names)}" if len(names) == op.visible else ""
     return ["", "Returns:", f"    A list of {op.visible} outputs{listed}."]

@@ -118,7 +118,10 @@ def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
 
 
 def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
-    count = max(1, math.prod(data.shape[i] for i in axes))
+    count = math.prod(data.shape[i] for i in axes)
+    if not count:
+        out[...] = math.nan if is_floating(data.dtype) else 0
+        return
     wide = accumulator(data.dtype) if is_floating(data.dtype) else np.dtype(np.int64)
     whole = total(xp, data, axes, wide)
     if data.dtype == np.int64:  # toward zero, as below, but float64 would round the sum

@@ -89,7 +89,8 @@ class Operator:
         aliases: Other registry names of the same operator.
         outputs: How many arrays the kernel fills, or a function of the attributes.
         visible: How many of them a caller sees, the rest is for the gradient; all by default.
-        output_names: Words for several outputs (``bn_mean``).
+        output_names: Words for several outputs (``bn_mean``), or a function of the attributes that
+            returns them.
         mutates: Positions of inputs that the kernel overwrites (moving statistics, optimizer
             states).
         variadic: Name of the attribute that holds the number of inputs (``num_args``); inputs are
@@ -286,6 +287,10 @@ class Operator:
     def num_outputs(self, attrs: Attrs) -> int:
         """Return how many arrays the kernel fills under these attributes."""
         return self.outputs(attrs) if callable(self.outputs) else self.outputs
+
+    def output_words(self, attrs: Attrs) -> tuple[str, ...]:
+        """Return the words for outputs under these attributes; one for all, or one for each."""
+        return self.output_names(attrs) if callable(self.output_names) else self.output_names
 
     def mutated_inputs(self, attrs: Attrs) -> tuple[int, ...]:
         """Return the positions of inputs that the kernel overwrites under these attributes."""

@@ -81,7 +81,7 @@ def _infer(
     use_length: bool | None,
     **_: object,
 ) -> tuple[Spec]:
-    along = normalize_axis(name, axis, len(data.shape))
+    along = normalize_axis(name, axis, len(data.shape) or 1)  # one number is a row of itself
     if not is_floating(data.dtype):
         raise OperatorError(f"{name}: expected floating data, got {data.dtype.name}")
     if use_length and lengths is None:

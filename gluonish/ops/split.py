@@ -1,5 +1,6 @@
 """SliceChannel and _split_v2: an array cut into several along an axis."""
 
+import itertools
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
@@ -80,6 +81,15 @@ def _equal_bounds(name: str, extent: int, count: int) -> Bounds:
         )
     length = extent // count
     return [(i * length, (i + 1) * length) for i in range(count)]
+
+
+def _nearly_equal_bounds(name: str, extent: int, count: int) -> Bounds:
+    """Return the pieces of an axis that differ by 1 at most, the longer ones first."""
+    if count > max(extent, _MOST_EMPTY):
+        raise OperatorError(f"{name}: expected at most {extent} pieces of its axis, got {count}")
+    length, longer = divmod(extent, count)
+    begins = [i * length + min(i, longer) for i in range(count + 1)]
+    return list(itertools.pairwise(begins))
 
 
 def bounds_from(name: str, extent: int, begins: Sequence[int]) -> Bounds:
@@ -177,7 +187,7 @@ SLICE_CHANNEL = register(
 def _v2_bounds(shape: Shape, indices: Shape, axis: int, sections: int) -> tuple[int, Bounds]:
     axis = normalize_axis("_split_v2", axis, len(shape))
     if sections > 0:
-        return axis, _equal_bounds("_split_v2", shape[axis], sections)
+        return axis, _nearly_equal_bounds("_split_v2", shape[axis], sections)
     return axis, bounds_from("_split_v2", shape[axis], indices)
 
 
@@ -218,7 +228,8 @@ SPLIT_V2 = register(
         _v2_kernel,
         _v2_gradient,
         doc=(
-            "Pieces along axis: sections equal ones, or one from each of indices to the next.\n\n"
+            "Pieces along axis: sections of them, the first ones longer by 1 where they cannot be\n"
+            "equal, or one from each of indices to the next.\n\n"
             "indices are where the pieces begin, the first of them 0; the last piece ends\n"
             "with the axis. squeeze_axis drops the axis of pieces of extent 1.\n\n"
             "Shapes: data (..., n, ...) with n along axis, outputs the same with a part of n\n"

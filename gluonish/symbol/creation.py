@@ -136,7 +136,7 @@ def split_v2(
 
     Args:
         ary: What to cut.
-        indices_or_sections: How many pieces of one size, or where to cut.
+        indices_or_sections: How many pieces, whose sizes differ by 1 at most, or where to cut.
         axis: Along which axis.
         squeeze_axis: Whether to drop the axis of pieces of extent 1.
     """

@@ -39,8 +39,6 @@ from gluonish.test_utils.gradients import (
     check_numeric_gradient,
     numeric_grad,
 )
-from gluonish.test_utils.handed_on import find as __getattr__  # noqa: F401  # PEP 562
-from gluonish.test_utils.handed_on import with_star
 from gluonish.test_utils.iterators import (
     DummyIter,
 )
@@ -203,4 +201,3 @@ __all__ = [
     "var_check",
     "verify_generator",
 ]
-__all__ += with_star()  # pyright: ignore[reportUnsupportedDunderAll]

@@ -34,26 +34,6 @@ _TERMS = 10_000
 _PRECISION = 1e-15
 
 
-def gen_buckets_probs_with_ppf(
-    ppf: Callable[[float], float], nbuckets: int
-) -> tuple[list[tuple[float, float]], list[float]]:
-    """Return buckets that are as likely each, and their probabilities, for `chi_square_check`.
-
-    Args:
-        ppf: Percent point function of the distribution: the inverse of its cumulative one.
-        nbuckets: How many buckets.
-
-    Raises:
-        ArgumentError: There are none.
-    """
-    if nbuckets <= 0:
-        raise ArgumentError(
-            f"gen_buckets_probs_with_ppf: expected nbuckets of at least 1, got {nbuckets}"
-        )
-    edges = [ppf(i / nbuckets) for i in range(nbuckets + 1)]
-    return list(itertools.pairwise(edges)), [1 / nbuckets] * nbuckets
-
-
 def mean_check(generator: Generator, mu: float, sigma: float, nsamples: int = 1000000) -> bool:
     """Whether the mean of samples lies within three standard errors of the distribution's.
 
@@ -171,6 +151,27 @@ def _continued_fraction(a: float, x: float) -> float:
         if abs(c * d - 1) < _PRECISION:
             break
     return value
+
+
+def gen_buckets_probs_with_ppf(
+    ppf: Callable[[float], float], nbuckets: int
+) -> tuple[list[tuple[float, float]], list[float]]:
+    """Return buckets of one probability each, and the probabilities, for `chi_square_check`.
+
+    Args:
+        ppf: The inverse of the cumulative distribution function: from a probability in [0, 1] to
+            the number that samples lie below with it.
+        nbuckets: How many buckets, at least 1.
+
+    Raises:
+        ArgumentError: if there is to be no bucket.
+    """
+    if nbuckets < 1:
+        raise ArgumentError(
+            f"gen_buckets_probs_with_ppf: expected at least 1 bucket, got {nbuckets}"
+        )
+    bounds = [ppf(i / nbuckets) for i in range(nbuckets + 1)]
+    return list(itertools.pairwise(bounds)), [1 / nbuckets] * nbuckets
 
 
 def verify_generator(

@@ -1,7 +1,7 @@
 """Each line of the table of differences, both ways; checked against MXNet 1.9.1."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -133,6 +133,24 @@ def test_switch_tells_what_was_before() -> None:
     assert follow_mxnet(True) is before
     assert follows_mxnet()
     assert follow_mxnet(before) is True
+
+
+def test_elemwise_operators_on_arrays_of_different_shapes(mxnet: bool) -> None:
+    a, b = mx.sym.var("a"), mx.sym.var("b")
+    calls: list[Callable[[], Any]] = [
+        lambda: nd.elemwise_add(nd.ones((2, 3)), nd.ones((1, 3))).shape,
+        *[
+            lambda s=s: s.infer_shape(a=(2, 3), b=(1, 3))[1][0]
+            for s in (a + b, a - b, a * b, a / b, a**b, a % b, a == b, mx.sym.maximum(a, b))
+        ],
+    ]
+    for call in calls:
+        if mxnet:
+            with pytest.raises(mx.MXNetError, match=r"expected arrays of one shape, got \(2, 3\)"):
+                call()
+        else:
+            assert call() == (2, 3)
+    assert (nd.ones((2, 3)) + nd.ones((1, 3))).shape == (2, 3)
 
 
 def test_version_is_gluonishs_own_without_the_name() -> None:

@@ -152,3 +152,10 @@ def test_an_array_without_axes_is_its_number(array: Any) -> None:
     assert EXAMPLE.parse("conv", {"kernel": array(4)})["kernel"] == (4,)
     with pytest.raises(OperatorError, match="rate"):
         EXAMPLE.parse("conv", {"kernel": 1, "rate": array([0.5])})
+
+
+def test_wrong_dtype_is_a_type_error_too() -> None:
+    for given in ("float31", 7.5):
+        with pytest.raises(TypeError, match="expected dtype to be a dtype") as raised:
+            EXAMPLE.parse("example", {"kernel": (1,), "dtype": given})
+        assert isinstance(raised.value, OperatorError)

@@ -126,3 +126,23 @@ def test_small_classes_are_drawn_more_often() -> None:
     np.testing.assert_allclose(of_true.asnumpy(), expected)
     np.testing.assert_allclose([(drawn == 3).sum(), (drawn == 1).sum()], expected, rtol=0.3)
     assert of_sampled.shape == (4000,)
+
+
+def test_variables_of_a_loop_keep_their_nesting() -> None:
+    def run(variables: Any, step: Any) -> Any:
+        return nd.contrib.while_loop(lambda i: i < 2, step, variables, max_iterations=3)[1]
+
+    steps = (lambda i: (i, i + 1), lambda i: (i, [i + 1]), lambda i: (i, (i + 1,)))
+    for step in steps:
+        assert isinstance(run(nd.zeros(1), step), NDArray)
+        assert [type(x) for x in run([nd.zeros(1)], step)] == [NDArray]
+        assert type(run((nd.zeros(1),), step)) is list
+
+
+def test_limit_of_a_loop_is_a_whole_number() -> None:
+    def run(limit: Any) -> Any:
+        return nd.contrib.while_loop(lambda i: i < 5, lambda i: (i, i + 1), nd.zeros(1), limit)[0]
+
+    assert run("2").shape == (2, 1)
+    with pytest.raises(ValueError, match="max_iterations to be an int, got 'a'"):
+        run("a")

@@ -8,6 +8,7 @@ from gluonish.core.context import cpu
 from gluonish.core.errors import (
     ArgumentError,
     ArgumentTypeError,
+    GluonishError,
     OperatorError,
 )
 
@@ -133,3 +134,19 @@ def test_moveaxis_equals_numpys(source: Any, destination: Any) -> None:
 def test_moveaxis_refuses_axes_that_make_no_sense(source: Any, destination: Any) -> None:
     with pytest.raises(ArgumentError, match="moveaxis: expected"):
         nd.moveaxis(nd.zeros((2, 3, 4)), source, destination)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"), [((2, 4), "float32"), ((2,), "float32"), ((2, 3), "int32")]
+)
+def test_arrays_that_do_not_fit_are_not_joined(shape: tuple[int, ...], dtype: str) -> None:
+    with pytest.raises(AssertionError, match="concatenate: expected arrays of one dtype"):
+        nd.concatenate([nd.ones((2, 3)), nd.ones(shape, dtype=dtype)])
+
+
+def test_device_may_be_its_text() -> None:
+    makers = (nd.random.uniform, nd.random.normal, lambda ctx: nd.arange(3, ctx=ctx))
+    for make in (*makers, lambda ctx: nd.zeros((2,), ctx=ctx), lambda ctx: nd.eye(2, ctx=ctx)):
+        assert make(ctx="cpu(1)").context == cpu(1)
+        with pytest.raises(GluonishError):
+            make(ctx="tpu(0)")

@@ -145,3 +145,20 @@ def test_failure_of_a_kernel_is_raised_at_the_wait_and_the_engine_goes_on() -> N
     with pytest.raises(OperatorError, match="_failing: failed with ZeroDivisionError: on purpose"):
         y.asnumpy()
     assert (nd.ones(2) + 1).tolist() == [2, 2]
+
+
+def test_out_is_returned_as_it_was_given() -> None:
+    x, y = nd.zeros(2), nd.zeros((2, 2))
+    calls = (
+        lambda out: nd.exp(nd.zeros(2), out=out),
+        lambda out: nd.random.uniform(1, 2, out=out),
+        lambda out: nd.ones((2,), out=out),
+    )
+    for call in calls:
+        for out in (x, [x], (x,)):
+            x[:] = 0
+            assert call(out) is out
+            assert x.asnumpy().min() >= 1
+    pair = (y, nd.zeros((2, 2)))
+    assert nd.split(nd.ones((2, 4)), num_outputs=2, out=pair) is pair
+    assert y.asnumpy().tolist() == [[1, 1], [1, 1]]

@@ -69,3 +69,9 @@ def test_onehot_encode_fills_its_target() -> None:
     out = nd.zeros((2, 3))
     assert nd.onehot_encode(nd.array([0, 2]), out) is out
     assert out.tolist() == [[1, 0, 0], [0, 0, 1]]
+
+
+def test_comparisons_of_two_numbers_are_whole_numbers() -> None:
+    found = [nd.equal(2, 3), nd.lesser(2, 3), nd.greater_equal(3, 3), nd.logical_xor(1, 2)]
+    assert found == [0, 1, 1, 0]
+    assert {type(x) for x in found} == {int}

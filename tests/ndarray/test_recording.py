@@ -78,3 +78,11 @@ def test_values_read_by_the_gradient_are_those_at_the_backward_pass() -> None:
     x[:] = 10
     y.backward()
     assert x.grad.tolist() == [20, 20, 20]  # as in MXNet: inputs are kept, not copied
+
+
+def test_unknown_grad_req_is_a_key_error_too() -> None:
+    x = nd.ones(2)
+    with pytest.raises(KeyError, match="expected grad_req"):
+        x.attach_grad("foo")
+    with pytest.raises(KeyError, match="expected grad_req"):
+        autograd.mark_variables([x], [nd.ones(2)], "foo")

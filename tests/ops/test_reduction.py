@@ -122,3 +122,9 @@ def test_argmax_without_axis_counts_all_elements() -> None:
 def test_overflow_gives_infinity_without_a_warning(name: str) -> None:
     # The error that a warning is here would come from NumPy's own modules, not from ours.
     assert np.isinf(run_operator(name, np.full((4, 4), 3e38, np.float32))).all()
+
+
+def test_mean_of_nothing_is_nan_and_that_of_the_numpy_face_zero() -> None:
+    with mx.util.np_shape(True):
+        assert np.isnan(mx.nd.zeros((0, 3)).mean(axis=0).asnumpy()).tolist() == [True] * 3
+        assert mx.np.zeros((0, 3)).mean(axis=0).asnumpy().tolist() == [0.0] * 3

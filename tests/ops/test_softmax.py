@@ -126,3 +126,14 @@ def test_long_rows_in_another_dtype(name: str, source: str, result: str, hybridi
     np.testing.assert_allclose(
         x.grad.asnumpy(), slope, rtol=tolerance, atol=tolerance * abs(slope).max()
     )
+
+
+@pytest.mark.parametrize(("name", "value"), [("softmax", 1), ("log_softmax", 0), ("softmin", 1)])
+def test_one_number_is_a_row_of_itself(name: str, value: float) -> None:
+    with mx.util.np_shape(True):
+        x = mx.nd.array(2.0).reshape(())
+        x.attach_grad()
+        with mx.autograd.record():
+            y = getattr(mx.nd, name)(x)
+        y.backward()
+        assert (y.shape, y.asscalar(), x.grad.asscalar()) == ((), value, 0)

@@ -157,3 +157,12 @@ def test_variables_after_a_loop_are_nested_as_before_it(
             lambda *args: args[0] < 3, step, made(of), max_iterations=3
         )
         assert _nesting(found) == expected
+
+
+def test_variables_of_a_loop_keep_their_nesting() -> None:
+    a = mx.sym.var("a")
+    for step in (lambda i: (i, i + 1), lambda i: (i, [i + 1]), lambda i: (i, (i + 1,))):
+        loop = mx.sym.contrib.while_loop
+        assert isinstance(loop(lambda i: i < 2, step, a, max_iterations=3)[1], mx.sym.Symbol)
+        assert len(loop(lambda i: i < 2, step, [a], max_iterations=3)[1]) == 1
+        assert type(loop(lambda i: i < 2, step, (a,), max_iterations=3)[1]) is list

@@ -150,3 +150,22 @@ def test_indices_of_batch_take_are_int32_unless_they_are_said_to_be_others() -> 
     y = sym.batch_take(sym.var("a"), sym.var("i"))
     assert y.infer_type(a="float16") == ([np.float16, np.int32], [np.float16], [])
     assert y.infer_type(a="float16", i="int64") == ([np.float16, np.int64], [np.float16], [])
+
+
+def test_shape_of_one_number_is_known_with_the_semantics_of_numpy() -> None:
+    a, b = sym.var("a"), sym.var("b")
+    with np_shape():
+        assert sym.exp(a).infer_shape(a=()) == ([()], [()], [])
+        assert sym.broadcast_add(a, b).infer_shape(a=(2, 3), b=())[1] == [(2, 3)]
+        one = sym.var("one", shape=())
+        assert one.infer_shape() == ([()], [()], [])
+        assert sym.load_json(one.tojson()).infer_shape() == ([()], [()], [])
+        none = sym.var("none", shape=(0, 2))
+        assert (none * 2).infer_shape() == ([(0, 2)], [(0, 2)], [])
+    assert sym.exp(a).infer_shape(a=()) == (None, None, None)
+
+
+def test_number_and_truth_values_are_int64() -> None:
+    flags = sym.var("flags")
+    for symbol in (flags + 2, flags == 2, 2 / flags):
+        assert symbol.infer_type(flags="bool") == ([np.bool_], [np.int64], [])

@@ -96,12 +96,12 @@ def test_scipy_is_not_needed() -> None:
     assert test_utils.ss is None
 
 
-def test_buckets_of_a_distribution_are_as_likely_each() -> None:
-    buckets, probabilities = test_utils.gen_buckets_probs_with_ppf(lambda p: 2 * p, 4)
-    assert buckets == [(0, 0.5), (0.5, 1), (1, 1.5), (1.5, 2)]
-    assert probabilities == [0.25] * 4
-
-
-def test_buckets_are_at_least_one() -> None:
-    with pytest.raises(ArgumentError, match="at least 1, got 0"):
-        test_utils.gen_buckets_probs_with_ppf(lambda p: p, 0)
+def test_buckets_of_one_probability_each() -> None:
+    buckets, probs = test_utils.gen_buckets_probs_with_ppf(lambda x: 2 * x - 1, 4)
+    assert buckets == [(-1, -0.5), (-0.5, 0), (0, 0.5), (0.5, 1)]
+    assert probs == [0.25] * 4
+    mx.random.seed(1)
+    generator = lambda count: mx.nd.random.uniform(-1, 1, shape=count)  # noqa: E731
+    assert len(test_utils.verify_generator(generator, buckets, probs, 10_000, nrepeat=2)) == 2
+    with pytest.raises(ArgumentError, match="at least 1 bucket, got 0"):
+        test_utils.gen_buckets_probs_with_ppf(lambda x: x, 0)

@@ -55,10 +55,10 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
         check_same_dtype(name, data, label)
         if not is_floating(data.dtype) or not data.shape:
             raise OperatorError(f"{name}: expected floating data of at least 1 axis, got {data}")
-        if label.shape not in (data.shape, _label_shape(data.shape)):
+        if label.size != data.size or label.shape[:1] != data.shape[:1]:
             raise OperatorError(
-                f"{name}: expected label {_label_shape(data.shape)} for data {data.shape}, "
-                f"got {label.shape}"
+                f"{name}: expected label {_label_shape(data.shape)} for data {data.shape}, or "
+                f"as many values for each sample, got {label.shape}"
             )
         return (data,)
 
@@ -78,7 +78,7 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
                 f"{word}.\n\n"
                 "That is its gradient whatever comes from behind, times grad_scale and divided by\n"
                 "the number of values that a sample has.\n\n"
-                "Shapes: data (N, ...), label like data, or (N,) for data (N, 1)."
+                "Shapes: data (N, ...), label (N, ...) with as many values: (N,) for data (N, 1)."
             ),
             inputs=("data", "label"),
             schema=Schema(grad_scale=number(1.0)),

@@ -282,9 +282,6 @@ CASES = [
             {"sections": 3, "axis": 0},
         )
     ],
-    Case(
-        "_split_v2", [_COUNTS], {"indices": (), "sections": 3}, invalid=True, wrong="drops the rest"
-    ),
     *[
         Case("SliceChannel", [_COUNTS], attrs)
         for attrs in (

@@ -75,3 +75,11 @@ def test_second_derivative_is_refused() -> None:
         total = (first * first).sum()
     with pytest.raises(AutogradError, match="CTCLoss"):
         total.backward()
+
+
+def test_lengths_of_labels_may_be_the_third_array() -> None:
+    data = mx.nd.array(np.random.default_rng(0).normal(size=(5, 2, 4)))
+    labels, counts = mx.nd.array([[1, 2], [3, 1]]), mx.nd.array([2, 1])
+    by_place = mx.nd.CTCLoss(data, labels, counts, use_label_lengths=True)
+    by_name = mx.nd.CTCLoss(data, labels, label_lengths=counts, use_label_lengths=True)
+    assert by_place.asnumpy().tolist() == by_name.asnumpy().tolist()

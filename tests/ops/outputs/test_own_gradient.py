@@ -159,3 +159,19 @@ def test_a_loss_that_no_head_reads_adds_nothing() -> None:
         y = x * 2
     y.backward()
     assert x.grad.asnumpy().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("data", "label"),
+    [((3,), (3, 1)), ((3, 2), (3, 2, 1)), ((2, 3, 2), (2, 6)), ((3, 1), (3, 1, 1))],
+)
+def test_label_of_a_regression_has_as_many_values_as_the_data(data: Any, label: Any) -> None:
+    x = nd.ones(data)
+    x.attach_grad()
+    with autograd.record():
+        y = nd.LinearRegressionOutput(x, nd.full(label, 3))
+    y.backward()
+    assert y.shape == data
+    values = x.size // data[0]
+    assert x.grad is not None
+    assert np.allclose(x.grad.asnumpy(), -2 / values)
