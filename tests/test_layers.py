@@ -98,8 +98,8 @@ LAYERS = (
         "gluonish.runtime",
         "gluonish.test_utils",
     ),
-    ("gluonish.__main__", "gluonish.as_mxnet"),
-    ("gluonish.mxnet_path",),
+    ("gluonish.__main__", "gluonish.as_mxnet", "gluonish.as_mxnet_numpy1"),
+    ("gluonish.mxnet_path", "gluonish.numpy1_path"),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 PACKAGES = ("gluonish", "gluonish_engine")

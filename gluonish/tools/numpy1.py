@@ -152,7 +152,8 @@ def _ragged(function: Callable[..., Any]) -> Callable[..., Any]:
 def put_back() -> None:
     """Give the module ``numpy`` of this process back what it has no more."""
     for name in ("array", "asarray", "asanyarray"):
-        setattr(np, name, _ragged(getattr(np, name)))
+        if not hasattr(getattr(np, name), "__wrapped__"):  # else it was put back before
+            setattr(np, name, _ragged(getattr(np, name)))
     for name in removed_names():
         setattr(np, name, _value(name))
     for name in _MODULES:

@@ -5,7 +5,6 @@ import importlib
 from collections.abc import Callable, Sequence
 
 from gluonish.core.errors import ArgumentError
-from gluonish.tools import numpy1
 from gluonish.tools.script import become_code, become_module, become_script
 
 __all__ = ["add_parser", "run"]
@@ -26,7 +25,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--numpy1",
         action="store_true",
-        help="put back names that NumPy 2 removed, such as np.bool and np.float_, in this process",
+        help="put back names that NumPy 2 removed, such as np.bool and np.float_",
     )
     rest = argparse.REMAINDER
     parser.add_argument("-m", nargs=rest, metavar="MODULE", dest="module", help="run a module")
@@ -46,9 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     start, words = _chosen(arguments)
     if not words:
         raise ArgumentError("run: expected a script, -m and a module, or -c and code, got none")
-    importlib.import_module("gluonish.as_mxnet")  # it acts on the whole process
-    if arguments.numpy1:
-        numpy1.put_back()
+    # It acts on the whole process.
+    importlib.import_module(f"gluonish.as_mxnet{'_numpy1' if arguments.numpy1 else ''}")
     return start(words[0], words[1:])
 
 

@@ -61,3 +61,30 @@ def test_old_names_are_there_for_the_program() -> None:
 
 def test_old_names_are_put_back_on_request_only() -> None:
     assert "np.float_` was removed" in run("-c", "import numpy; numpy.float_").stderr
+
+
+DATASET = """
+import mxnet as mx, numpy as np
+
+class Squares:
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        return np.array([i * i], dtype=np.float_)
+"""
+LOOP = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from mxnet.gluon.data import DataLoader
+from squares import Squares
+if __name__ == "__main__":
+    print(*(int(batch.sum().asscalar()) for batch in DataLoader(Squares(), 2, num_workers=1)))
+"""
+
+
+def test_old_names_are_there_for_processes_that_the_program_starts(tmp_path: Path) -> None:
+    (tmp_path / "squares.py").write_text(DATASET)
+    (tmp_path / "loop.py").write_text(LOOP)
+    done = run("--numpy1", str(tmp_path / "loop.py"), str(tmp_path))
+    assert done.stdout == "1\n", done.stderr
