@@ -67,8 +67,11 @@ def load(fname: str | os.PathLike[str]) -> Loaded:
     Raises:
         FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not
             have.
+        ArgumentTypeError: if ``fname`` is no path.
         OSError: if it cannot be read.
     """
+    if not isinstance(fname, str | os.PathLike):
+        raise ArgumentTypeError(f"load: expected fname to be a path, got {fname!r}")
     return _arrays(*read_array_list(fname))
 
 

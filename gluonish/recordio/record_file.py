@@ -119,13 +119,14 @@ class MXRecordIO:
         """Return the open file of this process for a method.
 
         Raises:
-            GluonishError: It is closed, open for the other, or was opened by another process.
+            ArgumentError: It is open for the other.
+            GluonishError: It is closed, or was opened by another process.
         """
         name = f"{type(self).__name__}.{method}"
         if self.handle is None:
             raise GluonishError(f"{name}: expected an open file, got {self.uri}, which is closed")
         if self.writable != (method in ("write", "tell")):
-            raise GluonishError(
+            raise ArgumentError(
                 f"{name}: expected a file that was opened for it, got {self.uri} with flag "
                 f"{self.flag!r}"
             )

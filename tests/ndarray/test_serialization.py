@@ -76,3 +76,8 @@ def test_pickle_with_a_broken_record_is_refused() -> None:
     x = nd.ones(2)
     with pytest.raises(FileFormatError, match="pickled NDArray"):
         x.__setstate__({"handle": b"abc"})
+
+
+def test_a_number_is_no_path() -> None:
+    with pytest.raises(TypeError, match="load: expected fname to be a path, got 1"):
+        nd.load(1)  # type: ignore[arg-type]
