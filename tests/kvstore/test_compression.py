@@ -100,3 +100,9 @@ def test_one_bit_sends_signs_and_keeps_the_rest() -> None:
     sent = [compression.compress("w", 0, gradient, 0).asnumpy().tolist() for _ in range(3)]
     # Residuals before each: (0.75, 0.25, -2), (0.5, 1.5, -3), (2.25, 0.75, -4).
     assert sent == [[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [1.0, 1.0, -1.0]]
+
+
+@pytest.mark.parametrize("params", [3, None])
+def test_settings_that_are_no_mapping_are_refused(params: Any) -> None:
+    with pytest.raises(AssertionError, match="gradient compression: expected a mapping, got"):
+        compression_from(params)
