@@ -15,6 +15,7 @@ from gluonish.ops.custom import CUSTOM, CustomState
 from gluonish.ops.registry import Operator, apply
 from gluonish.symbol import Symbol
 from gluonish.symbol import namespace as symbol_namespace
+from gluonish.symbol.name import stored_attributes
 from gluonish.symbol.symbol import new_node
 
 __all__ = ["CustomOp", "CustomOpProp", "operator_symbol", "placed_inputs", "register"]
@@ -258,9 +259,8 @@ def operator_symbol(
     attr: Mapping[str, str] | None,
 ) -> Symbol:
     """Return a Symbol of a user's operator; inputs that are None become variables."""
-    extra = {f"__{key.strip('_')}__": value for key, value in (attr or {}).items()}
     given = op.schema.to_strings(attrs)
-    return new_node(op, inputs, attrs, given, name, extra, op.name.lower())
+    return new_node(op, inputs, attrs, given, name, stored_attributes(attr), op.name.lower())
 
 
 for _name in (CUSTOM.name, *CUSTOM.aliases):

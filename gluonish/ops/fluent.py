@@ -11,7 +11,7 @@ from gluonish.ops.arithmetic import Arithmetic
 from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import Operator, apply, find_operator
 
-__all__ = ["Fluent"]
+__all__ = ["Fluent", "method_names", "without_unset"]
 
 # Methods named after their operators.
 _NAMES = """
@@ -89,7 +89,7 @@ def reshape_arguments(shape: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[st
 _OF_NUMPY = frozenset({"dtype", "kind", "order", "stable"})
 
 
-def _without_unset(op: Operator, kwargs: dict[str, Any]) -> dict[str, Any]:
+def without_unset(op: Operator, kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return keywords without those of NumPy's that the operator lacks and that say nothing."""
     return {
         key: value
@@ -98,10 +98,15 @@ def _without_unset(op: Operator, kwargs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def method_names() -> list[str]:
+    """Return the names of methods that are those of their operators."""
+    return [name for name in _NAMES.split() if catalog.has(name)]
+
+
 def _method(op: Operator, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if kwargs and not _OF_NUMPY.isdisjoint(kwargs):
-            kwargs = _without_unset(op, kwargs)
+            kwargs = without_unset(op, kwargs)
         inputs, attrs = bind_arguments(op, (self, *args), kwargs)
         require_inputs(op, inputs, attrs)
         if out is None:
@@ -122,6 +127,5 @@ _EXPAND = find_operator("expand_dims")
 _FLATTEN = find_operator("Flatten")
 _RESHAPE = find_operator("Reshape")
 _SQUEEZE = find_operator("squeeze")
-for _name in _NAMES.split():
-    if catalog.has(_name):
-        setattr(Fluent, _name, _method(find_operator(_name), _name))
+for _name in method_names():
+    setattr(Fluent, _name, _method(find_operator(_name), _name))

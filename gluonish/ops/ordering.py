@@ -197,6 +197,7 @@ SORT = register(
         outputs=2,
         visible=1,
         heavy=True,
+        output_names=("output0",),
     )
 )
 

@@ -1,16 +1,22 @@
 """What a Symbol can do beyond its structure, attached to the class.
 
-Composition, inference, evaluation, files.
+Composition, inference, evaluation, files; and its methods that are operators call their nodes after
+themselves, as functions do, and take ``name`` and ``attr`` like these.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
+from gluonish.ops.fluent import Fluent, method_names, without_unset
+from gluonish.ops.registry import find_operator
 from gluonish.symbol.backend import get_backend_symbol, optimize_for
 from gluonish.symbol.binding import bind, simple_bind
 from gluonish.symbol.composition import compose, evaluate_symbol
 from gluonish.symbol.creation import split_v2
 from gluonish.symbol.debug import debug_str
 from gluonish.symbol.files import save, symbol_from_state, to_json
+from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.shapes import infer_shape, infer_shape_partial, infer_type, infer_type_partial
 from gluonish.symbol.symbol import Symbol
 
@@ -36,8 +42,21 @@ def attach() -> None:
         "split_v2": split_v2,
         "tojson": to_json,
     }
+    methods |= {name: _operator_method(name) for name in method_names()}
     for name, method in methods.items():
         setattr(Symbol, name, method)
+
+
+def _operator_method(name: str) -> Callable[..., Any]:
+    plain, op = getattr(Fluent, name), find_operator(name)
+
+    @functools.wraps(plain)
+    def method(self: Symbol, *args: Any, **kwargs: Any) -> Any:
+        if type(self) is not Symbol:  # with NumPy's semantics
+            return plain(self, *args, **kwargs)
+        return operator_function(name)(self, *args, **without_unset(op, kwargs))
+
+    return method
 
 
 attach()

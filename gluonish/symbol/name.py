@@ -7,7 +7,25 @@ from typing import ClassVar, Self
 from gluonish.core.class_property import ClassPropertyMeta, CurrentValue, classproperty
 from gluonish.core.errors import ArgumentTypeError
 
-__all__ = ["AttrScope", "NameManager", "Prefix", "current_attributes"]
+__all__ = [
+    "HIDDEN_ATTRIBUTES",
+    "AttrScope",
+    "NameManager",
+    "Prefix",
+    "current_attributes",
+    "stored_attributes",
+]
+
+# Attributes that any node may have; kept, and written, as ``__lr_mult__``, and read by both names.
+HIDDEN_ATTRIBUTES = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
+
+
+def stored_attributes(attrs: Mapping[str, str] | None) -> dict[str, str]:
+    """Return attributes by the names that nodes keep them under."""
+    return {
+        f"__{name}__" if name in HIDDEN_ATTRIBUTES else name: value
+        for name, value in (attrs or {}).items()
+    }
 
 
 def _current_names(cls: "type[NameManager]") -> "NameManager":
@@ -94,7 +112,7 @@ class AttrScope(metaclass=ClassPropertyMeta):
     ``AttrScope(ctx_group="dev1")``.
 
     Args:
-        **kwargs: Attribute names (without underscores around them) and string values.
+        **kwargs: Attribute names and string values.
 
     Raises:
         ArgumentTypeError: if a value is not a string.
@@ -104,7 +122,7 @@ class AttrScope(metaclass=ClassPropertyMeta):
         for name, value in kwargs.items():
             if not isinstance(value, str):
                 raise ArgumentTypeError(f"AttrScope: expected {name} to be a str, got {value!r}")
-        self._attr = {f"__{name.strip('_')}__": value for name, value in kwargs.items()}
+        self._attr = dict(kwargs)
         self._entered: list[tuple[Token[AttrScope | None], dict[str, str]]] = []
 
     current: ClassVar[classproperty["AttrScope"]] = classproperty(_current_scope, _set_scope)
@@ -120,7 +138,8 @@ class AttrScope(metaclass=ClassPropertyMeta):
 
     def __enter__(self) -> Self:
         own = self._attr
-        self._attr = {**current_attributes(), **own}
+        around = _scope.get()
+        self._attr = own if around is None else {**around._attr, **own}
         self._entered.append((_scope.set(self), own))
         return self
 
@@ -136,6 +155,6 @@ _NO_ATTRIBUTES: Mapping[str, str] = {}
 
 
 def current_attributes() -> Mapping[str, str]:
-    """Return the attributes of all scopes around, inner ones winning."""
+    """Return the attributes of all scopes around as nodes keep them, inner ones winning."""
     found = _scope.get()
-    return _NO_ATTRIBUTES if found is None else found._attr
+    return _NO_ATTRIBUTES if found is None else stored_attributes(found._attr)

@@ -13,7 +13,7 @@ from gluonish.graph.ir import Node, Value
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
 from gluonish.ops.face import NUMPY_FACES, bind_arguments, docstring_of, make_function, signature_of
 from gluonish.ops.registry import Operator, all_names
-from gluonish.symbol.name import current_attributes
+from gluonish.symbol.name import HIDDEN_ATTRIBUTES, current_attributes, stored_attributes
 from gluonish.symbol.symbol import Symbol, new_node
 
 __all__ = ["Variable", "make_operator_function", "names", "operator_function", "var"]
@@ -60,7 +60,7 @@ def var(
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(f"var: expected name to be a str, got {name!r}")
-    extra = {**current_attributes(), **(attr or {})}
+    extra = {**current_attributes(), **stored_attributes(attr)}
     if shape is not None:
         extra["__shape__"] = str((shape,) if isinstance(shape, int) else tuple(shape))
     if lr_mult is not None:
@@ -114,17 +114,21 @@ def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:
         *args: Any, name: str | None = None, attr: Mapping[str, str] | None = None, **kwargs: Any
     ) -> Symbol:
         kwargs.pop("out", None)
-        hidden = {k: kwargs.pop(k) for k in tuple(kwargs) if k.startswith("__")}
+        hidden = {k: str(kwargs.pop(k)) for k in tuple(kwargs) if _is_of_any_node(k)}
         inputs, attrs = bind_arguments(op, args, kwargs)
         given = _spelled(op, args, kwargs, attrs)
-        extra = {f"__{key.strip('_')}__": value for key, value in (attr or {}).items()}
-        return new_node(op, inputs, attrs, given, name, {**extra, **hidden}, called.lower())
+        extra = stored_attributes({**(attr or {}), **hidden})
+        return new_node(op, inputs, attrs, given, name, extra, called.lower())
 
     function.__name__ = function.__qualname__ = called
     function.__module__ = "gluonish.symbol"
     function.__doc__ = docstring_of(op, _TAIL_DOC)
     function.__signature__ = signature_of(op, _TAIL)  # type: ignore[attr-defined]
     return function
+
+
+def _is_of_any_node(name: str) -> bool:
+    return name.startswith("__") or name in HIDDEN_ATTRIBUTES
 
 
 def _spelled(

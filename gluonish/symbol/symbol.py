@@ -21,7 +21,12 @@ from gluonish.graph.ir import Node, Value, operator_word, topological_order
 from gluonish.graph.source_lines import note
 from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.symbol.name import NameManager, current_attributes
+from gluonish.symbol.name import (
+    HIDDEN_ATTRIBUTES,
+    NameManager,
+    current_attributes,
+    stored_attributes,
+)
 
 __all__ = [
     "VARIABLE_STARTS",
@@ -40,7 +45,6 @@ VARIABLE_STARTS: Mapping[str, Mapping[str, str]] = {
     "IdentityAttachKLSparseReg": {"moving_avg": '["zero", {}]'},
     "LeakyReLU": {"gamma": '["Constant", {"value": 0.25}]'},
 }
-_HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
 
 class Symbol(Fluent):
@@ -191,7 +195,7 @@ class Symbol(Fluent):
             if not isinstance(value, str):
                 raise ArgumentTypeError(f"_set_attr: expected {key} to be a str, got {value!r}")
         node = self._values[0].node
-        node.extra = {**node.extra, **kwargs}
+        node.extra = {**node.extra, **stored_attributes(kwargs)}
 
     def __neg__(self) -> "Symbol":
         negative: Symbol = self * -1.0
@@ -282,7 +286,7 @@ def node_attributes(node: Node) -> dict[str, str]:
     found = operator_attributes(node)
     for key, value in node.extra.items():
         found[key] = value
-        if key.strip("_") in _HIDDEN:
+        if key.strip("_") in HIDDEN_ATTRIBUTES:
             found[key.strip("_")] = value
     return found
 

@@ -64,4 +64,45 @@ def test_attributes_that_are_no_strings_are_refused() -> None:
 
 
 def test_get_merges_the_scope_with_given_attributes() -> None:
-    assert AttrScope(a="1", b="2").get({"__b__": "3"}) == {"__a__": "1", "__b__": "3"}
+    merged = {"a": "1", "b": "2", "__b__": "3"}
+    assert AttrScope(a="1", b="2").get({"__b__": "3"}) == merged
+    assert AttrScope(lr_mult="1").get({"lr_mult": "2"}) == {"lr_mult": "2"}
+
+
+HIDDEN = {"__lr_mult__": "2", "lr_mult": "2", "__ctx_group__": "d", "ctx_group": "d"}
+
+
+def test_nodes_take_attributes_of_any_node_by_keyword() -> None:
+    x = sym.var("x", attr={"force_mirroring": "True", "mood": "good"})
+    assert x.list_attr() == {
+        "__force_mirroring__": "True",
+        "force_mirroring": "True",
+        "mood": "good",
+    }
+    y = sym.FullyConnected(x, num_hidden=2, name="fc", lr_mult=2, ctx_group="d")
+    for name in ("fc", "fc_weight", "fc_bias"):
+        assert y.attr_dict()[name] == {**HIDDEN, "num_hidden": "2"}
+    again = sym.load_json(y.tojson())
+    assert again.attr_dict() == y.attr_dict()
+    assert '"lr_mult"' not in y.tojson()
+    x._set_attr(wd_mult="3")
+    assert (x.attr("wd_mult"), x.attr("__wd_mult__")) == ("3", "3")
+
+
+def test_attributes_of_a_scope_are_called_as_they_were_given() -> None:
+    with AttrScope(group="4", lr_mult="2"):
+        x = sym.var("x")
+        with AttrScope(__data__="great"):
+            y = sym.var("y", attr={"group": "1"})
+    assert x.list_attr() == {"group": "4", "lr_mult": "2", "__lr_mult__": "2"}
+    assert (y.attr("group"), y.attr("__data__"), y.attr("data")) == ("1", "great", None)
+
+
+def test_methods_call_their_nodes_after_themselves() -> None:
+    x = sym.var("x")
+    with NameManager():
+        made = x.flip(axis=0), x.swapaxes(0, 1), x.split(2), x.broadcast_axes(axis=0, size=2)
+        assert [y.name for y in made] == ["flip0", "swapaxes0", "split0", "broadcast_axes0"]
+        assert x.sum(axis=1, name="s").list_outputs() == ["s_output"]
+        assert x.abs(attr={"__a__": "b"}, name="a").list_attr() == {"__a__": "b"}
+        assert x.sort().list_outputs() == ["sort0_output0"]
