@@ -222,6 +222,30 @@ def test_operators_and_their_arguments_are_listed() -> None:
         mx.operator.get_operator_arguments("Nope")
 
 
+@pytest.mark.parametrize(
+    ("operator", "argument", "expected"),
+    [
+        ("Activation", "act_type", "{'relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'}, required"),
+        ("Pooling", "pool_type", "{'avg', 'lp', 'max', 'sum'},optional, default='max'"),
+        ("Pooling", "count_include_pad", "boolean or None, optional, default=None"),
+        (
+            *("Convolution", "cudnn_tune"),
+            "{None, 'fastest', 'limited_workspace', 'off'},optional, default='None'",
+        ),
+        ("Convolution", "kernel", "Shape(tuple), required"),
+        ("Convolution", "stride", "Shape(tuple), optional, default=[]"),
+        ("Convolution", "no_bias", "boolean, optional, default=0"),
+        ("FullyConnected", "num_hidden", "int, required"),
+        ("SoftmaxOutput", "grad_scale", "float, optional, default=1"),
+        ("LeakyReLU", "slope", "float, optional, default=0.25"),
+        ("sum", "axis", "Shape or None, optional, default=None"),
+    ],
+)
+def test_arguments_are_described_as_mxnet_does(operator: str, argument: str, expected: str) -> None:
+    found = mx.operator.get_operator_arguments(operator)
+    assert found.types[found.names.index(argument)] == expected
+
+
 class _Greedy(mx.operator.CustomOp):
     """Overwrites the gradient that it is given."""
 
