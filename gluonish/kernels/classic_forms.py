@@ -8,8 +8,8 @@ from typing import Any
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import register as _cupy  # noqa: F401  # hangs kernels on
-from gluonish.kernels.numba import column_sums as _column_sums  # noqa: F401  # the same
 from gluonish.kernels.numba import columns as _columns  # noqa: F401  # the same
+from gluonish.kernels.numba import reductions as _reductions  # noqa: F401  # the same
 from gluonish.kernels.numba import register as _generated  # noqa: F401  # the same
 from gluonish.kernels.onednn import register as _onednn  # noqa: F401  # the same
 from gluonish.ops.numpy.classic import Form, classic_form, classic_operators

@@ -6,7 +6,6 @@ from gluonish.kernels.numba import assignments as _assignments  # noqa: F401  # 
 from gluonish.kernels.numba import batch_norm as _batch_norm  # noqa: F401  # the same
 from gluonish.kernels.numba import bilinear_points as _bilinear  # noqa: F401  # the same
 from gluonish.kernels.numba import box_iou as _box_iou  # noqa: F401  # the same
-from gluonish.kernels.numba import column_sums as _column_sums  # noqa: F401  # the same
 from gluonish.kernels.numba import columns as _columns  # noqa: F401  # the same
 from gluonish.kernels.numba import ctc as _ctc  # noqa: F401  # the same
 from gluonish.kernels.numba import drawing as _drawing  # noqa: F401  # the same
@@ -15,6 +14,7 @@ from gluonish.kernels.numba import numbered as _numbered  # noqa: F401  # the sa
 from gluonish.kernels.numba import ordering as _ordering  # noqa: F401  # the same
 from gluonish.kernels.numba import pixel_colors as _pixel_colors  # noqa: F401  # the same
 from gluonish.kernels.numba import pooling as _pooling  # noqa: F401  # the same
+from gluonish.kernels.numba import reductions as _reductions  # noqa: F401  # the same
 from gluonish.kernels.numba import register as _register_generated  # noqa: F401  # the same
 from gluonish.kernels.numba import roi_align as _roi_align  # noqa: F401  # the same
 from gluonish.kernels.numba import roi_pooling as _roi_pooling  # noqa: F401  # the same

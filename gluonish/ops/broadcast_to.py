@@ -10,7 +10,14 @@ from gluonish.ops.exact_sum import total
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
 
-__all__ = ["BROADCAST_EXACT", "BROADCAST_TO", "SUM_TO_SHAPE", "broadcast_to", "unbroadcast"]
+__all__ = [
+    "BROADCAST_EXACT",
+    "BROADCAST_TO",
+    "SUM_TO_SHAPE",
+    "broadcast_to",
+    "stretched_axes",
+    "unbroadcast",
+]
 
 
 def _infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
@@ -63,15 +70,20 @@ BROADCAST_EXACT = register(
 )
 
 
+def stretched_axes(shape: Shape, source: Shape) -> Shape:
+    """Return the axes of ``shape`` that broadcasting from ``source`` stretches."""
+    lead = len(shape) - len(source)
+    return tuple(range(lead)) + tuple(
+        lead + i for i, n in enumerate(source) if n == 1 and shape[lead + i] != 1
+    )
+
+
 def _sum_infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
     return (Spec(shape, data.dtype),)
 
 
 def _sum_kernel(xp: ModuleType, out: Any, data: Any, *, shape: Shape) -> None:
-    lead = data.ndim - len(shape)
-    axes = tuple(range(lead)) + tuple(
-        lead + i for i, n in enumerate(shape) if n == 1 and data.shape[lead + i] != 1
-    )
+    axes = stretched_axes(data.shape, shape)
     out[...] = total(xp, data, axes, accumulator(data.dtype)).reshape(shape)
 
 

@@ -5,6 +5,7 @@ term, and loses a digit for every hundredfold of terms. Here no more than `_BLOC
 so in float32, what comes of them is added in float64, and the time is that of NumPy's own sum.
 """
 
+from math import prod
 from types import ModuleType
 from typing import Any
 
@@ -13,10 +14,11 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape
 
-__all__ = ["total"]
+__all__ = ["average", "total"]
 
 Axes = tuple[int, ...]
 
+_SMALL = 1 << 12  # elements that are added in float64 as fast as in any other way
 _BLOCK = 64  # terms that are added in float32 one after the other
 
 
@@ -38,10 +40,25 @@ def total(
     same = dtype is None or dtype == data.dtype
     if xp is not np or data.dtype != FLOAT32 or not same or not data.size:
         return xp.add.reduce(data, axis=axes, dtype=dtype, keepdims=keepdims)
-    found = _dense_last(data, axes)
+    found = (
+        np.add.reduce(data, axis=axes, dtype=FLOAT64)
+        if data.size <= _SMALL
+        else _dense_last(data, axes)
+    )
     if keepdims:
         found = np.expand_dims(found, axes)
     return found
+
+
+def average(xp: ModuleType, data: Any, axes: Axes, dtype: Any) -> Any:
+    """Return the mean of elements over axes; arguments of `total`.
+
+    Returns:
+        In ``dtype``, or float64 where that is an integer. A mean is infinite where the sum
+        overflows in ``dtype``, as in MXNet.
+    """
+    count = max(1, prod(data.shape[i] for i in axes))
+    return total(xp, data, axes, dtype).astype(dtype, copy=False) / count
 
 
 def _dense_last(data: Any, axes: Axes) -> Any:

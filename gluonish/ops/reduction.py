@@ -21,7 +21,7 @@ from gluonish.ops.binary import EQUAL
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast
 from gluonish.ops.constant_like import ones_like, zeros_like
-from gluonish.ops.exact_sum import total
+from gluonish.ops.exact_sum import average, total
 from gluonish.ops.precision import accumulator, as_real, in_dtype, is_narrow
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -123,12 +123,12 @@ def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
         out[...] = math.nan if is_floating(data.dtype) else 0
         return
     wide = accumulator(data.dtype) if is_floating(data.dtype) else np.dtype(np.int64)
-    whole = total(xp, data, axes, wide)
     if data.dtype == np.int64:  # toward zero, as below, but float64 would round the sum
+        whole = total(xp, data, axes, wide)
         out[...] = xp.sign(whole) * (xp.abs(whole) // count)
         return
     # Integers divide in float64 and are cut toward zero by the cast.
-    out[...] = (whole / count).astype(out.dtype)
+    out[...] = average(xp, data, axes, wide).astype(out.dtype)
 
 
 def _prod(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:

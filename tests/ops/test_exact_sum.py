@@ -89,6 +89,83 @@ def test_reductions_over_rows_are_exact_and_equal_when_planned(
     np.testing.assert_array_equal(net(array).asnumpy(), found)
 
 
+DEEP = [
+    ((512, 64, 8), 0),
+    ((512, 64, 8), 1),
+    ((512, 64, 8), 2),
+    ((512, 64, 8), (0, 2)),
+    ((512, 64, 8), (1, 2)),
+    ((64, 100, 100), (0, 1, 2)),
+    ((16, 16, 28, 28), (0, 2, 3)),
+    ((16, 16, 28, 28), 1),
+    ((16, 16, 28, 28), (0, 3)),
+    ((16, 16, 8, 8), (1, 3)),
+    ((8, 8, 8), 1),
+    ((200000,), 0),
+]
+
+
+@pytest.mark.parametrize("name", ["sum", "mean"])
+@pytest.mark.parametrize(("shape", "axis"), DEEP)
+def test_sums_over_any_axes_are_exact_and_equal_however_they_run(
+    shape: tuple[int, ...], axis: Any, name: str
+) -> None:
+    data = np.random.RandomState(0).randn(*shape).astype(np.float32)
+    wanted = getattr(data.astype(np.float64), name)(axis=axis)
+    array = nd.array(data)
+    found = getattr(nd, name)(array, axis=axis).asnumpy()
+    error = np.linalg.norm(found.reshape(wanted.shape) - wanted) / np.linalg.norm(wanted)
+    assert error < 6e-8
+    of_np = getattr(mx.np, name)(mx.np.array(data), axis=axis).asnumpy()
+    np.testing.assert_array_equal(of_np.reshape(found.shape), found)
+    for flags in ({}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}):
+        net = _Net(lambda x: getattr(nd, name)(x, axis=axis))
+        net.hybridize(**flags)
+        for _ in range(2):
+            np.testing.assert_array_equal(net(array).asnumpy(), found)
+    symbol = getattr(mx.sym, name)(mx.sym.Variable("x"), axis=axis)
+    bound = symbol.bind(mx.cpu(), {"x": array})
+    np.testing.assert_array_equal(bound.forward()[0].asnumpy(), found)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "operand"),
+    [
+        ((512, 64, 8), (1, 64, 1)),
+        ((512, 64, 8), (512, 1, 8)),
+        ((512, 64, 8), (64, 8)),
+        ((16, 16, 28, 28), (1, 16, 1, 1)),
+        ((16, 16, 8, 8), (1, 16, 1, 8)),
+    ],
+)
+def test_gradients_of_broadcast_operands_are_exact(
+    shape: tuple[int, ...], operand: tuple[int, ...], hybridize: bool
+) -> None:
+    heads = np.random.RandomState(0).randn(*shape).astype(np.float32)
+    lead = (1,) * (len(shape) - len(operand)) + operand
+    axes = tuple(i for i, n in enumerate(lead) if n == 1)
+    wanted = heads.astype(np.float64).sum(axes).ravel()
+    x, small = nd.zeros(shape), nd.zeros(operand)
+    small.attach_grad()
+    net = _Sum(lead)
+    net.hybridize(hybridize)
+    with autograd.record():
+        y = net(x, small)
+    y.backward(nd.array(heads))
+    error = np.linalg.norm(small.grad.asnumpy().ravel() - wanted) / np.linalg.norm(wanted)
+    assert error < 6e-8
+
+
+class _Sum(mx.gluon.HybridBlock):
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self._shape = shape
+
+    def hybrid_forward(self, F: Any, x: Any, small: Any) -> Any:
+        return F.broadcast_add(x, F.reshape(small, shape=self._shape))
+
+
 GRADIENTS: dict[str, Callable[[Any, Any], Any]] = {
     "broadcast_add": lambda x, b: nd.broadcast_add(x, b.reshape((1, -1))),
     "FullyConnected": lambda x, b: nd.FullyConnected(

@@ -29,7 +29,7 @@ Names that a source may use:
 - ``philox_fill(view, place, block, seed, offset)``: writes the four words of a block of the draw
   with key ``(seed, offset)`` (see `gluonish.ops.philox`) to ``view[place]`` and behind, a view
   ``u32``; ``philox_word(index, seed, offset)``: one word, at the price of four. ``scratch()``: such
-  a view of 1032 words on the thread's stack.
+  a view of 1032 words on the thread's stack. ``scratch_sums()``: such a view of 4096 float64.
 - ``independent()``, as first statement of an innermost loop: promises that no iteration reads or
   writes what another writes, but where both are the same element; LLVM then vectorizes without
   comparing addresses. Put it into every loop over elements that writes memory, in-place ones too;

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gluonish.kernels.numba.half_floats import LOADS, STORES
 from gluonish.kernels.numba.philox import philox_fill, philox_word
-from gluonish.kernels.numba.scope import SCRATCH_WORDS
+from gluonish.kernels.numba.scope import SCRATCH_SUMS, SCRATCH_WORDS
 from gluonish.kernels.numba.vector_math import FUNCTIONS, Number
 
 __all__ = ["COMPARISONS", "NotPlainError", "PlainValues", "Typed"]
@@ -203,6 +203,9 @@ class PlainValues:
     def _scratch(self) -> Typed:
         return Typed("*uint32", self._entry.alloca(self.type_of("uint32"), SCRATCH_WORDS))
 
+    def _sums(self) -> Typed:
+        return Typed("*float64", self._entry.alloca(self.type_of("float64"), SCRATCH_SUMS))
+
     def _word(self, *places: Typed) -> Typed:
         return Typed("uint32", philox_word(self._build, *[self.whole(x) for x in places]))
 
@@ -259,6 +262,7 @@ _CALLS: dict[str, _Call] = {
     "min": (2, _with(PlainValues._extreme, "<")),
     "max": (2, _with(PlainValues._extreme, ">")),
     "scratch": (0, PlainValues._scratch),
+    "scratch_sums": (0, PlainValues._sums),
     "philox_word": (3, PlainValues._word),
     "as_float": (1, _with(PlainValues._bits, "int64", "float64")),
     "as_int": (1, _with(PlainValues._bits, "float64", "int64")),

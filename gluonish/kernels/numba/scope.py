@@ -10,12 +10,13 @@ from gluonish.kernels.numba.half_floats import LOADS, STORES
 from gluonish.kernels.numba.philox import philox_fill, philox_word
 from gluonish.kernels.numba.vector_math import FUNCTIONS, Number
 
-__all__ = ["MARKER", "SCRATCH_WORDS", "kernel_scope"]
+__all__ = ["MARKER", "SCRATCH_SUMS", "SCRATCH_WORDS", "kernel_scope"]
 
 # The function whose calls mark independent loops until `frontend` has read them.
 MARKER = "gluonish.independent"
 
 SCRATCH_WORDS = 1032  # of 32 bits, on the stack of each thread
+SCRATCH_SUMS = 4096  # float64, on the stack of each thread
 
 
 def kernel_scope() -> dict[str, Any]:
@@ -24,7 +25,8 @@ def kernel_scope() -> dict[str, Any]:
 
     words = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
     scope: dict[str, Any] = {name: getattr(numba, name) for name in words.split()}
-    for names in (_views(), _bits(), _half_floats(), _choices(), _marker(), _random(), _math()):
+    made = (_views, _bits, _half_floats, _choices, _marker, _scratch, _random, _math)
+    for names in (make() for make in made):
         scope |= names
     return scope | {"np": np, "math": math}
 
@@ -107,16 +109,26 @@ def _choices() -> dict[str, Any]:
     return {"select": intrinsic(typed), **flags}
 
 
-def _random() -> dict[str, Any]:
+def _scratch() -> dict[str, Any]:
     from llvmlite import ir
     from numba import types
     from numba.core import cgutils
+
+    def room(kind: Any, count: int) -> Callable[..., Any]:
+        return lambda context, builder, signature, args: cgutils.alloca_once(
+            builder, kind, size=count
+        )
+
+    words, sums = room(ir.IntType(32), SCRATCH_WORDS), room(ir.DoubleType(), SCRATCH_SUMS)
+    return {
+        "scratch": _fixed(types.CPointer(types.uint32)(), words),
+        "scratch_sums": _fixed(types.CPointer(types.float64)(), sums),
+    }
+
+
+def _random() -> dict[str, Any]:
+    from numba import types
     from numba.extending import intrinsic
-
-    word = ir.IntType(32)
-
-    def scratch(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
-        return cgutils.alloca_once(builder, word, size=SCRATCH_WORDS)
 
     def fill(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
         philox_fill(builder, *args)
@@ -128,7 +140,6 @@ def _random() -> dict[str, Any]:
     filled = types.void(types.CPointer(types.uint32), *[types.int64] * 4)
     drawn = types.uint32(*[types.int64] * 3)
     return {
-        "scratch": _fixed(types.CPointer(types.uint32)(), scratch),
         "philox_fill": intrinsic(lambda typing, view, place, block, seed, offset: (filled, fill)),
         "philox_word": intrinsic(lambda typing, index, seed, offset: (drawn, one)),
     }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gluonish.kernels.numba.column_sums import add_rows
+from gluonish.kernels.numba.sums import add_rows
 from gluonish.kernels.numba.tiles import Arrays, Call, Tiles, TilesPlan, Words, scratch
 from gluonish.kernels.numba.winograd_code import (
     GAP,

@@ -14,7 +14,6 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.column_sums import add_rows
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.rnn_steps import (
     MASK_TILE,
@@ -23,6 +22,7 @@ from gluonish.kernels.numba.rnn_steps import (
     step_backward,
     step_forward,
 )
+from gluonish.kernels.numba.sums import add_rows
 from gluonish.kernels.onednn.binding import require
 from gluonish.kernels.onednn.memory import Array, address
 from gluonish.kernels.onednn.rnn_products import PackedProduct, product

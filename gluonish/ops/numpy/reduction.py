@@ -19,7 +19,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import named_axes
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast, convert
-from gluonish.ops.exact_sum import total
+from gluonish.ops.exact_sum import average, total
 from gluonish.ops.numpy.comparison import EQUAL
 from gluonish.ops.numpy.promotion import dtype_of
 from gluonish.ops.precision import accumulator, widen
@@ -156,9 +156,8 @@ def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
 
 
 def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
-    count = max(1, math.prod(data.shape[i] for i in axes))
-    whole = total(xp, data, axes, _work_dtype(data.dtype, out.dtype))
-    convert(out, xp.asarray(whole / count))
+    found = average(xp, data, axes, _work_dtype(data.dtype, out.dtype))
+    convert(out, xp.asarray(found))
 
 
 def _whole_for_bool(dtype: np.dtype[Any]) -> np.dtype[Any]:

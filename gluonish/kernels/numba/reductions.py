@@ -1,0 +1,106 @@
+"""Sum, mean and the gradient of what was broadcast, by `gluonish.kernels.numba.sums`."""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.numba.plan import Bound, KernelPlan
+from gluonish.kernels.numba.sums import SMALL, has_plan, sums_plan
+from gluonish.kernels.onednn import register as _library  # noqa: F401  # to stand before its own
+from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.onednn.memory import Array
+from gluonish.kernels.refusals import note_refusal
+from gluonish.ops.broadcast_to import SUM_TO_SHAPE, stretched_axes
+from gluonish.ops.reduction import MEAN, SUM, reduced_axes
+from gluonish.ops.registry import Attrs, FastKernel, Operator
+
+__all__ = ["hang"]
+
+
+class _Row(NamedTuple):
+    """An operator that sums.
+
+    Attributes:
+        op: The operator.
+        axes: Gives what it sums over, from the shape of data and the attributes.
+        divides: Whether the sums are divided by the number of their terms.
+    """
+
+    op: Operator
+    axes: Callable[..., Shape]
+    divides: bool = False
+
+
+def _by_axis(extents: Shape, *, axis: Shape | None, exclude: bool, **_: Any) -> Shape:
+    return reduced_axes("sum", len(extents), axis, exclude)
+
+
+def _by_shape(extents: Shape, *, shape: Shape) -> Shape:
+    return stretched_axes(extents, shape)
+
+
+_ROWS = (_Row(SUM, _by_axis), _Row(MEAN, _by_axis, True), _Row(SUM_TO_SHAPE, _by_shape))
+
+
+def _in_memory(data: Array, axes: Shape) -> tuple[Array, Shape]:
+    """Return the array with its axes as they lie in memory, and which of them are summed.
+
+    Raises:
+        RefusedError: It has gaps, or the axes that are kept lie in another order.
+    """
+    if data.flags.c_contiguous:
+        return data, axes
+    order = sorted(range(data.ndim), key=lambda i: -data.strides[i])
+    kept = [i for i in order if i not in axes]
+    turned = data.transpose(order)
+    if not turned.flags.c_contiguous or kept != sorted(kept):
+        raise RefusedError(f"sum: expected contiguous arrays, got strides {data.strides}")
+    return turned, tuple(i for i, axis in enumerate(order) if axis in axes)
+
+
+def _plan(row: _Row, out: Array, data: Array, attrs: Attrs) -> KernelPlan:
+    axes = row.axes(data.shape, **attrs)
+    divisor = prod(data.shape[i] for i in axes) if row.divides else 1
+    turned, axes = _in_memory(data, axes)
+    if not out.flags.c_contiguous:
+        raise RefusedError(f"sum: expected a contiguous result, got strides {out.strides}")
+    return sums_plan(turned.shape, axes, float(divisor))
+
+
+def _hang(row: _Row) -> None:
+    op = row.op
+
+    def takes(data: Spec, **attrs: Any) -> bool:
+        if data.dtype != FLOAT32 or not data.size:
+            return False
+        return has_plan(data.shape, row.axes(data.shape, **attrs))
+
+    def kernel(xp: ModuleType, out: Array, data: Array, **attrs: Any) -> None:
+        if data.size < SMALL:  # no call waits for the kernel to be compiled
+            op.kernel(xp, out, data, **attrs)
+            return
+        try:
+            plan = _plan(row, out, data, attrs)
+        except RefusedError as error:
+            note_refusal(op.name, error)
+            op.kernel(xp, out, data, **attrs)
+        else:
+            plan.run(out, data)
+
+    def plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+        return Bound(_plan(row, outputs[0], inputs[0], attrs), (0, 1))
+
+    op.hang(FastKernel(f"numba.exact_{op.name.lstrip('_')}", takes, kernel, available, plan))
+
+
+def hang() -> None:
+    """Hang the kernels on their operators, in front of those that are there."""
+    for row in _ROWS:
+        _hang(row)
+
+
+hang()
