@@ -2,6 +2,8 @@
 
 import math
 import re
+import warnings
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -124,6 +126,7 @@ def plot_network(
         ) from error
     _check_symbol("plot_network", symbol)
     nodes = topological_order(symbol._values)
+    _warn_of_repeated([node.name for node in nodes])
     labels = _edge_labels(symbol, shape, dtype)
     style = {**_NODE_STYLE, **(node_attrs or {})}
     try:
@@ -153,6 +156,17 @@ def plot_network(
 
 
 # -- what both need ------------------------------------------------------------------------------
+
+
+def _warn_of_repeated(names: Sequence[str]) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        warnings.warn(
+            "plot_network: expected a name of its own for each node, got several called "
+            f"{', '.join(repeated)}; they are drawn as one, which may look like a cycle",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def _check_symbol(who: str, symbol: object) -> None:

@@ -1,4 +1,5 @@
 import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,13 @@ def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "graphviz", None)
     with pytest.raises(NotSupportedError, match="pip install graphviz"):
         plot_network(mlp(mx.sym))
+
+
+def test_nodes_of_one_name_are_told() -> None:
+    pytest.importorskip("graphviz")
+    x = mx.sym.var("x")
+    with pytest.warns(RuntimeWarning, match="got several called x; they are drawn as one"):
+        plot_network(x + mx.sym.var("x"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plot_network(x + mx.sym.var("y"))

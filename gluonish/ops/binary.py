@@ -199,8 +199,7 @@ def _scalar_operator(
             expression(xp, out, data, value)
 
     def gradient(g: V, data: V, *, scalar: float, is_int: bool = True) -> tuple[Any]:
-        if partial is None:
-            return (None,)
+        assert partial is not None
         return (partial(g, scalar, data) if reverse else partial(g, data, scalar),)
 
     left, right = ("scalar", "data") if reverse else ("data", "scalar")
@@ -209,7 +208,7 @@ def _scalar_operator(
             name,
             infer,
             kernel,
-            gradient,
+            zero_gradient if partial is None else gradient,
             doc=(
                 f"Elementwise {word.replace('lhs', left).replace('rhs', right)}, in the dtype of "
                 "data, int64 for bools."

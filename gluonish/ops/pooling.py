@@ -31,7 +31,7 @@ from gluonish.ops.windows import (
     window_elements,
 )
 
-__all__ = ["POOLING", "POOLING_BACKWARD", "pooling_plan"]
+__all__ = ["POOLING", "POOLING_BACKWARD", "pooling_plan", "pooling_steps"]
 
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
@@ -81,19 +81,28 @@ def pooling_plan(
         raise OperatorError(
             f"Pooling: expected a kernel of {rank} axes for data of {rank + 2}, got {kernel}"
         )
-    geometry = normalize_geometry("Pooling", kernel, stride, (), pad)
+    if pooling_convention == "same" and any(pad):
+        raise OperatorError(f"Pooling: expected no pad with pooling_convention='same', got {pad}")
+    geometry = normalize_geometry("Pooling", kernel, *pooling_steps(rank, stride, pad))
     if any(p >= k for p, k in zip(geometry.pad, kernel, strict=True)):
         raise OperatorError(
             f"Pooling: expected pad smaller than kernel {kernel}, got {geometry.pad}"
-        )
-    if pooling_convention == "same" and any(geometry.pad):
-        raise OperatorError(
-            f"Pooling: expected no pad with pooling_convention='same', got {geometry.pad}"
         )
     return geometry, tuple(
         UNKNOWN if extent == UNKNOWN else _count(extent, k, s, p, pooling_convention)
         for extent, k, s, p in zip(spatial, kernel, geometry.stride, geometry.pad, strict=True)
     )
+
+
+def pooling_steps(rank: int, stride: Shape, pad: Shape) -> tuple[Shape, Shape, Shape]:
+    """Return strides, dilations and padding of so many axes from the attributes.
+
+    Further elements are not looked at where one axis is pooled, as in MXNet.
+    """
+    ones, zeros = (1,) * rank, (0,) * rank
+    if rank == 1:
+        stride, pad = stride[:1], pad[:1]
+    return stride or ones, ones, pad or zeros
 
 
 def _count(extent: int, kernel: int, stride: int, pad: int, convention: str) -> int:

@@ -88,8 +88,9 @@ def _infer(
         raise OperatorError(f"{name}: expected use_length=False, got True; softmax takes lengths")
     if lengths is not None:
         expected = data.shape[:along] + data.shape[along + 1 :]
-        if lengths.shape != expected or lengths.dtype.kind not in "iu":
-            raise OperatorError(f"{name}: expected length {expected} of integers, got {lengths}")
+        # A Symbol bound without dtypes has lengths in float32, as all else.
+        if lengths.shape != expected or lengths.dtype.kind not in "iuf":
+            raise OperatorError(f"{name}: expected length {expected} of numbers, got {lengths}")
     return (Spec(data.shape, dtype or data.dtype),)
 
 

@@ -52,7 +52,10 @@ def _needs_no_head(value: Value) -> bool:
 
 def _ignores_head(value: Value) -> bool:
     """Whether no gradient goes through an operator, so that its head's is not looked at."""
-    return value.node.op is not None and value.node.op.gradient is zero_gradient
+    op = value.node.op
+    if op is None:
+        return False
+    return op.gradient in (None, zero_gradient) or value.node.attrs.get("ret_typ") == "indices"
 
 
 def _holds(memory: NDArray, x: NDArray) -> bool:
@@ -324,12 +327,15 @@ class Executor:
     ) -> NDArray | None:
         if _ignores_head(value):
             return None
+        is_loss = _needs_no_head(value)
         if gradient is None:
-            if not _needs_no_head(value):
+            if not is_loss:
                 raise ArgumentError(
                     f"backward: expected out_grads for output {name}, which is no loss, got None"
                 )
             return None
+        if gradient.shape != output.shape and is_loss and not value.node.attrs.get("out_grad"):
+            return None  # it computes its own
         if gradient.shape != output.shape:
             raise ArgumentError(
                 f"backward: expected a gradient of shape {output.shape} for output {name}, got "

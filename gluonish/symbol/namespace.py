@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.dtype import DTYPE_FLAGS, normalize_dtype
-from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.errors import ArgumentTypeError, OperatorError
 from gluonish.core.schema import format_attribute
 from gluonish.graph.ir import Node, Value
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
@@ -115,6 +115,7 @@ def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:
     ) -> Symbol:
         kwargs.pop("out", None)
         hidden = {k: str(kwargs.pop(k)) for k in tuple(kwargs) if _is_of_any_node(k)}
+        _leave_out_symbols(op, kwargs)
         inputs, attrs = bind_arguments(op, args, kwargs)
         given = _spelled(op, args, kwargs, attrs)
         extra = stored_attributes({**(attr or {}), **hidden})
@@ -125,6 +126,24 @@ def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:
     function.__doc__ = docstring_of(op, _TAIL_DOC)
     function.__signature__ = signature_of(op, _TAIL)  # type: ignore[attr-defined]
     return function
+
+
+def _leave_out_symbols(op: Operator, kwargs: dict[str, Any]) -> None:
+    """Take Symbols that stand for no input out of the arguments, as MXNet does without inputs.
+
+    Raises:
+        OperatorError: The operator has inputs, and none of that name.
+    """
+    if op.variadic is not None:
+        return
+    for name in [key for key, value in kwargs.items() if isinstance(value, Symbol)]:
+        if name in op.inputs or op.schema.takes(name):
+            continue
+        if op.inputs:
+            raise OperatorError(
+                f"{op.name}: expected Symbols for {', '.join(op.inputs)}, got one for {name!r}"
+            )
+        del kwargs[name]
 
 
 def _is_of_any_node(name: str) -> bool:

@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gluonish as mx
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
 from gluonish.ops.pooling import POOLING
@@ -116,3 +117,16 @@ def test_an_unknown_batch_stays_unknown() -> None:
 def test_nothing_to_pool_is_refused(kind: str) -> None:
     with pytest.raises(OperatorError, match=r"expected elements to pool, got extents \(0, 3\)"):
         _pool(np.zeros((1, 2, 0, 3), np.float32), pool_type=kind, global_pool=True)
+
+
+@pytest.mark.parametrize("kind", ["max", "avg", "sum"])
+def test_one_axis_reads_no_more_than_the_first_step_and_padding(kind: str) -> None:
+    x = mx.nd.array(np.arange(8, dtype=np.float32).reshape(1, 1, 8) % 5)
+    given = {"kernel": (3,), "stride": (2, 3), "pad": (1, 0, 2), "pool_type": kind}
+    plain = {**given, "stride": (2,), "pad": (1,)}
+    found, expected = mx.nd.Pooling(x, **given), mx.nd.Pooling(x, **plain)
+    assert found.asnumpy().tolist() == expected.asnumpy().tolist()
+    same = mx.nd.Pooling(x, kernel=(3,), pad=(0, 0, 0), pooling_convention="same", pool_type=kind)
+    assert same.shape == (1, 1, 8)
+    with pytest.raises(mx.MXNetError, match="expected no pad"):
+        mx.nd.Pooling(x, kernel=(3,), pad=(0, 0, 1), pooling_convention="same", pool_type=kind)

@@ -76,9 +76,9 @@ def test_the_result_may_have_another_dtype_and_the_gradient_keeps_the_datas() ->
         (SOFTMAX, [((2, 3), "int32")], {}, "softmax: expected floating data"),
         (
             SOFTMAX,
-            [((2, 3), "float32"), ((2,), "float32")],
+            [((2, 3), "float32"), ((2,), "bool")],
             {"use_length": True},
-            r"softmax: expected length \(2,\) of integers",
+            r"softmax: expected length \(2,\) of numbers",
         ),
         (LOG_SOFTMAX, [((2, 3), "float32")], {"use_length": True}, "expected use_length=False"),
     ],
@@ -89,6 +89,14 @@ def test_inputs_that_do_not_fit_are_refused(
     given = [Spec(shape, np.dtype(dtype)) for shape, dtype in specs]
     with pytest.raises(OperatorError, match=message):
         op.infer(*given, **op.schema.parse(op.name, attrs))
+
+
+def test_lengths_may_be_bound_as_floats() -> None:
+    lengths = mx.sym.softmax(mx.sym.var("x"), mx.sym.var("length"), use_length=True)
+    bound = lengths.simple_bind(mx.cpu(), x=(2, 3), length=(2,))
+    assert bound.arg_dict["length"].dtype == np.float32
+    bound.arg_dict["length"][:] = mx.nd.array([1, 2])
+    assert bound.forward()[0].asnumpy().tolist() == [[1, 0, 0], [0.5, 0.5, 0]]
 
 
 def test_the_lengths_shape_follows_from_the_data() -> None:

@@ -21,6 +21,8 @@ X = np.array([[1.0, 0.0, -2.0], [0.0, 3.0, 0.0]], "float32")
         mx.sym.round,
         lambda x: mx.sym.one_hot(x, depth=3),
         lambda x: mx.sym.broadcast_greater(x, x),
+        lambda x: x > 1,
+        lambda x: mx.sym.topk(x, axis=0),
     ],
 )
 @pytest.mark.parametrize("head", [None, mx.nd.ones(9)])
@@ -29,6 +31,27 @@ def test_a_head_that_passes_no_gradient_on_is_not_looked_at(compute, head):
     bound.forward(is_train=True)
     bound.backward(head)
     assert not bound.grad_dict["x"].asnumpy().any()
+
+
+def test_a_head_of_a_loss_is_not_looked_at() -> None:
+    losses = {
+        mx.sym.MakeLoss(mx.sym.var("x")): [1, 1],
+        mx.sym.LinearRegressionOutput(mx.sym.var("x"), mx.sym.var("y")): [0.5, 1],  # of two
+    }
+    for loss, expected in losses.items():
+        bound = loss.simple_bind(mx.cpu(), x=(1, 2))
+        bound.arg_dict["x"][:] = mx.nd.array([[1, 2]])
+        bound.forward(is_train=True)
+        bound.backward(mx.nd.ones(9))
+        np.testing.assert_allclose(bound.grad_dict["x"].asnumpy(), [expected])
+
+
+def test_a_head_that_a_loss_is_told_to_read_must_fit() -> None:
+    loss = mx.sym.SoftmaxOutput(mx.sym.var("x"), mx.sym.var("y"), out_grad=True)
+    bound = loss.simple_bind(mx.cpu(), x=(2, 3))
+    bound.forward(is_train=True)
+    with pytest.raises(mx.MXNetError, match=r"expected a gradient of shape \(2, 3\)"):
+        bound.backward(mx.nd.ones(9))
 
 
 def test_a_head_that_is_read_must_be_given():

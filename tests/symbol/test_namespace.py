@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gluonish.symbol as sym
-from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.errors import ArgumentTypeError, OperatorError
 from gluonish.initializer import Xavier
 
 
@@ -93,3 +93,11 @@ def test_operators_have_modules_of_their_own() -> None:
     assert "relu" in dir(sym)
     assert "relu" in dir(sym.op)
     assert sym._internal._plus_scalar(sym.var("x"), scalar=1).list_arguments() == ["x"]
+
+
+def test_symbols_that_stand_for_no_input_are_refused_where_there_are_inputs() -> None:
+    x = sym.var("x")
+    with pytest.raises(OperatorError, match="relu: expected Symbols for data, got one for 'foo'"):
+        sym.relu(x, foo=x)
+    assert sym.random.randn(2, 3, data=x).list_arguments() == []
+    assert sym.random.normal(shape=(2,), data=x).infer_shape()[1] == [(2,)]

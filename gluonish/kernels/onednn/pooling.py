@@ -25,6 +25,7 @@ from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Array
 from gluonish.kernels.onednn.plan import Bound, Builder, Plan, Slot
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.pooling import pooling_steps
 from gluonish.ops.registry import Attrs
 from gluonish.ops.windows import channels_first
 
@@ -72,7 +73,7 @@ def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
     """
     out, data = _views((*outputs, *inputs), attrs)
     _require("pooling", out, data, attrs)
-    return bind("pooling", _plan_forward, (out, data), _attributes(attrs))
+    return bind("pooling", _plan_forward, (out, data), _attributes(data, attrs))
 
 
 def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
@@ -96,7 +97,7 @@ def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
     _require("pooling_backward", grad, out, attrs)
     used = range(3 if attrs["pool_type"] == "max" else 2)
     arrays = (out, grad, data)
-    return bind("pooling_backward", _plan_backward, arrays, _attributes(attrs), used)
+    return bind("pooling_backward", _plan_backward, arrays, _attributes(data, attrs), used)
 
 
 def _views(arrays: Sequence[Array], attrs: Attrs) -> list[Array]:
@@ -104,9 +105,10 @@ def _views(arrays: Sequence[Array], attrs: Attrs) -> list[Array]:
     return [channels_first(np, array, attrs["layout"]) for array in arrays]
 
 
-def _attributes(attrs: Attrs) -> tuple[Any, ...]:
-    names = ("kernel", "stride", "pad", "pool_type", "count_include_pad", "global_pool")
-    return tuple(attrs[name] for name in names)
+def _attributes(data: Array, attrs: Attrs) -> tuple[Any, ...]:
+    stride, _, pad = pooling_steps(data.ndim - 2, attrs["stride"], attrs["pad"])
+    names = ("pool_type", "count_include_pad", "global_pool")
+    return (attrs["kernel"], stride, pad, *(attrs[name] for name in names))
 
 
 def _require(name: str, pooled: Array, data: Array, attrs: Attrs) -> None:
@@ -120,13 +122,9 @@ def _require(name: str, pooled: Array, data: Array, attrs: Attrs) -> None:
 
 def _covered(pooled: Array, data: Array, attrs: Attrs) -> bool:
     """Whether the library computes what MXNet does in each window."""
-    axes = data.ndim - 2
+    stride, _, pad = pooling_steps(data.ndim - 2, attrs["stride"], attrs["pad"])
     partial = attrs["pool_type"] == "max" or attrs["count_include_pad"] is False
-    lengths = zip(
-        *(pooled.shape[2:], data.shape[2:], attrs["kernel"]),
-        *(attrs["stride"] or (1,) * axes, attrs["pad"] or (0,) * axes),
-        strict=True,
-    )
+    lengths = zip(*(pooled.shape[2:], data.shape[2:], attrs["kernel"], stride, pad), strict=True)
     return all(_windows_fit(*length, partial=partial) for length in lengths)
 
 
@@ -150,7 +148,6 @@ def _window(pooled: Array, data: Array, attributes: tuple[Any, ...]) -> _Window:
     zeros, ones = (0,) * len(spatial), (1,) * len(spatial)
     if global_pool:
         return _Window(algorithm, spatial, ones, zeros, zeros)
-    stride, pad = stride or ones, pad or zeros
     sizes = zip(pooled.shape[2:], spatial, kernel, stride, pad, strict=True)
     after = tuple(
         max(before, (count - 1) * step + width - length - before)
