@@ -36,10 +36,10 @@ Indices = Iterable[Sequence[Any]]
 class _Pool(Protocol):
     @property
     def closed(self) -> bool: ...
-    def close(self) -> None: ...
-    def submit(self, indices: Sequence[Any], seed: int) -> int: ...
-    def take(self, number: int, timeout_s: float) -> Any: ...
-    def forget(self, numbers: Iterable[int]) -> None: ...
+    def abandon(self) -> None: ...
+    def submit(self, indices: Sequence[Any], seed: int) -> Any: ...
+    def take(self, batch: Any, timeout_s: float) -> Any: ...
+    def forget(self, batches: Iterable[Any]) -> None: ...
 
 
 class DataLoader:
@@ -172,11 +172,20 @@ class DataLoader:
     def _load_in_pool(self, epoch: "_Epoch") -> Iterator[Any]:
         try:
             while epoch.advance():
-                yield self._pinned(epoch.next_batch(self._timeout))
+                yield self._pinned(self._next_of(epoch))
         finally:
             epoch.close()
         if self.auto_reload:
             self.refresh()
+
+    def _next_of(self, epoch: "_Epoch") -> Any:
+        try:
+            return epoch.next_batch(self._timeout)
+        except Exception:
+            raise
+        except BaseException:
+            epoch.pool.abandon()  # the next pass gets others
+            raise
 
     def _new_epoch(self) -> "_Epoch":
         with self._making_pool:
@@ -185,8 +194,7 @@ class DataLoader:
                 pool = self._make_pool()
                 if self._pool is before:  # a step
                     self._pool = pool
-                else:  # another thread, or a handler, has made one meanwhile
-                    pool.close()
+                else:  # another thread, or a handler, made one; nobody holds ours, which ends
                     pool = self._pool
             self._epochs += 1
             number = self._epochs
@@ -224,11 +232,11 @@ class _Epoch:
 
     def __init__(self, pool: _Pool, batch_sampler: Indices, prefetch: int, number: int) -> None:
         self.process = os.getpid()
-        self._pool = pool
+        self.pool = pool
         self._indices = iter(batch_sampler)
         self._root = repr((number, np.random.get_state())).encode()  # noqa: NPY002 (only read)
         self._submitted = 0
-        self.pending: deque[int] = deque()
+        self.pending: deque[Any] = deque()
         for _ in range(prefetch):
             self.advance()
 
@@ -239,16 +247,16 @@ class _Epoch:
             return bool(self.pending)
         digest = hashlib.blake2b(self._root + b"%d" % self._submitted, digest_size=8).digest()
         self._submitted += 1
-        self.pending.append(self._pool.submit(indices, int.from_bytes(digest, "little")))
+        self.pending.append(self.pool.submit(indices, int.from_bytes(digest, "little")))
         return True
 
     def next_batch(self, timeout_s: float) -> Any:
         """Return the next batch."""
-        return self._pool.take(self.pending.popleft(), timeout_s)
+        return self.pool.take(self.pending.popleft(), timeout_s)
 
     def close(self) -> None:
         """Drop what was not taken."""
-        self._pool.forget(self.pending)
+        self.pool.forget(self.pending)
         self.pending.clear()
 
 

@@ -95,11 +95,11 @@ def test_forgotten_batches_leave_nothing_behind(pool: WorkerPool) -> None:
     pool.forget([early, pool.submit([5], 0)])
     assert pool.take(pool.submit([5], 0), WAIT_S).asnumpy().tolist() == [5]
     assert pool.take(pool.submit([5], 0), WAIT_S).asnumpy().tolist() == [5]
-    assert not pool._batches
-    assert not pool._backlog
-    assert pool._ring is not None
+    assert not pool._service.batches
+    assert not pool._service.backlog
+    assert pool._service.ring is not None
     gc.collect()
-    assert len(pool._ring.free) == 2 + SPARE_SLOTS
+    assert len(pool._service.ring.free) == 2 + SPARE_SLOTS
 
 
 def test_error_at_the_start_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

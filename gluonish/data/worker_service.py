@@ -1,0 +1,364 @@
+"""The thread that a pool of worker processes is served by: starts them, sends tasks, files batches.
+
+Python runs signal handlers, and raises Ctrl-C, in the main thread alone, between any two steps. So
+what a pool knows is changed by a thread of its own, which nothing interrupts. Invariants: others
+put requests into queues and wait for a batch's lock, each a single step of the interpreter, and may
+be interrupted around it at will; nobody needs to tell the thread of its pool's end, which it sees
+by itself within `_LOOK_S`. A batch has a slot of the ring from when it is sent to a worker until it
+was copied, its last array is dropped, or, forgotten, it arrives.
+"""
+
+import os
+import socket
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from operator import methodcaller
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from gluonish.data.channel import MAX_UNANSWERED
+from gluonish.data.ring import Ring
+from gluonish.data.shared_memory import Segment
+from gluonish.data.worker_errors import Failed, WorkerError, make_error
+from gluonish.data.worker_handle import Launch, Waiter, WorkerHandle, end_workers
+from gluonish.data.worker_process import Done, RingFile, SlotKept, Task
+
+__all__ = ["Batch", "WorkerService", "short"]
+
+# How long the thread sleeps at most before it looks whether its pool is still there, in seconds.
+_LOOK_S = 1.0
+
+# What is heard when the pool is dropped.
+_DROPPED = b"x"
+# Makes the error that a batch fails with.
+Failure = Callable[[], Exception]
+
+
+class Batch:
+    """What is known of a batch: who loads it, where to, and what came."""
+
+    __slots__ = (
+        "done",
+        "failure",
+        "file",
+        "forgotten",
+        "indices",
+        "number",
+        "offset",
+        "result",
+        "ring",
+        "seed",
+        "worker",
+    )
+
+    def __init__(self, indices: Sequence[Any], seed: int) -> None:
+        self.number = 0
+        self.indices = indices
+        self.seed = seed
+        self.worker: WorkerHandle | None = None
+        self.ring: Ring | None = None
+        self.offset: int | None = None
+        self.result: Done | Failed | None = None
+        self.failure: Failure | None = None
+        self.file: Segment | None = None
+        self.forgotten = False
+        self.done = threading.Lock()  # free when there is a result or a failure
+        self.done.acquire()
+
+    def free(self) -> None:
+        """Give the slot back, if there is one."""
+        if self.ring is not None and self.offset is not None:
+            self.ring.free.append(self.offset)
+            self.offset = None
+
+
+_silent = threading.get_ident  # anything that does nothing, and is not written in Python
+
+
+class _PoolRef(weakref.ref[Any]):
+    """Knows whether a pool is there, and rings when it is dropped.
+
+    Nothing of that is a step in Python: an interrupt that came there would be lost.
+    """
+
+    ring: Callable[[], object] = _silent
+
+
+class WorkerService:
+    """What is known of a pool, by its thread alone.
+
+    Args:
+        pool: The pool; the workers end when nobody holds it any more.
+        launch: What the workers start with.
+        file: Descriptor of the file with the dataset; `run` closes it.
+        num_workers: How many processes.
+        slots: How many batches have room in the ring.
+
+    Attributes:
+        requests: Batches to load.
+        dropped: Batches that nobody will take.
+        stopping: Whether the workers are to end; anybody may set it.
+        failure: Why batches cannot be loaded any more, or None.
+        ended: Whether all workers have ended, and the thread is about to.
+        workers: The processes.
+        batches: Those that were submitted and not answered, by their numbers.
+        backlog: The numbers of those that no worker was told of.
+        ring: Where batches come in, from the first one on.
+    """
+
+    def __init__(
+        self, pool: object, launch: Launch, file: int, num_workers: int, slots: int
+    ) -> None:
+        self.requests: SimpleQueue[Batch] = SimpleQueue()
+        self.dropped: deque[Batch] = deque()
+        self.stopping = False
+        self.failure: Failure | None = None
+        self.ended = False
+        self.workers: list[WorkerHandle] = []
+        self.batches: dict[int, Batch] = {}
+        self.backlog: deque[int] = deque()
+        self.ring: Ring | None = None
+        self._launch = launch
+        self._files = [file]
+        self._num_workers = num_workers
+        self._slots = slots
+        self._count = 0
+        self._asleep = False
+        self._ringer: socket.socket | None = None
+        self._pool = _PoolRef(pool, methodcaller("ring"))
+
+    def wake(self) -> None:
+        """Have requests looked at now, not within a second; from anywhere."""
+        ringer = self._ringer
+        if self._asleep and ringer is not None:
+            self._asleep = False
+            with suppress(OSError):  # it has heard, or has ended
+                ringer.send(b"!")
+
+    def stop(self) -> None:
+        """Have the workers end; waits for nothing."""
+        self.stopping = True
+        self.wake()
+
+    def close_file(self) -> None:
+        """Close the dataset's file, if `run` has not begun; then it starts no processes."""
+        with suppress(IndexError):
+            os.close(self._files.pop())
+
+    def run(self) -> None:
+        """Serve the pool until its end."""
+        waiter: Waiter | None = None
+        try:
+            bell, ringer = socket.socketpair()
+            with bell, ringer:
+                bell.setblocking(False)
+                ringer.setblocking(False)
+                self._ringer, self._pool.ring = ringer, partial(ringer.send, _DROPPED)
+                try:
+                    if self._start():
+                        waiter = Waiter(self.workers, bell)
+                        while not self._is_over():
+                            self._turn(waiter)
+                finally:
+                    self._pool.ring = _silent
+                    if self._pool() is None and (waiter is None or _DROPPED not in waiter.heard):
+                        _listen(bell)
+        except BaseException as error:
+            if self.failure is None:
+                self.failure = partial(_unexpected, error)
+        finally:
+            self._end(waiter)
+
+    def _is_over(self) -> bool:
+        return self.stopping or self.failure is not None or self._pool() is None
+
+    def _start(self) -> bool:
+        """Start the processes; return whether all run."""
+        if not self._files:
+            return False
+        file = self._files.pop()
+        try:
+            for _ in range(self._num_workers):
+                if self._is_over():
+                    return False
+                self.workers.append(WorkerHandle(self._launch, file))
+        except OSError as error:
+            self.failure = partial(
+                WorkerError,
+                f"DataLoader: expected to start {self._num_workers} processes, got {error}; "
+                "lower num_workers",
+            )
+            return False
+        finally:
+            os.close(file)
+        return True
+
+    def _end(self, waiter: Waiter | None) -> None:
+        self.stopping = True
+        with suppress(Empty):
+            while True:
+                self._admit(self.requests.get_nowait())
+        failure = self.failure or _ended
+        for batch in self.batches.values():
+            batch.failure = failure
+            batch.done.release()
+        self.batches.clear()
+        if waiter is not None:
+            waiter.close()
+        try:
+            end_workers(self.workers)
+        finally:
+            self.ended = True
+
+    def _turn(self, waiter: Waiter) -> None:
+        """Do what was asked for, and file what has come; sleep where there is nothing."""
+        self._asleep = True  # from here on who puts a request rings
+        with suppress(Empty):
+            while True:
+                self._admit(self.requests.get_nowait())
+        while self.dropped:
+            self._drop(self.dropped.popleft())
+        self._dispatch()
+        if self._is_over():
+            return
+        talking, ended = waiter.wait(_LOOK_S)
+        self._asleep = False
+        for worker in talking:
+            try:
+                message, descriptor = worker.channel.receive()
+            except (EOFError, OSError):
+                ended.append(worker)
+            else:
+                self._file_message(worker, message, descriptor)
+        if ended and self.failure is None:
+            self._fail_dead(ended[0])
+
+    def _admit(self, batch: Batch) -> None:
+        self._count += 1
+        batch.number = self._count
+        self.batches[batch.number] = batch
+        self.backlog.append(batch.number)
+
+    def _drop(self, batch: Batch) -> None:
+        if batch.result is not None:
+            batch.free()
+        elif batch.worker is None:
+            self.batches.pop(batch.number, None)
+        else:
+            batch.forgotten = True
+
+    def _dispatch(self) -> None:
+        """Send batches to the workers that have least to do."""
+        while self.backlog and self.failure is None:
+            worker = min(self.workers, key=lambda one: len(one.waiting))
+            if len(worker.waiting) >= MAX_UNANSWERED:
+                return
+            batch = self.batches.get(self.backlog.popleft())
+            if batch is not None:
+                self._send(worker, batch)
+
+    def _send(self, worker: WorkerHandle, batch: Batch) -> None:
+        ring = self.ring
+        if ring is not None:
+            batch.ring, batch.offset = ring, ring.take()
+        batch.worker = worker
+        worker.waiting[batch.number] = None
+        try:
+            if ring is not None and worker.ring is not ring:
+                worker.channel.send(RingFile(ring.slot_nbytes), ring.descriptor)
+                worker.ring = ring
+            indices = _compact(batch.indices)
+            worker.channel.send(Task(batch.number, indices, batch.seed, batch.offset))
+        except MemoryError as error:
+            self.failure = partial(type(error), str(error))
+        except OSError:
+            self._fail_dead(worker)
+
+    def _file_message(
+        self, worker: WorkerHandle, message: Done | Failed | SlotKept, descriptor: int | None
+    ) -> None:
+        worker.started = True
+        if isinstance(message, SlotKept):
+            self.batches[message.number].offset = None  # never to be free again
+            return
+        number = message.number
+        if number is None:
+            assert isinstance(message, Failed)
+            who = f"worker process {worker.process.pid}, at its start"
+            self.failure = partial(make_error, message, who)
+            return
+        del worker.waiting[number]
+        batch = self.batches.pop(number)
+        if isinstance(message, Failed) or not message.nbytes or descriptor is not None:
+            batch.free()
+        if descriptor is not None:
+            batch.file = Segment(descriptor)
+            assert isinstance(message, Done)
+            self._make_room(message.nbytes)
+        batch.result = message
+        if batch.forgotten:
+            batch.free()
+        batch.failure = self.failure
+        batch.done.release()
+
+    def _make_room(self, nbytes: int) -> None:
+        """Make a ring whose slots hold batches of this size, if they do not yet."""
+        before = self.ring
+        if before is not None:
+            if nbytes <= before.slot_nbytes:
+                return
+            nbytes += nbytes // 8  # batches that vary in size make few rings
+        try:
+            self.ring = Ring(self._slots, nbytes)
+        except MemoryError as error:
+            self.failure = partial(type(error), str(error))
+
+    def _fail_dead(self, worker: WorkerHandle) -> None:
+        how = worker.how_it_ended()
+        number = next(iter(worker.waiting), None)
+        doing = ""
+        if number is not None:
+            doing = f" while loading dataset indices {short(self.batches[number].indices)}"
+        self.failure = partial(
+            WorkerError,
+            f"DataLoader: expected worker process {worker.process.pid} to run, it {how}{doing}; "
+            "num_workers=0 loads in the main process, where a debugger reaches",
+        )
+
+
+def _listen(bell: socket.socket) -> None:
+    """Wait until the ring of a dropped pool, which has begun, is over: then it needs no socket."""
+    bell.settimeout(_LOOK_S)
+    with suppress(OSError):
+        while _DROPPED not in bell.recv(4096):
+            pass
+
+
+def _ended() -> Exception:
+    return WorkerError("DataLoader: expected running workers, they were ended")
+
+
+def _unexpected(error: BaseException) -> Exception:
+    made = WorkerError(f"DataLoader: expected to serve the workers, got {error!r}")
+    made.__cause__ = error
+    return made
+
+
+def _compact(indices: Sequence[Any]) -> Any:
+    """Return indices that take fewer bytes, and no time for each, where they are NumPy's."""
+    kinds = set(map(type, indices))
+    if len(kinds) == 1 and issubclass(kind := kinds.pop(), np.integer):
+        return np.array(indices, dtype=kind)
+    return indices
+
+
+def short(indices: Sequence[Any]) -> str:
+    """Return indices as a message shows them: the first eight, and how many there are."""
+    shown = ", ".join(str(index) for index in list(indices)[:8])
+    return f"[{shown}, ... {len(indices)} in all]" if len(indices) > 8 else f"[{shown}]"
