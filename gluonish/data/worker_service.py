@@ -240,18 +240,19 @@ class WorkerService:
             self._fail_dead(ended[0])
 
     def _admit(self, batch: Batch) -> None:
+        if batch.forgotten:
+            return
         self._count += 1
         batch.number = self._count
         self.batches[batch.number] = batch
         self.backlog.append(batch.number)
 
     def _drop(self, batch: Batch) -> None:
+        batch.forgotten = True  # its request may not have been looked at yet
         if batch.result is not None:
             batch.free()
         elif batch.worker is None:
             self.batches.pop(batch.number, None)
-        else:
-            batch.forgotten = True
 
     def _dispatch(self) -> None:
         """Send batches to the workers that have least to do."""
