@@ -172,20 +172,11 @@ class DataLoader:
     def _load_in_pool(self, epoch: "_Epoch") -> Iterator[Any]:
         try:
             while epoch.advance():
-                yield self._pinned(self._next_of(epoch))
+                yield self._pinned(epoch.next_batch(self._timeout))
         finally:
             epoch.close()
         if self.auto_reload:
             self.refresh()
-
-    def _next_of(self, epoch: "_Epoch") -> Any:
-        try:
-            return epoch.next_batch(self._timeout)
-        except Exception:
-            raise
-        except BaseException:
-            epoch.pool.abandon()  # the next pass gets others
-            raise
 
     def _new_epoch(self) -> "_Epoch":
         with self._making_pool:
@@ -227,18 +218,37 @@ class DataLoader:
         return batch
 
 
+class _Abandoning:
+    """Scope whose interruption loses a batch: the next pass gets another pool."""
+
+    __slots__ = ("_pool",)
+
+    def __init__(self, pool: _Pool) -> None:
+        self._pool = pool
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            self._pool.abandon()
+
+
 class _Epoch:
     """One pass over the dataset: keeps the workers busy, and batches in order."""
 
     def __init__(self, pool: _Pool, batch_sampler: Indices, prefetch: int, number: int) -> None:
         self.process = os.getpid()
-        self.pool = pool
+        self._pool = pool
         self._indices = iter(batch_sampler)
         self._root = repr((number, np.random.get_state())).encode()  # noqa: NPY002 (only read)
         self._submitted = 0
         self.pending: deque[Any] = deque()
-        for _ in range(prefetch):
-            self.advance()
+        try:
+            for _ in range(prefetch):
+                self.advance()
+        except BaseException:
+            self.close()
+            raise
 
     def advance(self) -> bool:
         """Have one more batch loaded, if there is one; return whether any is to come."""
@@ -247,16 +257,18 @@ class _Epoch:
             return bool(self.pending)
         digest = hashlib.blake2b(self._root + b"%d" % self._submitted, digest_size=8).digest()
         self._submitted += 1
-        self.pending.append(self.pool.submit(indices, int.from_bytes(digest, "little")))
+        with _Abandoning(self._pool):
+            self.pending.append(self._pool.submit(indices, int.from_bytes(digest, "little")))
         return True
 
     def next_batch(self, timeout_s: float) -> Any:
         """Return the next batch."""
-        return self.pool.take(self.pending.popleft(), timeout_s)
+        with _Abandoning(self._pool):
+            return self._pool.take(self.pending.popleft(), timeout_s)
 
     def close(self) -> None:
         """Drop what was not taken."""
-        self.pool.forget(self.pending)
+        self._pool.forget(self.pending)
         self.pending.clear()
 
 

@@ -26,6 +26,9 @@ class Service(Protocol):
     def stop(self) -> None:
         """Have `run` return soon; waits for nothing."""
 
+    def fail(self, error: Exception) -> None:
+        """Have whoever waits know that `run` could not begin."""
+
 
 class Endings:
     """The threads that run, with what stops them."""
@@ -47,7 +50,7 @@ class Endings:
         thread = threading.Thread(target=self._run, args=(service,), name=name, daemon=True)
         # Not in the calling thread: a Ctrl-C inside `Thread.start` may leave locks locked, and turn
         # into another error. This is a single step of the interpreter.
-        _thread.start_new_thread(thread.start, ())
+        _thread.start_new_thread(_start, (thread, service))
 
     def _run(self, service: Service) -> None:
         over = threading.Lock()
@@ -75,6 +78,13 @@ class Endings:
         for over in locks:
             if over.acquire(timeout=max(0.0, deadline - time.monotonic())):
                 over.release()
+
+
+def _start(thread: threading.Thread, service: Service) -> None:
+    try:
+        thread.start()
+    except RuntimeError as error:  # the system has no more threads
+        service.fail(error)
 
 
 endings = Endings()

@@ -45,6 +45,7 @@ class _Crew:
     def __init__(self, pool: object, dataset: Any, batchify_fn: Callable[..., Any]) -> None:
         self.queue: SimpleQueue[Any] = SimpleQueue()  # of jobs, and of what ends the threads
         self.stopping = False
+        self.failure: Exception | None = None
         self._dataset = dataset
         self._batchify_fn = batchify_fn
         # No step in Python that an interrupt could come before.
@@ -54,6 +55,16 @@ class _Crew:
         """End the threads, once they are done with the samples that they load."""
         self.stopping = True
         self.queue.put(None)
+
+    def fail(self, error: Exception) -> None:
+        """End the threads: one cannot be started."""
+        self.failure = error
+        self.stop()
+
+    def ended(self) -> WorkerError:
+        """Return what batches fail with that no thread loads any more."""
+        why = "they were ended" if self.failure is None else repr(self.failure)
+        return WorkerError(f"DataLoader: expected running threads, got none: {why}")
 
     def run(self) -> None:
         """Load batches until the end."""
@@ -65,7 +76,7 @@ class _Crew:
                 except BaseException as error:  # whoever takes the batch gets it
                     job.error = error
             elif self.stopping:
-                job.error = _ended()
+                job.error = self.ended()
             job.done.release()
             del job  # a batch that nobody took is not kept while the thread waits
         self.queue.put(job)  # for the next thread
@@ -129,7 +140,7 @@ class ThreadPool:
         deadline = time.monotonic() + timeout_s
         while not job.done.acquire(timeout=max(0.0, min(deadline - time.monotonic(), _LOOK_S))):
             if self._crew.stopping:  # it may have been submitted after the end
-                raise _ended()
+                raise self._crew.ended()
             if time.monotonic() < deadline:
                 continue
             job.forgotten = True
@@ -150,7 +161,3 @@ class ThreadPool:
             job = self._jobs.pop(number, None)
             if job is not None:
                 job.forgotten = True
-
-
-def _ended() -> WorkerError:
-    return WorkerError("DataLoader: expected running threads, they were ended")

@@ -28,6 +28,7 @@ __all__ = ["Launch", "Waiter", "WorkerHandle", "end_workers", "launch_settings"]
 _BOOT = """\
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 import json, os, sys
 descriptor, parent, variables, path = json.loads(sys.argv[1])
 os.environ.update(variables)

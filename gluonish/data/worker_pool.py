@@ -21,7 +21,7 @@ from gluonish.data.shared_batch import map_arrays, over
 from gluonish.data.shared_memory import Segment, new_file
 from gluonish.data.worker_errors import Failed, WorkerError, WorkerTimeoutError, make_error
 from gluonish.data.worker_handle import Launch, WorkerHandle, launch_settings
-from gluonish.data.worker_service import Batch, WorkerService, short
+from gluonish.data.worker_service import Batch, WorkerService, ended, short
 from gluonish.ndarray import NDArray
 
 __all__ = ["Payload", "WorkerPool", "pack"]
@@ -142,7 +142,7 @@ class WorkerPool:
         deadline = time.monotonic() + timeout_s
         while not batch.done.acquire(timeout=max(0.0, min(deadline - time.monotonic(), _LOOK_S))):
             if service.ended and batch.done.locked():  # it was submitted after the end
-                raise WorkerError("DataLoader: expected running workers, they were ended")
+                raise (service.failure or ended)()
             if time.monotonic() >= deadline:
                 raise self._late(batch, timeout_s)
             service.wake()

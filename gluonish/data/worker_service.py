@@ -9,6 +9,7 @@ was copied, its last array is dropped, or, forgotten, it arrives.
 """
 
 import os
+import signal
 import socket
 import threading
 import weakref
@@ -29,7 +30,7 @@ from gluonish.data.worker_errors import Failed, WorkerError, make_error
 from gluonish.data.worker_handle import Launch, Waiter, WorkerHandle, end_workers
 from gluonish.data.worker_process import Done, RingFile, SlotKept, Task
 
-__all__ = ["Batch", "WorkerService", "short"]
+__all__ = ["Batch", "WorkerService", "ended", "short"]
 
 # How long the thread sleeps at most before it looks whether its pool is still there, in seconds.
 _LOOK_S = 1.0
@@ -154,6 +155,8 @@ class WorkerService:
     def run(self) -> None:
         """Serve the pool until its end."""
         waiter: Waiter | None = None
+        # Workers inherit it: one that starts would die of a Ctrl-C until it has its own group.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
             bell, ringer = socket.socketpair()
             with bell, ringer:
@@ -174,6 +177,12 @@ class WorkerService:
                 self.failure = partial(_unexpected, error)
         finally:
             self._end(waiter)
+
+    def fail(self, error: Exception) -> None:
+        """Have batches fail: `run` cannot begin."""
+        self.failure = partial(_unexpected, error)
+        self.close_file()
+        self._end(None)
 
     def _is_over(self) -> bool:
         return self.stopping or self.failure is not None or self._pool() is None
@@ -204,7 +213,7 @@ class WorkerService:
         with suppress(Empty):
             while True:
                 self._admit(self.requests.get_nowait())
-        failure = self.failure or _ended
+        failure = self.failure or ended
         for batch in self.batches.values():
             batch.failure = failure
             batch.done.release()
@@ -341,7 +350,8 @@ def _listen(bell: socket.socket) -> None:
             pass
 
 
-def _ended() -> Exception:
+def ended() -> Exception:
+    """Return what batches fail with that no worker loads any more."""
     return WorkerError("DataLoader: expected running workers, they were ended")
 
 

@@ -3,7 +3,9 @@ import time
 
 import pytest
 
+from gluonish.data import DataLoader
 from gluonish.data.endings import Endings
+from gluonish.data.worker_errors import WorkerError
 from tests.data.programs import run, wait_until_gone
 
 TIMEOUT_S = 20
@@ -109,3 +111,20 @@ def test_fork_has_no_part_in_the_threads() -> None:
         """
     )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "done\ndone\n")
+
+
+@pytest.mark.parametrize("thread_pool", [False, True], ids=["processes", "threads"])
+def test_no_more_threads_is_told_at_once(
+    thread_pool: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    loader = DataLoader([1, 2], 1, num_workers=1, thread_pool=thread_pool, timeout=50)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        begun = time.monotonic()
+        with pytest.raises(WorkerError, match="can't start new thread"):
+            list(loader)
+        assert time.monotonic() - begun < 20
+    assert [int(batch.asscalar()) for batch in loader] == [1, 2]
