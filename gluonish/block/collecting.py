@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["CollectedParameters", "adopt", "collect"]
 
 
-
 class CollectedParameters(ParameterDict):
     """What `Block.collect_params` returns: a dict by full names that also finds paths.
 

@@ -9,7 +9,6 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,6 @@ class WorkerPool:
     def __init__(self, payload: Payload, num_workers: int, prefetch: int) -> None:
         settings = launch_settings()
         self._owner = os.getpid()
-        self._mapped: dict[int, None] = {}
         pickled, buffers = payload
         places, file = _write_file([pickled, *(buffer.raw() for buffer in buffers)])
         launch = Launch(places, *settings)
@@ -169,19 +167,12 @@ class WorkerPool:
         assert result is not None
         if not result.nbytes:
             return result.described
-        # The callbacks hold a queue alone: a batch that the user keeps must not keep the pool.
-        if batch.file is not None:
-            number = batch.number
-            self._mapped[number] = None
-            release: Callable[[], object] = partial(self._mapped.pop, number)
-            copy = len(self._mapped) > _MAX_MAPPED
-            return map_arrays(batch.file.memory, 0, result.nbytes, result.described, release, copy)
-        assert batch.ring is not None
-        assert batch.offset is not None
-        ring = batch.ring
-        release = partial(ring.free.append, batch.offset)
-        copy = not ring.free  # the next batch needs a slot, and who keeps this one keeps others
-        return map_arrays(ring.memory, batch.offset, result.nbytes, result.described, release, copy)
+        memory, batch.memory = batch.memory, None
+        if batch.is_mapped:
+            copy = len(self._service.mapped) > _MAX_MAPPED
+        else:  # the next batch needs a slot, and who keeps this one keeps others
+            copy = batch.ring is not None and not batch.ring.has_room()
+        return map_arrays(memory, result.described, copy)
 
     def _late(self, batch: Batch, timeout_s: float) -> WorkerTimeoutError:
         self.forget([batch])

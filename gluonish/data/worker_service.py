@@ -5,9 +5,10 @@ what a pool knows is changed by a thread of its own, which nothing interrupts. I
 put requests into queues and wait for a batch's lock, each a single step of the interpreter, and may
 be interrupted around it at will; nobody needs to tell the thread of its pool's end, which it sees
 by itself within `_LOOK_S`. A batch has a slot of the ring from when it is sent to a worker until it
-was copied, its last array is dropped, or, forgotten, it arrives.
+has come, and then `Batch.memory` has it: the slot is free once nothing holds that any more.
 """
 
+import ctypes
 import os
 import signal
 import socket
@@ -23,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.lending import Lending
 from gluonish.data.channel import MAX_UNANSWERED
 from gluonish.data.ring import Ring
 from gluonish.data.shared_memory import Segment
@@ -47,9 +49,10 @@ class Batch:
     __slots__ = (
         "done",
         "failure",
-        "file",
         "forgotten",
         "indices",
+        "is_mapped",
+        "memory",
         "number",
         "offset",
         "result",
@@ -67,16 +70,11 @@ class Batch:
         self.offset: int | None = None
         self.result: Done | Failed | None = None
         self.failure: Failure | None = None
-        self.file: Segment | None = None
+        self.memory: Any = None  # what the worker wrote, in a slot or a file of its own
+        self.is_mapped = False  # whether in a file
         self.forgotten = False
         self.done = threading.Lock()  # free when there is a result or a failure
         self.done.acquire()
-
-    def free(self) -> None:
-        """Give the slot back, if there is one."""
-        if self.ring is not None and self.offset is not None:
-            self.ring.free.append(self.offset)
-            self.offset = None
 
 
 _silent = threading.get_ident  # anything that does nothing, and is not written in Python
@@ -111,6 +109,7 @@ class WorkerService:
         batches: Those that were submitted and not answered, by their numbers.
         backlog: The numbers of those that no worker was told of.
         ring: Where batches come in, from the first one on.
+        mapped: The batches in files of their own that somebody still holds.
     """
 
     def __init__(
@@ -125,6 +124,7 @@ class WorkerService:
         self.batches: dict[int, Batch] = {}
         self.backlog: deque[int] = deque()
         self.ring: Ring | None = None
+        self.mapped: Lending[None] = Lending()
         self._launch = launch
         self._files = [file]
         self._num_workers = num_workers
@@ -220,6 +220,8 @@ class WorkerService:
         self.batches.clear()
         if waiter is not None:
             waiter.close()
+        if self.ring is not None:
+            self.ring.close()
         try:
             end_workers(self.workers)
         finally:
@@ -258,9 +260,7 @@ class WorkerService:
 
     def _drop(self, batch: Batch) -> None:
         batch.forgotten = True  # its request may not have been looked at yet
-        if batch.result is not None:
-            batch.free()
-        elif batch.worker is None:
+        if batch.worker is None:
             self.batches.pop(batch.number, None)
 
     def _dispatch(self) -> None:
@@ -305,17 +305,25 @@ class WorkerService:
             return
         del worker.waiting[number]
         batch = self.batches.pop(number)
-        if isinstance(message, Failed) or not message.nbytes or descriptor is not None:
-            batch.free()
+        nbytes = message.nbytes if isinstance(message, Done) else 0
         if descriptor is not None:
-            batch.file = Segment(descriptor)
-            assert isinstance(message, Done)
-            self._make_room(message.nbytes)
+            batch.memory, batch.is_mapped = self._mapped(descriptor, nbytes), True
+            self._make_room(nbytes)
+        if batch.ring is not None and batch.offset is not None:
+            if nbytes and descriptor is None:
+                batch.memory = batch.ring.lend(batch.offset, nbytes)
+            else:
+                batch.ring.give_back(batch.offset)
         batch.result = message
-        if batch.forgotten:
-            batch.free()
         batch.failure = self.failure
         batch.done.release()
+
+    def _mapped(self, descriptor: int, nbytes: int) -> Any:
+        """Return the memory of a batch that came in a file of its own."""
+        memory = (ctypes.c_ubyte * nbytes).from_buffer(Segment(descriptor).memory)
+        deque(self.mapped.returned(), maxlen=0)
+        self.mapped.lend(None, memory)
+        return memory
 
     def _make_room(self, nbytes: int) -> None:
         """Make a ring whose slots hold batches of this size, if they do not yet."""
@@ -328,6 +336,9 @@ class WorkerService:
             self.ring = Ring(self._slots, nbytes)
         except MemoryError as error:
             self.failure = partial(type(error), str(error))
+        else:
+            if before is not None:
+                before.close()
 
     def _fail_dead(self, worker: WorkerHandle) -> None:
         how = worker.how_it_ended()
