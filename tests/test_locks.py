@@ -24,13 +24,9 @@ TURN = "a Turn: nobody waits long for it, and what it spares is right when it is
 REASONS = {
     ("gluonish/core/turn.py", "RLock"): "the lock of every Turn, which nobody waits for in vain",
     ("gluonish/data/dataloader.py", "Turn"): TURN,
-    ("gluonish/data/endings.py", "Event"): GATE,
+    ("gluonish/data/endings.py", "Lock"): GATE,
     ("gluonish/data/thread_pool.py", "Lock"): GATE,
-    (
-        "gluonish/data/worker_pool.py",
-        "Condition",
-    ): "a handler must not use the very loader it stops",
-    ("gluonish/data/worker_pool.py", "Lock"): "the condition's",
+    ("gluonish/data/worker_service.py", "Lock"): GATE,
     ("gluonish/download/stalling.py", "Event"): GATE,
     ("gluonish/graph/executable.py", "Turn"): TURN,
     ("gluonish/hybrid_block.py", "Turn"): TURN,

@@ -7,18 +7,14 @@ attributes that lead to the parameter, ``dense.weight``, as MXNet 2.0 has it.
 import re
 import warnings
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
 from gluonish.core.errors import ParameterError
-from gluonish.parameter import Parameter, ParameterDict
+from gluonish.parameter import Parameter, ParameterDict, is_placed
 
 if TYPE_CHECKING:
     from gluonish.block.block import Block
 
 __all__ = ["CollectedParameters", "adopt", "collect"]
-
-# Parameters that some Block has been given as an attribute: they keep their names.
-_placed: WeakSet[Parameter] = WeakSet()
 
 
 class CollectedParameters(ParameterDict):
@@ -59,7 +55,8 @@ def adopt(block: "Block", attribute: str, parameter: Parameter) -> Parameter:
         ParameterError: if the Block has another parameter of that name.
     """
     own = block.params
-    if parameter not in _placed and own._params.get(parameter.name) is not parameter:
+    # One that some Block has as an attribute keeps its name.
+    if not is_placed(parameter) and own._params.get(parameter.name) is not parameter:
         name = own.prefix + attribute
         existing = own._find(name)
         if existing is not None and own._shared is not None and name in own._shared:
@@ -72,7 +69,6 @@ def adopt(block: "Block", attribute: str, parameter: Parameter) -> Parameter:
         parameter.name = name
         parameter._var = None
         own._params[name] = parameter
-    _placed.add(parameter)
     return parameter
 
 

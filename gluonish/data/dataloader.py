@@ -36,10 +36,10 @@ Indices = Iterable[Sequence[Any]]
 class _Pool(Protocol):
     @property
     def closed(self) -> bool: ...
-    def close(self) -> None: ...
-    def submit(self, indices: Sequence[Any], seed: int) -> int: ...
-    def take(self, number: int, timeout_s: float) -> Any: ...
-    def forget(self, numbers: Iterable[int]) -> None: ...
+    def abandon(self) -> None: ...
+    def submit(self, indices: Sequence[Any], seed: int) -> Any: ...
+    def take(self, batch: Any, timeout_s: float) -> Any: ...
+    def forget(self, batches: Iterable[Any]) -> None: ...
 
 
 class DataLoader:
@@ -185,8 +185,7 @@ class DataLoader:
                 pool = self._make_pool()
                 if self._pool is before:  # a step
                     self._pool = pool
-                else:  # another thread, or a handler, has made one meanwhile
-                    pool.close()
+                else:  # another thread, or a handler, made one; nobody holds ours, which ends
                     pool = self._pool
             self._epochs += 1
             number = self._epochs
@@ -219,6 +218,21 @@ class DataLoader:
         return batch
 
 
+class _Abandoning:
+    """Scope whose interruption loses a batch: the next pass gets another pool."""
+
+    __slots__ = ("_pool",)
+
+    def __init__(self, pool: _Pool) -> None:
+        self._pool = pool
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            self._pool.abandon()
+
+
 class _Epoch:
     """One pass over the dataset: keeps the workers busy, and batches in order."""
 
@@ -228,9 +242,13 @@ class _Epoch:
         self._indices = iter(batch_sampler)
         self._root = repr((number, np.random.get_state())).encode()  # noqa: NPY002 (only read)
         self._submitted = 0
-        self.pending: deque[int] = deque()
-        for _ in range(prefetch):
-            self.advance()
+        self.pending: deque[Any] = deque()
+        try:
+            for _ in range(prefetch):
+                self.advance()
+        except BaseException:
+            self.close()
+            raise
 
     def advance(self) -> bool:
         """Have one more batch loaded, if there is one; return whether any is to come."""
@@ -239,12 +257,14 @@ class _Epoch:
             return bool(self.pending)
         digest = hashlib.blake2b(self._root + b"%d" % self._submitted, digest_size=8).digest()
         self._submitted += 1
-        self.pending.append(self._pool.submit(indices, int.from_bytes(digest, "little")))
+        with _Abandoning(self._pool):
+            self.pending.append(self._pool.submit(indices, int.from_bytes(digest, "little")))
         return True
 
     def next_batch(self, timeout_s: float) -> Any:
         """Return the next batch."""
-        return self._pool.take(self.pending.popleft(), timeout_s)
+        with _Abandoning(self._pool):
+            return self._pool.take(self.pending.popleft(), timeout_s)
 
     def close(self) -> None:
         """Drop what was not taken."""

@@ -1,78 +1,90 @@
-"""A thread that ends workers nobody needs any more.
+"""The threads that serve loaders, and what a program's end waits for: them, for a second or so.
 
-What waits must not run in a finalizer: Python drops an exception there, so that a Ctrl-C that came
-meanwhile would be lost, and with it the rest of the finalizer. Invariants: a finalizer only puts
-what is to be done into a queue; whatever is done there takes seconds at most.
+Invariants: a thread enters itself, so that one whose start was interrupted is waited for only when
+it runs; it has a lock that is free once it is over. Nobody waits for a thread without a limit.
 """
 
+import _thread
 import atexit
 import os
 import threading
-from collections.abc import Callable
-from queue import SimpleQueue
+import time
+from typing import Protocol
 
 __all__ = ["Endings", "endings"]
 
 # More than workers take that must be killed, in seconds.
-_WAIT_TIMEOUT_S = 10.0
+_WAIT_TIMEOUT_S = 1.5
 
-Stop = Callable[[], object]
+
+class Service(Protocol):
+    """What runs in a thread of its own until it is told to stop."""
+
+    def run(self) -> None:
+        """Run until the end."""
+
+    def stop(self) -> None:
+        """Have `run` return soon; waits for nothing."""
+
+    def fail(self, error: Exception) -> None:
+        """Have whoever waits know that `run` could not begin."""
 
 
 class Endings:
-    """What is to be done by the thread, which starts with the first workers."""
+    """The threads that run, with what stops them."""
 
     def __init__(self) -> None:
         self._renew()
 
     def _renew(self) -> None:
-        """Start with nothing, as in a fork, which has no thread, and no part in the workers."""
-        self._queue: SimpleQueue[Stop | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
+        """Start with none, as in a fork, which has no part in them."""
+        self._running: dict[threading.Lock, Service] = {}
 
-    def prepare(self) -> None:
-        """Have the thread run; not for finalizers, which may interrupt the start of a thread."""
-        if self._thread is None:
-            queue: SimpleQueue[Stop | None] = SimpleQueue()
-            thread = threading.Thread(
-                target=_run, args=(queue,), name="gluonish-endings", daemon=True
-            )
-            thread.start()
-            if self._thread is None:  # a step
-                self._queue = queue
-                self._thread = thread
-            else:  # somebody else has started one meanwhile
-                queue.put(None)
-
-    def add(self, stop: Stop) -> None:
-        """Have something done soon; at once where there is no thread, as at the end of a process.
+    def start(self, service: Service, name: str) -> None:
+        """Run something in a thread that a program's end stops and waits for.
 
         Args:
-            stop: Takes seconds at most, and raises nothing.
+            service: What runs.
+            name: The thread's.
         """
-        if self._thread is None:
-            stop()
-        else:
-            self._queue.put(stop)
+        thread = threading.Thread(target=self._run, args=(service,), name=name, daemon=True)
+        # Not in the calling thread: a Ctrl-C inside `Thread.start` may leave locks locked, and turn
+        # into another error. This is a single step of the interpreter.
+        _thread.start_new_thread(_start, (thread, service))
 
-    def wait(self) -> None:
-        """Wait until what was added so far is done; not for finalizers."""
-        done = threading.Event()
-        self.add(done.set)
-        done.wait(_WAIT_TIMEOUT_S)
+    def _run(self, service: Service) -> None:
+        over = threading.Lock()
+        over.acquire()
+        self._running[over] = service
+        try:
+            service.run()
+        finally:
+            self._running.pop(over, None)
+            over.release()
+
+    def wait(self, service: Service, timeout_s: float = _WAIT_TIMEOUT_S) -> None:
+        """Wait until the threads of something that was stopped are over, within a limit."""
+        self._wait([over for over, one in list(self._running.items()) if one is service], timeout_s)
 
     def finish(self) -> None:
-        """Wait until all is done; what is added later is done at once."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            self._queue.put(None)
-            thread.join(_WAIT_TIMEOUT_S)
+        """Stop all and wait for them, within a limit."""
+        running = list(self._running.items())
+        for _, service in running:
+            service.stop()
+        self._wait([over for over, _ in running], _WAIT_TIMEOUT_S)
+
+    def _wait(self, locks: list[threading.Lock], timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
+        for over in locks:
+            if over.acquire(timeout=max(0.0, deadline - time.monotonic())):
+                over.release()
 
 
-def _run(queue: "SimpleQueue[Stop | None]") -> None:
-    while (stop := queue.get()) is not None:
-        stop()
-        del stop  # it holds what it ended
+def _start(thread: threading.Thread, service: Service) -> None:
+    try:
+        thread.start()
+    except RuntimeError as error:  # the system has no more threads
+        service.fail(error)
 
 
 endings = Endings()

@@ -1,15 +1,16 @@
 """The memory that batches of worker processes come in: a fixed number of slots, used in turn.
 
-Invariants: a slot is free, promised to a task, or leased to arrays of a batch that somebody still
-holds. Only the main process decides which. Slots come back from wherever an array is dropped, a
-garbage collection included, so that this takes no lock.
+Invariants: a slot is free, promised to a task, or lent to arrays of a batch that somebody still
+holds. Only the thread that serves the pool decides which; slots come back from wherever an array is
+dropped, a garbage collection included.
 """
 
+import ctypes
 import mmap
 import os
-import weakref
-from collections import deque
+from typing import Any
 
+from gluonish.core.lending import Lending
 from gluonish.data.shared_memory import Segment, new_file
 
 __all__ = ["SPARE_SLOTS", "Ring"]
@@ -32,9 +33,7 @@ class Ring:
 
     Attributes:
         slot_nbytes: What it holds, in bytes.
-        descriptor: The file, for other processes; open as long as the ring lives.
-        memory: It, mapped here.
-        free: The offsets of the slots that nobody uses.
+        descriptor: The file, for other processes; open until `close`.
 
     Raises:
         SharedMemoryError: There is no room for them.
@@ -45,13 +44,33 @@ class Ring:
         total = slots * self.slot_nbytes
         purpose = f"{slots} batches of {nbytes} bytes"
         self.descriptor = new_file(total, purpose, _REMEDY)
-        weakref.finalize(self, os.close, self.descriptor)
-        self.memory = Segment(os.dup(self.descriptor)).memory
-        self.free: deque[int] = deque(range(0, total, self.slot_nbytes))
+        try:
+            self._memory = Segment(os.dup(self.descriptor)).memory
+        except OSError:
+            self.close()
+            raise
+        self._free = list(range(0, total, self.slot_nbytes))
+        self._lending: Lending[int] = Lending()
 
     def take(self) -> int | None:
         """Return the offset of a slot that was free, the one used last; None without one."""
-        try:
-            return self.free.pop()
-        except IndexError:
-            return None
+        self._free.extend(self._lending.returned())
+        return self._free.pop() if self._free else None
+
+    def give_back(self, offset: int) -> None:
+        """Take a slot back that was not lent."""
+        self._free.append(offset)
+
+    def lend(self, offset: int, nbytes: int) -> Any:
+        """Return the first bytes of a slot that was taken; it comes back when they are freed."""
+        memory = (ctypes.c_ubyte * nbytes).from_buffer(self._memory, offset)
+        self._lending.lend(offset, memory)
+        return memory
+
+    def has_room(self) -> bool:
+        """Whether a slot is free; from any thread."""
+        return bool(self._free) or self._lending.has_returned()
+
+    def close(self) -> None:
+        """Close the file; what is lent stays valid."""
+        os.close(self.descriptor)

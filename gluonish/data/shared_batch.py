@@ -4,10 +4,7 @@ A worker makes the arrays of a batch one after another in a slot of shared memor
 them; the main process, which maps the same memory, makes arrays over it, without a copy.
 """
 
-import ctypes
 import mmap
-import weakref
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -173,40 +170,23 @@ def _places(described: Any) -> list[ArrayPlace]:
     return [place for part in described for place in _places(part)]
 
 
-def map_arrays(
-    memory: mmap.mmap,
-    offset: int,
-    nbytes: int,
-    described: Any,
-    release: Callable[[], object],
-    copy: bool = False,
-) -> Any:
+def map_arrays(memory: Any, described: Any, copy: bool = False) -> Any:
     """Return a batch whose arrays lie in shared memory.
 
     Args:
-        memory: Holds what `write_arrays` wrote.
-        offset: Where the batch's slot begins in it, in bytes.
-        nbytes: How much the batch takes, in bytes.
+        memory: Holds what `write_arrays` wrote; it lives as long as an array, or a view of one.
         described: The batch as `lay_out` described it.
-        release: Called once none of the arrays, nor a view of one, is alive any more; from any
-            thread, so it may not wait for a lock.
         copy: Whether to give the arrays memory of their own instead.
     """
-    lease = (ctypes.c_ubyte * nbytes).from_buffer(memory, offset)
-    weakref.finalize(lease, release).atexit = False
-    return _build(described, lease, copy)
-
-
-def _build(item: Any, lease: Any, copy: bool) -> Any:
-    if isinstance(item, ArrayPlace):
-        raw = np.ndarray(item.shape, item.dtype, lease, item.offset)
+    if isinstance(described, ArrayPlace):
+        raw = np.ndarray(described.shape, described.dtype, memory, described.offset)
         raw = raw.copy() if copy else raw
-        return over(raw) if item.is_ndarray else raw
-    if isinstance(item, dict):
-        return {name: _build(part, lease, copy) for name, part in item.items()}
-    if is_sequence(item):
-        return rebuilt(item, [_build(part, lease, copy) for part in item])
-    return item
+        return over(raw) if described.is_ndarray else raw
+    if isinstance(described, dict):
+        return {name: map_arrays(memory, part, copy) for name, part in described.items()}
+    if is_sequence(described):
+        return rebuilt(described, [map_arrays(memory, part, copy) for part in described])
+    return described
 
 
 def is_sequence(item: object) -> bool:

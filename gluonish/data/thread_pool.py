@@ -10,19 +10,18 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
 from gluonish.core.numpy_mode import numpy_scope_of_here
 from gluonish.data.endings import endings
-from gluonish.data.worker_errors import WorkerTimeoutError
+from gluonish.data.worker_errors import WorkerError, WorkerTimeoutError
 from gluonish.data.worker_process import load_batch
 
 __all__ = ["ThreadPool"]
 
-# How long the end of a program waits for the samples that are being loaded, in seconds.
-_END_TIMEOUT_S = 2.0
+# How long is waited at a time for a batch before looking whether anybody still loads, in seconds.
+_LOOK_S = 1.0
 
 
 class _Job:
@@ -40,6 +39,49 @@ class _Job:
         self.done.acquire()
 
 
+class _Crew:
+    """What the threads of a pool share."""
+
+    def __init__(self, pool: object, dataset: Any, batchify_fn: Callable[..., Any]) -> None:
+        self.queue: SimpleQueue[Any] = SimpleQueue()  # of jobs, and of what ends the threads
+        self.stopping = False
+        self.failure: Exception | None = None
+        self._dataset = dataset
+        self._batchify_fn = batchify_fn
+        # No step in Python that an interrupt could come before.
+        self._pool = weakref.ref(pool, self.queue.put)
+
+    def stop(self) -> None:
+        """End the threads, once they are done with the samples that they load."""
+        self.stopping = True
+        self.queue.put(None)
+
+    def fail(self, error: Exception) -> None:
+        """End the threads: one cannot be started."""
+        self.failure = error
+        self.stop()
+
+    def ended(self) -> WorkerError:
+        """Return what batches fail with that no thread loads any more."""
+        why = "they were ended" if self.failure is None else repr(self.failure)
+        return WorkerError(f"DataLoader: expected running threads, got none: {why}")
+
+    def run(self) -> None:
+        """Load batches until the end."""
+        while isinstance(job := self.queue.get(), _Job):
+            if not (job.forgotten or self.stopping or self._pool() is None):
+                try:
+                    with job.semantics:
+                        job.batch = load_batch(self._dataset, job.indices, self._batchify_fn)
+                except BaseException as error:  # whoever takes the batch gets it
+                    job.error = error
+            elif self.stopping:
+                job.error = self.ended()
+            job.done.release()
+            del job  # a batch that nobody took is not kept while the thread waits
+        self.queue.put(job)  # for the next thread
+
+
 class ThreadPool:
     """Threads that load batches of one dataset.
 
@@ -50,28 +92,25 @@ class ThreadPool:
     """
 
     def __init__(self, dataset: Any, batchify_fn: Callable[..., Any], num_workers: int) -> None:
-        endings.prepare()
         self._owner = os.getpid()
-        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._jobs: dict[int, _Job] = {}
         self._numbers = iter(range(1, 1 << 62))
-        arguments = (self._queue, dataset, batchify_fn)
-        threads = [
-            threading.Thread(target=_load, args=arguments, name=f"gluonish-data-{i}", daemon=True)
-            for i in range(num_workers)
-        ]
-        self._finalizer = weakref.finalize(self, _stop, self._queue, threads, self._jobs)
-        for thread in threads:
-            thread.start()
+        self._crew = _Crew(self, dataset, batchify_fn)
+        for i in range(num_workers):
+            endings.start(self._crew, f"gluonish-data-{i}")
 
     @property
     def closed(self) -> bool:
         """Whether the threads were ended, or did not come along when the process was forked."""
-        return not self._finalizer.alive or os.getpid() != self._owner
+        return self._crew.stopping or os.getpid() != self._owner
 
     def close(self) -> None:
         """End the threads, once they are done with the samples that they load."""
-        self._finalizer()
+        self._crew.stop()
+
+    def abandon(self) -> None:
+        """Have the threads end: one may be stuck. Waits for nothing."""
+        self._crew.stop()
 
     def submit(self, indices: Sequence[Any], seed: int) -> int:
         """Have a batch loaded; return its number.
@@ -82,7 +121,7 @@ class ThreadPool:
         """
         number = next(self._numbers)
         job = self._jobs[number] = _Job(indices)
-        self._queue.put(job)
+        self._crew.queue.put(job)
         return number
 
     def take(self, number: int, timeout_s: float) -> Any:
@@ -94,10 +133,16 @@ class ThreadPool:
 
         Raises:
             WorkerTimeoutError: It did not come in time.
+            WorkerError: The pool was closed.
             Exception: what loading the batch raised.
         """
         job = self._jobs.pop(number)
-        if not job.done.acquire(timeout=min(timeout_s, threading.TIMEOUT_MAX)):
+        deadline = time.monotonic() + timeout_s
+        while not job.done.acquire(timeout=max(0.0, min(deadline - time.monotonic(), _LOOK_S))):
+            if self._crew.stopping:  # it may have been submitted after the end
+                raise self._crew.ended()
+            if time.monotonic() < deadline:
+                continue
             job.forgotten = True
             indices = list(job.indices)
             shown = f"{str(indices[:8])[:-1]}, ... {len(indices)} in all]"
@@ -116,32 +161,3 @@ class ThreadPool:
             job = self._jobs.pop(number, None)
             if job is not None:
                 job.forgotten = True
-
-
-def _load(queue: "SimpleQueue[_Job | None]", dataset: Any, batchify_fn: Any) -> None:
-    while (job := queue.get()) is not None:
-        if not job.forgotten:
-            try:
-                with job.semantics:
-                    job.batch = load_batch(dataset, job.indices, batchify_fn)
-            except BaseException as error:  # whoever takes the batch gets it
-                job.error = error
-        job.done.release()
-        del job  # a batch that nobody took is not kept while the thread waits
-
-
-def _stop(
-    queue: "SimpleQueue[_Job | None]", threads: list[threading.Thread], jobs: dict[int, _Job]
-) -> None:
-    for job in list(jobs.values()):
-        job.forgotten = True
-    for _ in threads:
-        queue.put(None)
-    endings.add(partial(_join, threads))
-
-
-def _join(threads: list[threading.Thread]) -> None:
-    deadline = time.monotonic() + _END_TIMEOUT_S
-    for thread in threads:
-        if thread is not threading.current_thread() and thread.is_alive():
-            thread.join(max(0.0, deadline - time.monotonic()))

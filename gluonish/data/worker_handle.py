@@ -4,12 +4,12 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from gluonish.core.config import (
     MXNET_MP_OPENCV_NUM_THREADS,
@@ -18,10 +18,9 @@ from gluonish.core.config import (
 )
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.data.channel import Channel, channel_pair
-from gluonish.data.endings import endings
 from gluonish.data.worker_process import Start
 
-__all__ = ["Waiter", "WorkerHandle", "stop_workers"]
+__all__ = ["Launch", "Waiter", "WorkerHandle", "end_workers", "launch_settings"]
 
 # The libraries read their variables when they are loaded, which is after this. Several workers with
 # a pool of threads for every core would wait for one another, so the main process's numbers of
@@ -29,6 +28,7 @@ __all__ = ["Waiter", "WorkerHandle", "stop_workers"]
 _BOOT = """\
 import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 import json, os, sys
 descriptor, parent, variables, path = json.loads(sys.argv[1])
 os.environ.update(variables)
@@ -45,17 +45,35 @@ _THREAD_VARIABLES: tuple[str, ...] = (
     "MXNET_CPU_WORKER_NTHREADS",
 )
 # How long workers may take to end after their channels closed, in seconds; then they are killed.
-_END_TIMEOUT_S = 2.0
-# How often processes are asked whether they ended, where the system cannot tell by itself.
-_LOOK_S = 1.0
+_END_TIMEOUT_S = 1.0
+
+
+class Launch(NamedTuple):
+    """What workers start with: where the dataset's parts lie in their file, and settings."""
+
+    places: list[tuple[int, int]]
+    variables: dict[str, str]
+    np_shape: bool
+    np_array: bool
+    opencv_threads: int
+
+
+def launch_settings() -> tuple[dict[str, str], bool, bool, int]:
+    """Return what `Launch` has behind the places, as the calling thread and the environment say."""
+    opencv_threads = MXNET_MP_OPENCV_NUM_THREADS.value
+    variables = dict.fromkeys(_THREAD_VARIABLES, str(MXNET_MP_WORKER_NTHREADS.value))
+    # The main process's log has told of them; empty is unset.
+    variables.update((flag.name, "") for flag in flags_without_effect())
+    variables["OPENCV_FOR_THREADS_NUM"] = str(max(1, opencv_threads))
+    return variables, is_np_shape(), is_np_array(), opencv_threads
 
 
 class WorkerHandle:
-    """A process, and the channel to it.
+    """A process, and the channel to it; for one thread, except `has_ended`.
 
     Args:
-        places: Where the parts of the dataset's pickle lie in the file.
-        file: The file's descriptor.
+        launch: What it starts with.
+        file: The descriptor of the file with the dataset's parts.
 
     Attributes:
         process: The process.
@@ -68,16 +86,10 @@ class WorkerHandle:
         OSError: It cannot be started.
     """
 
-    def __init__(self, places: list[tuple[int, int]], file: int) -> None:
-        opencv_threads = MXNET_MP_OPENCV_NUM_THREADS.value
-        threads = str(MXNET_MP_WORKER_NTHREADS.value)
-        variables = dict.fromkeys(_THREAD_VARIABLES, threads)
-        # The main process's log has told of them; empty is unset.
-        variables.update((flag.name, "") for flag in flags_without_effect())
-        variables["OPENCV_FOR_THREADS_NUM"] = str(max(1, opencv_threads))
+    def __init__(self, launch: Launch, file: int) -> None:
         ours, theirs = channel_pair()
         with theirs:
-            arguments = json.dumps([theirs.fileno(), os.getpid(), variables, sys.path])
+            arguments = json.dumps([theirs.fileno(), os.getpid(), launch.variables, sys.path])
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _BOOT, arguments],
                 stdin=subprocess.DEVNULL,
@@ -88,7 +100,17 @@ class WorkerHandle:
         self.waiting: dict[int, None] = {}
         self.ring: Any = None
         self.started = False
-        self.channel.send(Start(places, is_np_shape(), is_np_array(), opencv_threads), file)
+        start = Start(launch.places, launch.np_shape, launch.np_array, launch.opencv_threads)
+        self.channel.send(start, file)
+
+    def has_ended(self) -> bool:
+        """Whether the process has ended; from any thread."""
+        # `Popen.poll` takes a lock that an interrupt may leave locked.
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            return os.waitid(os.P_PID, self.process.pid, options) is not None
+        except ChildProcessError:  # it was waited for
+            return True
 
     def how_it_ended(self) -> str:
         """Wait for the end of the process, which has begun, and say how it came."""
@@ -108,12 +130,19 @@ class Waiter:
 
     Args:
         workers: The workers.
+        bell: What ends the waiting when something can be read there.
+
+    Attributes:
+        heard: What was read there last.
     """
 
-    def __init__(self, workers: Iterable[WorkerHandle]) -> None:
+    def __init__(self, workers: Iterable[WorkerHandle], bell: socket.socket) -> None:
         self._poll = select.poll()
+        self._bell = bell
+        self.heard = b""
         self._by_descriptor: dict[int, WorkerHandle] = {}
         self._ends: dict[int, WorkerHandle] = {}
+        self._poll.register(bell, select.POLLIN)
         for worker in workers:
             number = worker.channel.socket.fileno()
             self._poll.register(number, select.POLLIN)
@@ -126,13 +155,13 @@ class Waiter:
 
     def wait(self, timeout_s: float) -> tuple[list[WorkerHandle], list[WorkerHandle]]:
         """Return the workers that sent a message, and those that ended and sent none."""
-        limit_s = timeout_s if self._ends else min(timeout_s, _LOOK_S)
-        numbers = [number for number, _ in self._poll.poll(max(0.0, limit_s) * 1000)]
+        numbers = [number for number, _ in self._poll.poll(timeout_s * 1000)]
+        if self._bell.fileno() in numbers:
+            self.heard = self._bell.recv(4096)
         talking = [self._by_descriptor[one] for one in numbers if one in self._by_descriptor]
         ended = [self._ends[one] for one in numbers if one in self._ends]
         if not self._ends:
-            workers = self._by_descriptor.values()
-            ended = [worker for worker in workers if worker.process.poll() is not None]
+            ended = [worker for worker in self._by_descriptor.values() if worker.has_ended()]
         return talking, [worker for worker in ended if worker not in talking]
 
     def close(self) -> None:
@@ -141,25 +170,12 @@ class Waiter:
             os.close(self._ends.popitem()[0])
 
 
-def stop_workers(owner: int, workers: list[WorkerHandle], waiters: list[Waiter]) -> None:
-    """Have worker processes end within seconds; for finalizers, as it waits for nothing.
-
-    Args:
-        owner: The process that started them; in a fork of it this does nothing.
-        workers: The workers; empty afterwards.
-        waiters: What waits for them; empty afterwards.
-    """
-    if os.getpid() == owner:
-        endings.add(partial(_stop, workers, waiters))
-
-
-def _stop(workers: list[WorkerHandle], waiters: list[Waiter]) -> None:
+def end_workers(workers: list[WorkerHandle]) -> None:
+    """End worker processes, which takes `_END_TIMEOUT_S` at most."""
     for worker in workers:
         worker.channel.close()
         if not worker.started:
             worker.process.kill()
-    while waiters:
-        waiters.pop().close()
     deadline = time.monotonic() + _END_TIMEOUT_S
     for worker in workers:
         try:
@@ -167,4 +183,3 @@ def _stop(workers: list[WorkerHandle], waiters: list[Waiter]) -> None:
         except subprocess.TimeoutExpired:
             worker.process.kill()
             worker.process.wait()
-    workers.clear()

@@ -4,7 +4,7 @@ from gluonish.core.errors import DeferredInitializationError
 from gluonish.parameter.constant import Constant
 from gluonish.parameter.parameter import Parameter, tensor_types
 from gluonish.parameter.parameter_dict import ParameterDict
-from gluonish.parameter.places import note_place, path_of
+from gluonish.parameter.places import is_placed, note_place, path_of
 from gluonish.parameter.shapes import shape_is_known
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "DeferredInitializationError",
     "Parameter",
     "ParameterDict",
+    "is_placed",
     "note_place",
     "path_of",
     "shape_is_known",

@@ -1,18 +1,51 @@
 """Where Parameters and Blocks stand in a network, so that messages can tell the way to them.
 
 Nothing here keeps anything alive, and nothing is written into the Blocks and Parameters themselves,
-so that copies and pickles of them have no part of it.
+so that copies and pickles of them have no part of it. Weak references have no callbacks: a Ctrl-C
+that came in one, while a network is freed, would be lost.
 """
 
-from typing import TYPE_CHECKING
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import ReferenceType, ref
 
 if TYPE_CHECKING:
     from gluonish.parameter.arrays import ParameterArrays
 
-__all__ = ["note_place", "path_of", "told"]
+__all__ = ["is_placed", "note_place", "path_of", "told"]
 
-_PLACES: WeakKeyDictionary[object, tuple[ReferenceType[object], str]] = WeakKeyDictionary()
+
+class _Place(NamedTuple):
+    member: ReferenceType[object]
+    owner: ReferenceType[object]
+    name: str
+
+
+class _Places(dict[int, _Place]):
+    """What is known of each member, by its id; entries of freed members go as others come."""
+
+    room = 1024
+
+    def of(self, member: object) -> _Place | None:
+        """Return the place of a member, or None."""
+        place = self.get(id(member))
+        return place if place is not None and place.member() is member else None
+
+    def note(self, member: object, owner: object, name: str) -> None:
+        """Take note of a member's place, in place of what was known of it."""
+        if len(self) >= self.room:
+            for key, place in list(self.items()):
+                if place.member() is None:
+                    self.pop(key, None)
+            self.room = max(1024, 2 * len(self))
+        self[id(member)] = _Place(ref(member), ref(owner), name)
+
+
+_PLACES = _Places()
+
+
+def is_placed(member: object) -> bool:
+    """Whether a Parameter or Block was made a part of a Block, be that still there or not."""
+    return _PLACES.of(member) is not None
 
 
 def note_place(member: object, owner: object, name: str) -> None:
@@ -25,9 +58,9 @@ def note_place(member: object, owner: object, name: str) -> None:
         owner: What it is a part of.
         name: The attribute, or number, that leads to it.
     """
-    known = _PLACES.get(member)
-    if known is None or known[0]() is None:
-        _PLACES[member] = (ref(owner), name)
+    known = _PLACES.of(member)
+    if known is None or known.owner() is None:
+        _PLACES.note(member, owner, name)
 
 
 def path_of(member: object) -> str:
@@ -40,11 +73,11 @@ def path_of(member: object) -> str:
     seen: set[int] = set()
     while id(member) not in seen:
         seen.add(id(member))
-        place = _PLACES.get(member)
-        owner = None if place is None else place[0]()
+        place = _PLACES.of(member)
+        owner = None if place is None else place.owner()
         if place is None or owner is None:
             break
-        names.append(place[1])
+        names.append(place.name)
         member = owner
     return ".".join(reversed(names))
 

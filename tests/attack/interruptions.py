@@ -1,10 +1,11 @@
 """Programs that train while something comes in between; `test_interruptions.py` runs them.
 
-    python -m tests.attack.interruptions signals|destructors|ctrl_c SECONDS SEED
+    python -m tests.attack.interruptions signals|destructors|ctrl_c|loaders SECONDS SEED [VARIANT]
 
 Each ends with a line of JSON that says what happened, or with an error.
 """
 
+import contextlib
 import faulthandler
 import gc
 import json
@@ -22,6 +23,7 @@ import numpy as np
 
 import gluonish as mx
 from gluonish import autograd, gluon, nd
+from gluonish.data.worker_errors import WorkerError
 
 THRESHOLDS = (1, 5, 50, 700)
 
@@ -180,13 +182,90 @@ def ctrl_c(seconds: float, seed: int) -> dict[str, Any]:
     return {"interrupts": interrupts, "steps": training.steps, "lost": lost}
 
 
-PROGRAMS: dict[str, Callable[[float, int], dict[str, Any]]] = {
+LOADERS: dict[str, dict[str, Any]] = {
+    "processes": {"num_workers": 2},
+    "threads": {"num_workers": 2, "thread_pool": True},
+    "group": {"num_workers": 2},
+    "nested": {"num_workers": 2},
+    "unfinished": {"num_workers": 2},
+    "reloading": {"num_workers": 2, "auto_reload": True},
+}
+
+
+def _values(batches: Any) -> list[int]:
+    return [int(x) for batch in batches for x in batch.asnumpy()]
+
+
+def _inside(frame: Any, code: Any) -> bool:
+    """Whether a function runs in a frame, or has called what runs there."""
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame is not None
+
+
+def loaders(seconds: float, seed: int, variant: str) -> dict[str, Any]:
+    """Iterate on with the same loader after each interrupt; one comes every 0.5 to 8 ms."""
+    draws = random.Random(seed)
+    loader = gluon.data.DataLoader(list(range(40)), 2, **LOADERS[variant])
+    assert _values(loader) == list(range(40))
+    left: list[Any] = []
+    end = time.monotonic() + seconds
+    interrupts = passes = 0
+
+    def send(*_: object) -> None:
+        # The later ones are for an interrupt that comes in here, before this.
+        signal.setitimer(signal.ITIMER_REAL, draws.uniform(0.0005, 0.008), 0.05)
+        if variant == "group":
+            os.killpg(0, signal.SIGINT)
+        else:
+            signal.raise_signal(signal.SIGINT)
+
+    def interrupt(_: int, frame: Any) -> None:
+        nonlocal interrupts
+        if _inside(frame, work.__code__):  # what is around it must go on
+            interrupts += 1
+            raise KeyboardInterrupt
+
+    def work() -> None:
+        nonlocal passes
+        if variant == "unfinished" and len(left) < 3:
+            left.append(iter(loader))
+            next(left[-1])
+        for batch in loader:
+            first = int(batch.asnumpy()[0])
+            if variant == "nested" and first == 2:
+                assert _values(loader) == list(range(40))
+        passes += 1
+
+    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGALRM, send)
+    signal.setitimer(signal.ITIMER_REAL, 0.004, 0.05)
+    try:
+        while time.monotonic() < end:
+            with contextlib.suppress(KeyboardInterrupt):
+                work()
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    begun = time.monotonic()
+    for _ in range(2):
+        assert _values(loader) == list(range(40))
+    for batches in left:
+        with contextlib.suppress(WorkerError):
+            list(batches)
+    took_s = time.monotonic() - begun
+    return {"interrupts": interrupts, "passes": passes, "epochs_s": took_s, "end": time.time()}
+
+
+PROGRAMS: dict[str, Callable[..., dict[str, Any]]] = {
     "signals": signals,
     "destructors": destructors,
     "ctrl_c": ctrl_c,
+    "loaders": loaders,
 }
 
 if __name__ == "__main__":
     name, seconds, seed = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     faulthandler.dump_traceback_later(seconds + 60, exit=True)
-    sys.stdout.write(json.dumps(PROGRAMS[name](seconds, seed)) + "\n")
+    sys.stdout.write(json.dumps(PROGRAMS[name](seconds, seed, *sys.argv[4:])) + "\n")

@@ -362,22 +362,41 @@ def test_files_and_iterators(tmp_path: Path) -> None:
     ahead.close()
 
 
+class Quiet:
+    """Something that a thread of its own runs until it is told to stop."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self._end = threading.Event()
+
+    def run(self) -> None:
+        self.begun.set()
+        self._end.wait(10)
+
+    def stop(self) -> None:
+        self._end.set()
+
+    def fail(self, error: Exception) -> None:
+        raise error
+
+
 def test_batches_of_a_native_iterator() -> None:
     data = mx.io.NDArrayIter(np.zeros((4, 2)), batch_size=2)
     assert data is not None
     endings = Endings()
+    services: list[Quiet] = []
 
     def program() -> None:
-        endings._renew()
-        endings.prepare()
-        done: list[bool] = []
-        endings.add(lambda: done.append(True))
+        services.append(Quiet())
+        endings.start(services[-1], "quiet")
+        assert services[-1].begun.wait(10)
+        services[-1].stop()
+        endings.wait(services[-1])
         endings.finish()
-        assert done
 
     def nested() -> None:
-        endings.prepare()
-        endings.add(lambda: None)
+        endings.start(Quiet(), "nested")
+        endings.finish()
 
     at_each_place(program, in_a_thread(nested), ("data/endings",))
     at_each_place(program, nested, ("data/endings",))

@@ -1,11 +1,8 @@
 """Scopes of context variables, and what interrupts them."""
 
-import contextlib
-import sys
 import threading
 from collections.abc import Callable
 from contextvars import ContextVar
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -15,6 +12,7 @@ from gluonish import autograd
 from gluonish.autograd.tape import GradientMode
 from gluonish.core.value_scope import ValueScope
 from gluonish.ndarray import recording
+from tests.engine.places import interrupted_at
 
 _number: ContextVar[int] = ContextVar("number", default=1)
 _bare: ContextVar[Any] = ContextVar("bare")
@@ -66,29 +64,6 @@ def test_scope_that_goes_away_in_another_thread_changes_nothing_there() -> None:
     _number.set(1)
 
 
-def interrupted_at(place: int, program: Callable[[], Any]) -> bool:
-    """Run a program with Ctrl-C at one place of gluonish's code; whether it got there."""
-    left = [place]
-
-    def hook(frame: FrameType, event: str, _: Any) -> None:
-        # A destructor has no caller that an exception could go to.
-        skipped = event == "c_call" or frame.f_code.co_name == "__del__"
-        if skipped or "gluonish" not in str(frame.f_globals.get("__name__")):
-            return
-        left[0] -= 1
-        if left[0] == -1:
-            sys.setprofile(None)
-            raise KeyboardInterrupt
-
-    sys.setprofile(hook)
-    try:
-        with contextlib.suppress(KeyboardInterrupt):
-            program()
-    finally:
-        sys.setprofile(None)
-    return left[0] < 0
-
-
 def _record() -> None:
     with autograd.record():
         pass
@@ -116,7 +91,7 @@ def test_interrupt_anywhere_in_a_scope_leaves_the_mode_as_it_was(
     before = mx.util.is_np_shape(), mx.util.is_np_array()
     place = 0
     for place in range(MOST):
-        reached = interrupted_at(place, program)
+        reached = interrupted_at(place, program, ("gluonish",), destructors=False)
         assert recording.mode.get() == recording.NOTHING
         assert (mx.util.is_np_shape(), mx.util.is_np_array()) == before
         if not reached:

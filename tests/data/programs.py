@@ -38,7 +38,11 @@ def run(script: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended."""
+    """Whether a process has ended, all its threads with it."""
+    try:  # the first thread of our own child may be a zombie before the others have ended
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        pass  # another's, or one that was waited for
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8")
     except (FileNotFoundError, ProcessLookupError):

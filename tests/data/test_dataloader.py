@@ -257,7 +257,7 @@ def test_dropped_batches_give_their_memory_to_later_ones() -> None:
         del batch
     # As many slots as are loaded ahead, and four to spare.
     assert 1 <= len(addresses) <= 6
-    assert loader._pool._ring.slot_nbytes == mmap.PAGESIZE
+    assert loader._pool._service.ring.slot_nbytes == mmap.PAGESIZE
 
 
 def test_batches_may_grow() -> None:

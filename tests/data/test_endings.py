@@ -1,34 +1,61 @@
 import threading
+import time
 
 import pytest
 
+from gluonish.data import DataLoader
 from gluonish.data.endings import Endings
+from gluonish.data.worker_errors import WorkerError
 from tests.data.programs import run, wait_until_gone
 
 TIMEOUT_S = 20
 
 
-def test_what_is_added_is_done_in_another_thread() -> None:
+class Waiting:
+    """Runs until it is told to stop, or on and on."""
+
+    def __init__(self, stubborn: bool = False) -> None:
+        self.threads: list[threading.Thread] = []
+        self.begun = threading.Event()
+        self.end = threading.Event()
+        self._stubborn = stubborn
+
+    def run(self) -> None:
+        self.threads.append(threading.current_thread())
+        self.begun.set()
+        self.end.wait(60)
+
+    def stop(self) -> None:
+        if not self._stubborn:
+            self.end.set()
+
+
+def test_services_run_in_threads_of_their_own_and_stop_at_the_end() -> None:
     endings = Endings()
-    endings.prepare()
-    done: list[threading.Thread] = []
-    for _ in range(3):
-        endings.add(lambda: done.append(threading.current_thread()))
+    services = [Waiting() for _ in range(3)]
+    for service in services:
+        endings.start(service, "mine")
+        assert service.begun.wait(TIMEOUT_S)
     endings.finish()
-    assert len(done) == 3
-    assert len(set(done)) == 1
-    assert done[0] is not threading.current_thread()
+    threads = [thread for service in services for thread in service.threads]
+    assert len(set(threads)) == 3
+    assert threading.current_thread() not in threads
+    assert {thread.name for thread in threads} == {"mine"}
+    assert not endings._running
 
 
-@pytest.mark.parametrize("finished", [False, True])
-def test_without_a_thread_it_is_done_at_once(finished: bool) -> None:
+def test_end_of_a_program_waits_for_no_service_for_long() -> None:
     endings = Endings()
-    if finished:
-        endings.prepare()
-        endings.finish()
-    done: list[threading.Thread] = []
-    endings.add(lambda: done.append(threading.current_thread()))
-    assert done == [threading.current_thread()]
+    services = [Waiting(stubborn=True) for _ in range(20)]
+    for service in services:
+        endings.start(service, "mine")
+        assert service.begun.wait(TIMEOUT_S)
+    begun = time.monotonic()
+    endings.finish()
+    took_s = time.monotonic() - begun
+    for service in services:
+        service.end.set()
+    assert took_s < 10  # not 1.5 s for each
 
 
 @pytest.mark.parametrize("kind", ["num_workers=1", "num_workers=1, thread_pool=True"])
@@ -66,18 +93,38 @@ def test_ctrl_c_while_a_dropped_loader_ends_is_not_lost(kind: str) -> None:
     wait_until_gone([int(pid) for pid in pids], TIMEOUT_S)
 
 
-def test_fork_starts_without_a_thread() -> None:
+def test_fork_has_no_part_in_the_threads() -> None:
     done = run(
         """
         import os, warnings
         warnings.simplefilter("ignore")
+        from gluonish.data import DataLoader
         from gluonish.data.endings import endings
-        endings.prepare()
+        loader = DataLoader([1], 1, num_workers=1, thread_pool=True)
+        list(loader)
         child = os.fork()
-        assert (endings._thread is None) == (not child)
-        endings.add(lambda: os.write(1, b"done\\n"))
+        assert bool(endings._running) == bool(child)
+        endings.finish()
+        os.write(1, b"done\\n")
         if child:
             os.waitpid(child, 0)
         """
     )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "done\ndone\n")
+
+
+@pytest.mark.parametrize("thread_pool", [False, True], ids=["processes", "threads"])
+def test_no_more_threads_is_told_at_once(
+    thread_pool: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    loader = DataLoader([1, 2], 1, num_workers=1, thread_pool=thread_pool, timeout=50)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        begun = time.monotonic()
+        with pytest.raises(WorkerError, match="can't start new thread"):
+            list(loader)
+        assert time.monotonic() - begun < 20
+    assert [int(batch.asscalar()) for batch in loader] == [1, 2]

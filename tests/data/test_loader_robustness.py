@@ -108,7 +108,7 @@ def test_nested_passes_need_no_more_memory_than_there_is() -> None:
     starts = range(0, 12, 2)
     assert found == [(a, b, c) for a in starts for b in starts for c in starts]
     gc.collect()
-    assert not loader._pool._batches or loader._pool._dropped
+    assert not loader._pool._service.batches or loader._pool._service.dropped
 
 
 def test_threads_iterate_over_two_loaders_each() -> None:

@@ -1,3 +1,4 @@
+import ctypes
 import gc
 import os
 from typing import Any, NamedTuple
@@ -5,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gluonish.ndarray as nd
+from gluonish.core.lending import Lending
 from gluonish.data.shared_batch import Slot, lay_out, map_arrays, over, write_arrays
 from gluonish.data.shared_memory import Segment, new_file
 
@@ -22,13 +24,14 @@ BATCH: dict[str, Any] = {
 }
 
 
-def shared(batch: Any) -> tuple[Any, Segment, list[str]]:
+def shared(batch: Any) -> tuple[Any, Segment, Lending[str]]:
     described, arrays, nbytes = lay_out(batch, Slot())
     segment = Segment(new_file(nbytes, "a test"))
     write_arrays(segment.memory, described, arrays)
-    released: list[str] = []
-    release = lambda: released.append("now")  # noqa: E731 (said where it is used)
-    return map_arrays(segment.memory, 0, nbytes, described, release), segment, released
+    memory = (ctypes.c_ubyte * nbytes).from_buffer(segment.memory)
+    lending: Lending[str] = Lending()
+    lending.lend("now", memory)
+    return map_arrays(memory, described), segment, lending
 
 
 def test_batch_comes_back_with_its_structure_and_types() -> None:
@@ -61,7 +64,7 @@ def test_arrays_made_in_a_slot_are_not_copied() -> None:
     described, arrays, nbytes = lay_out([over(inside), np.arange(3), view.T], slot)
     inside[0] = 9
     write_arrays(slot.memory, described, arrays, slot)
-    batch = map_arrays(segment.memory, 4096, nbytes, described, int)
+    batch = map_arrays((ctypes.c_ubyte * nbytes).from_buffer(segment.memory, 4096), described)
     assert batch[0].asnumpy().tolist() == [9, 2, 3, 4]
     assert batch[1].tolist() == [0, 1, 2]
     assert batch[2].tolist() == [[5, 7], [6, 8]]
@@ -78,19 +81,19 @@ def test_what_a_slot_has_no_room_for_lies_elsewhere() -> None:
 
 
 def test_memory_is_released_with_the_last_view() -> None:
-    batch, _, released = shared([nd.array([[1, 2], [3, 4]]), np.arange(3)])
+    batch, _, lending = shared([nd.array([[1, 2], [3, 4]]), np.arange(3)])
     view = batch[1][1:]
     reshaped = batch[0].reshape((4,))
     del batch
     gc.collect()
-    assert released == []
+    assert list(lending.returned()) == []
     del view
     gc.collect()
-    assert released == []
+    assert list(lending.returned()) == []
     assert reshaped.asnumpy().tolist() == [1, 2, 3, 4]
     del reshaped
     gc.collect()
-    assert released == ["now"]
+    assert list(lending.returned()) == ["now"]
 
 
 def test_writes_to_a_private_segment_stay_there() -> None:

@@ -142,13 +142,13 @@ def test_no_memory_is_allocated_once_the_ring_is_there() -> None:
         for batch in loader:
             assert batch.shape == (4, MIB)
     (worker,) = loader._pool._workers
-    ring = loader._pool._ring
+    ring = loader._pool._service.ring
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt, faults_of(worker.process.pid)
     for _ in range(3):
         for batch in loader:
             assert int(batch[0, 0].asscalar()) == 0
     after = resource.getrusage(resource.RUSAGE_SELF).ru_minflt, faults_of(worker.process.pid)
-    assert loader._pool._ring is ring
+    assert loader._pool._service.ring is ring
     # A batch has 1024 pages, and there were 24.
     assert after[0] - before[0] < 500
     assert after[1] - before[1] < 500

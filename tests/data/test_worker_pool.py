@@ -95,11 +95,13 @@ def test_forgotten_batches_leave_nothing_behind(pool: WorkerPool) -> None:
     pool.forget([early, pool.submit([5], 0)])
     assert pool.take(pool.submit([5], 0), WAIT_S).asnumpy().tolist() == [5]
     assert pool.take(pool.submit([5], 0), WAIT_S).asnumpy().tolist() == [5]
-    assert not pool._batches
-    assert not pool._backlog
-    assert pool._ring is not None
+    assert not pool._service.batches
+    assert not pool._service.backlog
+    assert pool._service.ring is not None
     gc.collect()
-    assert len(pool._ring.free) == 2 + SPARE_SLOTS
+    ring = pool._service.ring
+    taken = [ring.take() for _ in range(3 + SPARE_SLOTS)]
+    assert (taken[-1], None in taken[:-1]) == (None, False)
 
 
 def test_error_at_the_start_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

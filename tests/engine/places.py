@@ -70,13 +70,19 @@ def _no_other_switches() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def interrupted_at(place: int, program: Callable[[], Any], files: Collection[str] = ENGINE) -> bool:
+def interrupted_at(
+    place: int,
+    program: Callable[[], Any],
+    files: Collection[str] = ENGINE,
+    destructors: bool = True,
+) -> bool:
     """Run a program with an interrupt at one place of our code.
 
     Args:
         place: Its number in the order of running.
         program: What runs.
         files: What the names of the files whose places count contain, one of these.
+        destructors: Whether the places of destructors count, whose callers no exception reaches.
 
     Returns:
         Whether it got there.
@@ -85,6 +91,8 @@ def interrupted_at(place: int, program: Callable[[], Any], files: Collection[str
 
     def hook(frame: FrameType, event: str, _: Any) -> None:
         if event == "c_call" or not _is_in(frame, files):
+            return
+        if not destructors and frame.f_code.co_name == "__del__":
             return
         left[0] -= 1
         if left[0] == -1:

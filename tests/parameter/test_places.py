@@ -6,8 +6,9 @@ import weakref
 
 import pytest
 
+from gluonish import gluon, nd
 from gluonish.core.errors import DeferredInitializationError, ParameterError
-from gluonish.parameter import Parameter, note_place, path_of
+from gluonish.parameter import Parameter, note_place, path_of, places
 from gluonish.parameter.places import told
 
 
@@ -81,3 +82,21 @@ def test_messages_tell_the_path() -> None:
         parameter.data()
     with pytest.raises(ParameterError, match=called + "expected a shape that fits"):
         parameter.shape = (3, 3)
+
+
+def test_places_of_freed_members_are_forgotten() -> None:
+    owner = Owner()
+    for _ in range(5000):
+        note_place(Owner(), owner, "x")
+    assert len(places._PLACES) <= max(1024, places._PLACES.room)
+    assert sum(place.owner() is owner for place in places._PLACES.values()) < 2000
+
+
+def test_nothing_of_python_runs_when_parts_of_a_network_are_freed() -> None:
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Dense(2, in_units=3))
+    net.initialize()
+    net.hybridize()
+    net(nd.ones((1, 3))).wait_to_read()
+    for part in (net, net[0], net[0].weight):
+        assert [one for one in weakref.getweakrefs(part) if one.__callback__ is not None] == []

@@ -2,11 +2,12 @@
 
 import ctypes
 import mmap
-import weakref
 from collections import deque
 from typing import Any
 
 import numpy as np
+
+from gluonish.core.lending import Lending
 
 __all__ = ["BatchMemory"]
 
@@ -27,15 +28,16 @@ class BatchMemory:
         self._shape = shape
         self._dtype = dtype
         self._nbytes = max(1, int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
-        # Appended to by whichever thread drops a batch: without a lock, as it may hold one.
         self._free: deque[mmap.mmap] = deque(maxlen=max(1, kept))
+        self._lending: Lending[mmap.mmap] = Lending()
 
     def take(self) -> np.ndarray[Any, Any]:
         """Return an array of undefined values."""
+        self._free.extend(self._lending.returned())
         try:
             memory = self._free.pop()
         except IndexError:
             memory = mmap.mmap(-1, self._nbytes)
         lease = (ctypes.c_ubyte * self._nbytes).from_buffer(memory)
-        weakref.finalize(lease, self._free.append, memory).atexit = False
+        self._lending.lend(memory, lease)
         return np.frombuffer(memoryview(lease), self._dtype).reshape(self._shape)
