@@ -6,6 +6,7 @@ out unless ``-m`` names them.
 
 import os
 import random
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ from pathlib import Path
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Started by nohup or as a background job, Ctrl-C is ignored, which programs started here inherit.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Whoever plots in a test does so without a display.
 os.environ["MPLBACKEND"] = "Agg"
 

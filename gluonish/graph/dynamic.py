@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gluonish.graph.interpreter import Monitor, report
 from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import apply
 
@@ -52,8 +53,12 @@ def run_imperatively(
                 values[id(node), 0] = node.array.as_in_context(context)
             continue
         read = [values[value.key] for value in node.inputs]
-        expand = node.op.expand
-        made = apply(node.op, read, node.attrs) if expand is None else expand(read, node.attrs)
+        if node.op.expand is not None:
+            made = node.op.expand(read, node.attrs)
+        elif read:
+            made = apply(node.op, read, node.attrs)
+        else:
+            made = source(node.op, node.attrs, context)
         for i, array in enumerate(made if isinstance(made, list) else [made]):
             values[id(node), i] = array
     if monitor is not None:

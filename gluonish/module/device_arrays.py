@@ -84,6 +84,6 @@ def load(
 def _copy(source: Any, target: NDArray) -> None:
     if not isinstance(source, NDArray):
         source = array(source, cpu(), target.dtype)
-    if source.stype != "default":
-        source = source.tostype("default")
+    if source.stype != target.stype:
+        source = source.tostype(target.stype)
     source.detach().copyto(target)

@@ -79,4 +79,4 @@ def first_values(
             continue
         found[name] = zeros(on_device.shape, cpu(), on_device.dtype)
         initializer(InitDesc(name, attributes.get(name)), found[name])
-    return {name: found[name] for name in arrays}
+    return {name: found[name].tostype(row[0].stype) for name, row in arrays.items()}

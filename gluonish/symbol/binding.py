@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.graph.inference import infer
 from gluonish.graph.ir import Value, topological_order
@@ -15,6 +15,7 @@ from gluonish.symbol.executor import Executor
 from gluonish.symbol.placed_graph import node_context
 from gluonish.symbol.resized import fitted
 from gluonish.symbol.shapes import from_public, known_specs, to_public
+from gluonish.symbol.storage import storage_types
 from gluonish.symbol.symbol import Symbol
 
 __all__ = ["bind", "simple_bind"]
@@ -94,7 +95,9 @@ def simple_bind(
         grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order, or by name (``"null"``
             for the names left out).
         type_dict: Dtypes by name of argument.
-        stype_dict: Storage types by name of argument; ``"default"`` only.
+        stype_dict: Storage types by name of argument, over those that variables declare. Gradients
+            are row-sparse where their arguments are, or where only operators read these that make
+            such gradients (`gluonish.symbol.storage`).
         group2ctx: Devices of the nodes that an `AttrScope` gave a ``ctx_group``.
         shared_arg_names: Arguments that may use the arrays of ``shared_exec``.
         shared_exec: An executor whose arrays of those arguments, with their gradients, and whose
@@ -110,45 +113,36 @@ def simple_bind(
         OperatorError: if shapes or dtypes contradict each other.
     """
     _check_context(ctx)
-    _check_storage(stype_dict)
     names, auxiliary = self.list_arguments(), self.list_auxiliary_states()
     requests = _requests(grad_req, names)
     specs = _specs(self, kwargs, type_dict or {})
+    storage = storage_types(self, stype_dict or {})
     contexts = _variable_contexts(self, ctx, group2ctx or {})
     shared = {} if shared_exec is None else shared_exec.arg_dict
     lent = {name: shared[name] for name in shared_arg_names or shared if name in shared}
 
     def argument(name: str) -> NDArray:
-        return _allocated(name, specs[name], contexts[name], lent, shared_buffer)
+        stype = storage[name].array
+        return _allocated(name, specs[name], contexts[name], lent, shared_buffer, stype)
+
+    def gradient(name: str, x: NDArray) -> NDArray:
+        own = slopes.get(name) if x is lent.get(name) else None
+        return zeros(x.shape, x.context, x.dtype, storage[name].gradient) if own is None else own
 
     arguments = [argument(name) for name in names]
     own = {} if shared_exec is None else shared_exec.aux_dict
     states = [_allocated(name, specs[name], contexts[name], own, None) for name in auxiliary]
     slopes = {} if shared_exec is None else shared_exec.grad_dict
     gradients = [
-        None if req == "null" else _gradient(x, slopes.get(name) if x is lent.get(name) else None)
+        None if req == "null" else gradient(name, x)
         for name, x, req in zip(names, arguments, requests, strict=True)
     ]
     return Executor(self, ctx, arguments, gradients, requests, states, dict(group2ctx or {}))
 
 
-def _gradient(x: NDArray, lent: NDArray | None) -> NDArray:
-    """Return an array for a gradient: that of the executor whose argument it is, or a new one."""
-    return zeros(x.shape, x.context, x.dtype) if lent is None else lent
-
-
 def _check_context(ctx: object) -> None:
     if not isinstance(ctx, Context):
         raise ArgumentTypeError(f"bind: expected ctx to be a Context, got {ctx!r}")
-
-
-def _check_storage(stypes: Mapping[str, str] | None) -> None:
-    for name, stype in (stypes or {}).items():
-        if stype not in (None, "default"):
-            raise NotSupportedError(
-                f"simple_bind: expected storage type 'default' for {name}, got {stype!r}; bind "
-                "dense arrays and convert with tostype"
-            )
 
 
 def _listed(
@@ -239,11 +233,14 @@ def _allocated(
     context: Context,
     lent: Mapping[str, NDArray],
     buffer: dict[str, NDArray] | None,
+    stype: str = "default",
 ) -> NDArray:
     """Return an array: a lent one, or one in the buffer's memory, or a new one."""
     x = lent.get(name)
-    if x is not None and x._spec == spec and x.context == context:
+    if x is not None and (x._spec, x.context, x.stype) == (spec, context, stype):
         return x
+    if stype != "default":
+        return zeros(spec.shape, context, spec.dtype, stype)
     kept = None if buffer is None else buffer.get(name)
     if kept is not None and _holds(kept, spec, context):
         return fitted(kept, spec.shape)

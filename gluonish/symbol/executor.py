@@ -2,7 +2,8 @@
 
 A pass is planned once for each mode and pushed to the engine in bulk, as a hybridized block's is.
 What differs is that all arrays are there from the start: it writes its outputs, and its gradients,
-to the same memory in every call.
+to the same memory in every call. With sparse arrays, and where a shape depends on values, it runs
+operator by operator, and its outputs are new arrays.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.autograd.tape import GradientMode, run_backward
+from gluonish.autograd.tape import GradientMode, run_backward, store
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
@@ -26,6 +27,7 @@ from gluonish.symbol.debug import debug_str
 from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
 from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
 from gluonish.symbol.resized import fitted, resized_arrays
+from gluonish.symbol.storage import makes_sparse
 from gluonish.symbol.symbol import Symbol
 
 __all__ = ["Executor"]
@@ -128,7 +130,12 @@ class Executor:
         )
         # Outputs whose shapes depend on values have no memory before a call has made them.
         self._dynamic = is_dynamic(self._values)
+        held = [*self.arg_arrays, *(x for x in self.grad_arrays if x is not None)]
+        # Sparse work is not planned; on the devices of groups it is done with dense arrays.
+        sparse = makes_sparse(self._values) or any(x.stype != "default" for x in held)
+        self._sparse = sparse and not group2ctx
         self.outputs = [] if self._dynamic else self._new_outputs()
+        self._dynamic = self._dynamic or self._sparse
         self._monitor: ExecutionReport | None = None
         self._recorded: Arrays | None = None
         self._keys: CallKeys | None = None
@@ -146,9 +153,13 @@ class Executor:
         ]
 
     def _arrays(self) -> Arrays:
-        """Return the arrays of all variables in the order of the graph, sparse ones as dense."""
-        named = {**self.arg_dict, **self.aux_dict}
-        return [_dense(named[name]) for name in self._names]
+        """Return the arrays of all variables in the order of the graph."""
+        return self._readable({**self.arg_dict, **self.aux_dict})
+
+    def _readable(self, named: Mapping[str, NDArray]) -> Arrays:
+        """Return arrays in the order of the graph, sparse ones as dense where plans read them."""
+        arrays = [named[name] for name in self._names]
+        return arrays if self._sparse else [_dense(x) for x in arrays]
 
     # -- arrays by name ------------------------------------------------------------------------
 
@@ -234,20 +245,23 @@ class Executor:
         """Compute outputs in a mode; return them linked to the tape where it records."""
         linked = []
         for name, x in zip(self._names, arrays, strict=True):
-            x._settle()
+            if x.stype == "default":
+                x._settle()
             leaf = self._leaves.get(name)
             linked.append(x.detach() if leaf is None else x.connected((leaf, 0)))
         before = recording.mode.get()
         try:
             recording.mode.set(mode)
-            if self._dynamic:
-                variables = self._symbol._variables()
-                handles = run_imperatively(variables, self._values, linked)
-            elif self._monitor is None:
-                handles, self._keys = self._graph.fill(linked, outputs, keys)
-            else:
+            hook = None
+            if self._monitor is not None:
                 self._monitor.begin()
                 hook = self._monitor.forward, self._monitor.monitor_all
+            if self._dynamic:
+                variables = self._symbol._variables()
+                handles = run_imperatively(variables, self._values, linked, hook)
+            elif hook is None:
+                handles, self._keys = self._graph.fill(linked, outputs, keys)
+            else:
                 handles = self._graph.monitored(linked, outputs, hook)
         finally:
             recording.mode.set(before)
@@ -286,7 +300,7 @@ class Executor:
                 )
         for leaf in reached:
             if not leaf.fresh and leaf.req == "write":
-                leaf.grad._write(lambda out: out.fill(0), name="_grad_zero")
+                store(leaf, None)
 
     def _recorded_again(self) -> Arrays:
         """Run the last forward pass once more, with the same random numbers, and record it.
@@ -296,7 +310,7 @@ class Executor:
         train = self._trained
         mode = recording.RECORDING + recording.TRAINING * train
         named = self.arg_dict | {name: x.copy() for name, x in self.aux_dict.items()}
-        arrays = [_dense(named[name]) for name in self._names]
+        arrays = self._readable(named)
         scratch = [y.copy() for y in self.outputs]
         return self._run(scratch, mode, arrays, self._keys)
 
@@ -402,7 +416,7 @@ class Executor:
         )
         made._monitor = self._monitor
         made.outputs = [
-            fitted(mine, own.shape) if _holds(mine, own) else own
+            fitted(mine, own.shape) if not made._sparse and _holds(mine, own) else own
             for mine, own in zip(self.outputs, made.outputs, strict=False)
         ]
         return made

@@ -62,6 +62,9 @@ def resized_arrays(
                 f"reshape: expected {name} to keep its shape {array.shape}, got {shape}; set "
                 "partial_shaping=True if that is intended"
             )
+        if array.stype != "default":  # its memory is that of its values
+            same = shape == array.shape
+            return array if same else zeros(shape, array.context, array.dtype, array.stype)
         if Spec(shape, array._spec.dtype).size <= array.size:
             return fitted(array, shape)
         if not allow_up_sizing:

@@ -59,10 +59,12 @@ def multiply(lhs: Any, rhs: Any) -> Any:
 
 
 def divide(lhs: Any, rhs: Any) -> Any:
-    """Return ``lhs / rhs``: sparse if ``rhs`` is a number, or a csr matrix's row or column.
+    """Return ``lhs / rhs``: sparse if ``rhs`` is a number; csr stays so over dense arrays.
 
     Args:
         lhs: Array or number.
         rhs: Array or number; of two arrays the shapes broadcast.
     """
+    if isinstance(lhs, NDArray) and isinstance(rhs, NDArray) and lhs.stype == "csr":
+        return apply(binary.DIVIDE.broadcast, (lhs, rhs), {})
     return _combine(binary.DIVIDE, lhs, rhs)

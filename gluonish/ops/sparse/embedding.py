@@ -3,6 +3,7 @@
 from typing import Any
 
 from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import Spec
 from gluonish.ops.embedding import EMBEDDING
 from gluonish.ops.registry import Operator, V, register
@@ -21,7 +22,7 @@ def _infer(
     return (Spec((*data.shape, output_dim), weight.dtype),)
 
 
-def _gradient(g: V, data: V, weight: V, **attrs: Any) -> Any:
+def _gradient(g: V, data: V, weight: V, *, deterministic: bool, **attrs: Any) -> Any:
     assert EMBEDDING.gradient is not None
     return EMBEDDING.gradient(g, data, weight, **{**attrs, "sparse_grad": True})
 
@@ -34,12 +35,13 @@ SPARSE_EMBEDDING = register(
         _gradient,
         doc=(
             "Rows of weight by the indices in data, with a row-sparse gradient of weight.\n\n"
-            "Shapes and attributes are those of Embedding; sparse_grad is taken for granted.\n\n"
+            "Shapes and attributes are those of Embedding; sparse_grad is taken for granted, and\n"
+            "so is deterministic.\n\n"
             "Shapes: data any, weight (input_dim, output_dim), output (*data.shape,\n"
             "output_dim)."
         ),
         inputs=("data", "weight"),
-        schema=EMBEDDING.schema,
+        schema=Schema(**EMBEDDING.schema.attributes, deterministic=boolean(False)),
         complete=EMBEDDING.complete,
     )
 )
