@@ -55,11 +55,29 @@ def load_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
         text = file.read()
     content = parse_json(text, path, "the JSON of a network")
     found = list(_matches(block, content, count(), path))
+    for part, own in found:
+        told = dict(zip(_children(part).values(), own["children"].values(), strict=True))
+        part._children = {told.get(name, name): child for name, child in part._children.items()}
     block.load_parameters(f"{os.fspath(prefix)}-model.params")
     for part, own in found:
         part._rename(own["orig_name"])
         if own.get("hybridized") is True:
             part._hybridize_again()
+
+
+def _fits(block: "Block", names: list[Any]) -> bool:
+    """Whether a Block's children are those of a file, in order.
+
+    A child that a program entered into `_children` itself, under a name that may be made of others
+    which count on, is known by its place.
+    """
+    own = list(_children(block).values())
+    if len(names) != len(own) or len(set(names)) != len(names):
+        return False
+    return all(
+        name == key or (isinstance(name, str) and not hasattr(block, key) and not key.isdigit())
+        for name, key in zip(names, own, strict=True)
+    )
 
 
 def _matches(
@@ -79,9 +97,9 @@ def _matches(
             f"{path}: expected the key {key!r} of {block.name}, got {others!r:.200}"
         )
     children = own.get("children")
-    attributes = list(children.values()) if isinstance(children, dict) else None
+    attributes = list(children.values()) if isinstance(children, dict) else []
     expected = list(_children(block).values())
-    if not isinstance(own.get("orig_name"), str) or attributes != expected:
+    if not isinstance(own.get("orig_name"), str) or not _fits(block, attributes):
         raise FileFormatError(
             f"{path}: expected a name, and children {expected!r:.200} in the key {key!r}, got "
             f"{own.get('orig_name')!r:.80} and {attributes!r:.200}"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gluonish.core.value_scope import ValueScope
-from gluonish.graph.interpreter import Monitor, output_word
+from gluonish.graph.interpreter import Monitor, input_words, output_word
 from gluonish.graph.ir import operator_word
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import WATCHED
@@ -46,7 +46,7 @@ class Watched(ValueScope):
         try:
             recording.mode.set(before & ~WATCHED)
             if self._monitor_all:
-                for word, x in zip(op.input_names(attrs), inputs, strict=False):
+                for word, x in zip(input_words(op, attrs), inputs, strict=False):
                     self._callback(f"{name}_{word}", op.name, x)
             for i in range(op.num_visible(attrs)):
                 self._callback(f"{name}_{output_word(op, attrs, i)}", op.name, outputs[i])

@@ -13,7 +13,7 @@ from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["Monitor", "evaluate", "gradients", "output_word", "report"]
+__all__ = ["Monitor", "evaluate", "gradients", "input_words", "output_word", "report"]
 
 Values = dict[tuple[int, int], NDArray]
 Monitor = Callable[[str, str, NDArray], object]
@@ -59,12 +59,30 @@ def report(
         if op is None:
             continue
         if monitor_all:
-            for name, value in zip(op.input_names(node.attrs), node.inputs, strict=True):
+            for name, value in zip(input_words(op, node.attrs), node.inputs, strict=True):
                 if variables and value.node.op is None:
                     callback(value.node.name, op.name, values[value.key])
                 callback(f"{node.name}_{name}", op.name, values[value.key])
         for i in range(node.num_visible):
             callback(f"{node.name}_{output_word(op, node.attrs, i)}", op.name, values[id(node), i])
+
+
+# Operators of one input that MXNet calls ``data`` in reports; that of the others is ``input0``.
+_NAMED = frozenset(
+    {
+        *("Dropout", "L2Normalization", "LRN", "LeakyReLU", "MakeLoss", "Pad", "Pooling"),
+        *("SequenceLast", "SequenceMask", "SequenceReverse", "SliceChannel", "SwapAxis"),
+        *("depth_to_space", "log_softmax", "repeat", "reverse", "softmax", "space_to_depth"),
+        *("squeeze", "tile"),
+    }
+)
+
+
+def input_words(op: Operator, attrs: Attrs) -> tuple[str, ...]:
+    """Return the words that names of an operator's inputs end with in reports, as MXNet's do."""
+    if op.variadic is None and op.inputs == ("data",) and op.name not in _NAMED:
+        return ("input0",)
+    return op.input_names(attrs)
 
 
 def output_word(op: Operator | None, attrs: Attrs, index: int) -> str:

@@ -4,21 +4,10 @@ from collections.abc import Callable, Collection, Sequence
 
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf, Node
-from gluonish.ops.registry import find_operator
 
 __all__ = ["ExecutionReport", "MonitorCallback"]
 
 MonitorCallback = Callable[[str, NDArray], object]
-
-# Operators of one input that MXNet calls ``data`` in reports; that of the others is ``input0``.
-_NAMED = frozenset(
-    {
-        *("Dropout", "L2Normalization", "LRN", "LeakyReLU", "MakeLoss", "Pad", "Pooling"),
-        *("SequenceLast", "SequenceMask", "SequenceReverse", "SliceChannel", "SwapAxis"),
-        *("depth_to_space", "log_softmax", "repeat", "reverse", "softmax", "space_to_depth"),
-        *("squeeze", "tile"),
-    }
-)
 
 
 class ExecutionReport:
@@ -54,9 +43,6 @@ class ExecutionReport:
         if source is not None and not isinstance(source, Leaf):
             # An operator's output comes before those who read it.
             self._names.setdefault(source, name.rpartition("_")[0])
-        is_data = name.endswith("_data") and name not in self._variables
-        if is_data and op_name not in _NAMED and find_operator(op_name).inputs == ("data",):
-            name = name.removesuffix("data") + "input0"
         self._callback(name, array.detach())
 
     def backward(

@@ -244,10 +244,12 @@ class Executor:
     ) -> Arrays:
         """Compute outputs in a mode; return them linked to the tape where it records."""
         linked = []
+        # A monitor is told of gradients that nobody else wants, too.
+        told = self._monitor is not None and mode & recording.RECORDING
         for name, x in zip(self._names, arrays, strict=True):
             if x.stype == "default":
                 x._settle()
-            leaf = self._leaves.get(name)
+            leaf = self._leaves.get(name) or (Leaf(x, "null") if told else None)
             linked.append(x.detach() if leaf is None else x.connected((leaf, 0)))
         before = recording.mode.get()
         try:

@@ -10,6 +10,7 @@ import gluonish.nn as nn
 from gluonish.block import Block
 from gluonish.core.errors import FileFormatError, MissingFileError, ParameterError
 from gluonish.hybrid_block import HybridBlock
+from gluonish.initializer import Normal
 from gluonish.ndarray import NDArray, array, ones
 from gluonish.symbol import NameManager
 
@@ -141,3 +142,30 @@ def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match=r"x-model\.json"):
         Net().load(tmp_path / "x")
+
+
+class Numbered(Block):
+    """Enters its children itself, under names that count on from network to network."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for i in range(2):
+            with self.name_scope():
+                child = nn.Dense(3, in_units=3)
+            self._children[f"{child.name}{i}"] = child
+
+    def forward(self, x: Any) -> Any:
+        for child in self._children.values():
+            x = child(x)
+        return x
+
+
+def test_children_that_a_program_entered_are_known_by_their_place(tmp_path: Path) -> None:
+    first, second = Numbered(), Numbered()
+    assert list(first._children) != list(second._children)
+    first.initialize(Normal(1))
+    first.save(tmp_path / "net")
+    second.load(tmp_path / "net")
+    x = ones((1, 3))
+    assert second(x).asnumpy().tolist() == first(x).asnumpy().tolist()
+    assert list(second.collect_params()) == list(first.collect_params())
