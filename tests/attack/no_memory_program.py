@@ -27,6 +27,7 @@ OTHER_WORDS = (
     "can't allocate lock",
     "can't start new thread",
     "returned NULL without setting an exception",
+    "error return without exception set",
     "MemoryError",  # ctypes, of an argument
 )
 X = np.arange(12, dtype=np.float32).reshape(4, 3)

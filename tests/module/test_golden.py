@@ -115,8 +115,13 @@ def test_a_checkpoint_is_the_file_that_mxnet_writes(mxnet: SimpleNamespace, tmp_
 def test_a_monitor_reports_what_mxnet_reports(
     mxnet: SimpleNamespace, wanted: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Among them the gradient of the data, which nobody asked for."""
-    assert differences(run("monitored", mxnet, tmp_path), wanted["monitored"]) == []
+    """Among them the gradient of the data, which nobody asked for: MXNet leaves it unwritten."""
+    ours, theirs = run("monitored", mxnet, tmp_path), wanted["monitored"]
+    assert [row[:2] for row in ours] == [row[:2] for row in theirs]
+    unwritten = "fc1_backward_output0"
+    kept = [[row for row in rows if row[1] != unwritten] for rows in (ours, theirs)]
+    assert len(kept[0]) == len(ours) - 2
+    assert differences(*kept) == []
 
 
 def test_loads_of_the_golden_data_are_what_they_say(wanted: dict[str, Any]) -> None:
