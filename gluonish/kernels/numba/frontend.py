@@ -59,7 +59,7 @@ def lower(source: str, fastmath: Iterable[str]) -> Lowered:
         KernelError: Numba cannot be imported, or cannot compile the source.
     """
     _require_marks_in_body(source)
-    plain = None if fastmath else lower_plain(source)
+    plain = lower_plain(source, tuple(fastmath))
     if plain is not None:
         return Lowered(_with_marks(plain), [])
     try:

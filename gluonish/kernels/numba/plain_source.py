@@ -5,7 +5,7 @@ sources need nothing that it infers. Here every expression has one type, which f
 parts: views, the names of `compiler` and numbers. What Numba would convert by rules of its own
 (integers of two widths, a float32 and a float64) is not plain, nor are other functions than
 ``body``: `lower_plain` returns None, and Numba lowers the source. Where both take one, they do the
-same operations on the same numbers in the same order; and as LLVM is allowed nothing (no
+same operations on the same numbers in the same order; where LLVM is allowed nothing (no
 ``fastmath``), the results are the same bits.
 
 Variables are places on the stack, which LLVM turns into registers; an independent loop is marked as
@@ -40,13 +40,18 @@ _OPERATORS = {
 }
 
 
-def lower_plain(source: str) -> str | None:
-    """Return LLVM's text of a source that defines ``body``; None if only Numba can lower it."""
+def lower_plain(source: str, fastmath: Sequence[str]) -> str | None:
+    """Return LLVM's text of a source that defines ``body``; None if only Numba can lower it.
+
+    Args:
+        source: The source.
+        fastmath: LLVM's names of what arithmetic on floats may be taken to allow.
+    """
     module = ast.parse(source)
     if len(module.body) != 1 or not isinstance(module.body[0], ast.FunctionDef):
         return None
     try:
-        return _Function(module.body[0]).text()
+        return _Function(module.body[0], fastmath).text()
     except NotPlainError:
         return None
 
@@ -65,7 +70,7 @@ def _target() -> tuple[str, str]:
 class _Function:
     """The function under construction."""
 
-    def __init__(self, body: ast.FunctionDef) -> None:
+    def __init__(self, body: ast.FunctionDef, fastmath: Sequence[str]) -> None:
         from llvmlite import ir
 
         self._ir = ir
@@ -82,7 +87,7 @@ class _Function:
         self._entry = ir.IRBuilder(self._block())  # variables are made here
         first = self._block()
         self._build = ir.IRBuilder(first)
-        self._values = PlainValues(self._build, self._entry)
+        self._values = PlainValues(self._build, self._entry, fastmath)
         self._variables: dict[str, Typed] = {}
         names = [argument.arg for argument in body.args.args]
         if len(names) != 3:

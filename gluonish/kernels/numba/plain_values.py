@@ -54,17 +54,19 @@ class PlainValues:
     Args:
         builder: llvmlite's ``IRBuilder``.
         entry: The same at the head of the function, for places on the stack.
+        fastmath: LLVM's names of what operators on floats, not functions, may be taken to allow.
 
     Raises:
         NotPlainError: in every method, for values that Numba would convert.
     """
 
-    def __init__(self, builder: Any, entry: Any) -> None:
+    def __init__(self, builder: Any, entry: Any, fastmath: Sequence[str]) -> None:
         from llvmlite import ir
 
         self._ir = ir
         self._build = builder
         self._entry = entry
+        self._flags = tuple(fastmath)
 
     def type_of(self, kind: str) -> Any:
         """Return LLVM's type."""
@@ -108,7 +110,8 @@ class PlainValues:
         name = _OPERATIONS.get(x.kind, {}).get(symbol)
         if name is None:
             raise NotPlainError
-        return Typed(x.kind, getattr(self._build, name)(x.value, y.value))
+        flags = {"flags": self._flags} if x.kind in _FLOATS else {}
+        return Typed(x.kind, getattr(self._build, name)(x.value, y.value, **flags))
 
     def negative(self, x: Typed) -> Typed:
         """Return ``-x``."""

@@ -17,6 +17,7 @@ from gluonish.kernels.numba.optimizer_formulas import FORMULAS
 from gluonish.kernels.numba.optimizer_source import PRECISIONS, update_source
 from gluonish.kernels.numba.plain_source import lower_plain
 from gluonish.kernels.numba.sums import _COLUMNS as COLUMN_SUMS
+from gluonish.kernels.numba.sums import _RUNS as LONG_SUMS
 
 SIZE = 200
 HEAD = """
@@ -40,7 +41,7 @@ def kernels(source: str, flags: Sequence[str] = ()) -> list[CompiledKernel]:
     """The kernel of a source, lowered plainly and by Numba."""
     made = []
     plain = lower_plain
-    for lower in (plain, lambda source: None):
+    for lower in (plain, lambda source, flags: None):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(frontend, "lower_plain", lower)
             made.append(CompiledKernel(source, load(generate(frontend.lower(source, flags)))))
@@ -151,7 +152,7 @@ def test_sums_of_columns_are_exact_whatever_llvm_may_do() -> None:
 
 def test_the_updates_of_all_optimizers_are_plain() -> None:
     sources = [update_source(rule, precision) for rule in FORMULAS for precision in PRECISIONS]
-    assert [source for source in sources if lower_plain(source) is None] == []
+    assert [source for source in sources if lower_plain(source, ()) is None] == []
 
 
 @pytest.mark.parametrize(
@@ -169,17 +170,22 @@ def test_the_updates_of_all_optimizers_are_plain() -> None:
 )
 def test_what_numba_would_convert_is_left_to_it(line: str) -> None:
     plain = (HEAD + "        y[i] = x[i]").format(view="f32", real="float32")
-    assert lower_plain(plain) is not None
-    assert lower_plain((HEAD + f"        {line}").format(view="f32", real="float32")) is None
+    assert lower_plain(plain, ()) is not None
+    assert lower_plain((HEAD + f"        {line}").format(view="f32", real="float32"), ()) is None
 
 
 def test_a_source_of_two_functions_is_left_to_numba() -> None:
-    assert (
-        lower_plain("def other(x):\n    return x\ndef body(begin, end, words):\n    x = 1") is None
-    )
+    source = "def other(x):\n    return x\ndef body(begin, end, words):\n    x = 1"
+    assert lower_plain(source, ()) is None
 
 
-def test_a_pointwise_kernel_is_compiled_without_numba(tmp_path: Any) -> None:
+def test_long_sums_are_plain_with_what_they_allow() -> None:
+    text = lower_plain(LONG_SUMS.replace("{share}", ""), ("contract", "reassoc"))
+    assert text is not None
+    assert "fadd reassoc contract" in text or "fadd contract reassoc" in text
+
+
+def test_kernels_of_a_small_network_are_compiled_without_numba(tmp_path: Any) -> None:
     program = """
 import sys
 import gluonish as mx
@@ -193,6 +199,10 @@ x.attach_grad()
 with mx.autograd.record():
     y = net(x)
 y.backward()
+long = mx.nd.ones((300, 1000))
+assert float(mx.nd.sum(long, axis=1)[7].asscalar()) == 1000
+assert mx.nd.transpose(long).shape == (1000, 300)
+mx.nd.transpose(mx.nd.ones((8, 9, 700)), axes=(2, 0, 1)).wait_to_read()
 mx.nd.waitall()
 from gluonish.kernels.numba import compiler
 assert compiler._kernels
