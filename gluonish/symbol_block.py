@@ -55,6 +55,9 @@ class SymbolBlock(HybridBlock):
     def _register_parameters(self) -> None:
         """Make parameters for what is no input: the arguments first, then auxiliary states.
 
+        As in MXNet, all arguments are made by the initializer of `initialize`, whatever variables
+        or operators say of it; auxiliary states start as their operators want them.
+
         In files of `save_parameters` they lack what all their names begin with.
         """
         auxiliary = set(self._symbol.list_auxiliary_states())
@@ -66,7 +69,7 @@ class SymbolBlock(HybridBlock):
                 node.name,
                 shape=to_public(said.shape),
                 dtype=None if said.dtype is None else said.dtype.type,
-                init=node.extra.get("__init__"),
+                init=node.extra.get("__init__") if node.name in auxiliary else None,
                 grad_req="null" if node.name in auxiliary else "write",
                 allow_deferred_init=True,
             )

@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gluonish as mx
 import gluonish.symbol as sym
 from gluonish import autograd
 from gluonish.core.context import cpu
@@ -312,3 +313,18 @@ def test_a_list_of_inputs_is_refused() -> None:
 
 def _with_input(files: tuple[str, str]) -> tuple[str, str, str]:
     return files[0], "data", files[1]
+
+
+def test_initializers_of_variables_are_those_of_modules_alone() -> None:
+    """In MXNet, too: an operator that names Xavier for its weight names it for its bias as well."""
+    x, xavier = mx.sym.var("data"), mx.init.Xavier().dumps()
+    y = mx.sym.Convolution(x, num_filter=2, kernel=(1, 1), name="c", attr={"__init__": xavier})
+    y = mx.sym.broadcast_add(mx.sym.BatchNorm(y, name="bn"), mx.sym.var("w", init=mx.init.One()))
+    block = mx.gluon.SymbolBlock(y, [x])
+    block.initialize(mx.init.Constant(3))
+    params = block.collect_params()
+    params["w"].shape = (1,)
+    block(mx.nd.ones((1, 3, 2, 2)))
+    found = {name: set(p.data().asnumpy().ravel().tolist()) for name, p in params.items()}
+    own = {"bn_moving_mean": {0.0}, "bn_moving_var": {1.0}}
+    assert found == {name: own.get(name, {3.0}) for name in params}
