@@ -13,7 +13,7 @@ from gluonish.core.schema import Schema, boolean, choice, number, optional, shap
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axes
 from gluonish.ops.broadcasting import complete_same
-from gluonish.ops.philox import uniform
+from gluonish.ops.philox import uniform_steps
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Attrs, Operator, V, register
 
@@ -46,7 +46,7 @@ def _kernel(
 ) -> None:
     out, mask = outputs
     if drops({"p": p, "mode": mode, "train": train}):
-        fill_dropout(xp, out, mask, data, uniform(xp, key, mask.shape), p)
+        fill_dropout(xp, out, mask, data, uniform_steps(xp, key, mask.shape), p)
     else:
         mask[...] = 1
         out[...] = data

@@ -20,7 +20,16 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
-__all__ = ["Key", "hang_words", "normal", "random_bits", "uniform", "uniform_number", "words_at"]
+__all__ = [
+    "Key",
+    "hang_words",
+    "normal",
+    "random_bits",
+    "uniform",
+    "uniform_number",
+    "uniform_steps",
+    "words_at",
+]
 
 Key = tuple[int, int]
 WordsKernel = Callable[[ModuleType, Key, int, int], Any]
@@ -44,6 +53,7 @@ _FEW = 32
 
 # Random bits that fill the significand of a type exactly, so that rounding never reaches 1.
 _BITS = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24}
+_BELOW_ONE = np.float32(1 - 2.0**-24)
 
 
 def philox4x32(xp: ModuleType, counter: list[Any], key: Key) -> list[Any]:
@@ -175,7 +185,35 @@ def words_at(xp: ModuleType, key: Key, index: Any, attempt: int) -> list[Any]:
 def uniform(
     xp: ModuleType, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT32
 ) -> Any:
+    """Return numbers that are uniform on [0, 1).
+
+    In float32 a number is 32 random bits, rounded: as programs take logarithms of such numbers, 0
+    must be as rare as it can. In 16 bits the numbers are evenly spaced, and exact.
+
+    Args:
+        xp: NumPy or CuPy.
+        key: Seed and offset of the draw.
+        shape: Shape of the result.
+        dtype: A floating type.
+    """
+    dtype = np.dtype(dtype)
+    if dtype != FLOAT32:
+        return uniform_steps(xp, key, shape, dtype)
+    out = xp.empty(math.prod(shape), dtype=dtype)
+    scale = np.float32(2.0**-32)
+    for start, words in _chunks(xp, key, out.size):
+        part = out[start : start + words.size]
+        xp.multiply(words.astype(np.float32), scale, out=part)
+        xp.minimum(part, _BELOW_ONE, out=part)
+    return out.reshape(shape)
+
+
+def uniform_steps(
+    xp: ModuleType, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT32
+) -> Any:
     """Return numbers that are uniform on [0, 1), evenly spaced and exact in ``dtype``.
+
+    They are for comparisons with a probability.
 
     Args:
         xp: NumPy or CuPy.

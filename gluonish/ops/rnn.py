@@ -12,7 +12,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.composite import composite_gradient
-from gluonish.ops.philox import uniform
+from gluonish.ops.philox import uniform_steps
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.remembered import remembered
@@ -124,7 +124,7 @@ def dropout_factors(
     """
     if not train:
         return xp.ones(shape, xp.float32)
-    return (uniform(xp, key, shape) >= p) * xp.float32(1 / (1 - p) if p < 1 else 0)
+    return (uniform_steps(xp, key, shape) >= p) * xp.float32(1 / (1 - p) if p < 1 else 0)
 
 
 def _kernel(

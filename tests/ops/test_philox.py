@@ -106,3 +106,14 @@ def test_few_numbers_are_the_first_of_many(kind: str, dtype: str) -> None:
     draw = getattr(philox, kind)
     few = draw(np, (5, 6), (3,), np.dtype(dtype))
     np.testing.assert_array_equal(few, draw(np, (5, 6), (100,), np.dtype(dtype))[:3])
+
+
+def test_uniform_numbers_are_hardly_ever_zero_or_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs take their logarithms; 24 bits give 0 once in 17 million draws."""
+    words = np.array([0, 1, 2, 255, 256, 2**31, 2**32 - 129, 2**32 - 1], np.uint32)
+    monkeypatch.setattr(philox, "_chunks", lambda xp, key, n: [(0, words)])
+    x = philox.uniform(np, (0, 0), (words.size,)).astype(np.float64)
+    below = 1 - 2.0**-24
+    assert x.tolist() == [*(words[:6] * 2.0**-32).tolist(), below, below]
+    steps = philox.uniform_steps(np, (0, 0), (words.size,)).astype(np.float64)
+    assert steps.tolist() == ((words >> 8) * 2.0**-24).tolist()

@@ -44,18 +44,21 @@ def body(begin, end, words):
         last = min(1024, size - at)
 """
 
-# The third parameter is the greatest number below the second bound.
-_UNIFORM = (
+# The third parameter is the greatest number below the second bound. {unit} is a word's number.
+_BETWEEN = (
     _HEAD.format(first="width", second="low").replace(
         "    lanes", "    below = float32(as_float(words[6]))\n    lanes"
     )
     + """
         for j in range(last):
             independent()
-            top = float32(lanes[j] >> uint32(8)) * float32(2.0**-24)
-            y[at + j] = minimum(top * width + low, below)
+            y[at + j] = minimum({unit} * width + low, below)
 """
 )
+_UNIFORM = _BETWEEN.format(
+    unit=f"minimum(float32(lanes[j]) * float32(2.0**-32), float32({1 - 2.0**-24!r}))"
+)
+_STEPS = _BETWEEN.format(unit="float32(lanes[j] >> uint32(8)) * float32(2.0**-24)")
 
 # Sine and cosine: the angle, in [0, 2 pi], less a multiple of pi / 2, which is given in three parts
 # so that the first two products are exact; polynomials of least error between -pi/4 and pi/4.
@@ -105,6 +108,34 @@ _SOURCES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {
 }
 
 
+class _Draws:
+    """A kernel that draws, once it has been compiled, or compiling it pays."""
+
+    __slots__ = ("_source", "_spent_s")
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._spent_s = 0.0
+
+    def ready(self) -> bool:
+        """Whether to draw by the kernel."""
+        return pays(self._spent_s) or is_compiled(self._source, _EXACT)
+
+    def without(self, reference: Callable[..., Any], *args: Any, **attrs: Any) -> None:
+        """Run a reference kernel in its place, whose time counts for compiling."""
+        start = perf_counter()
+        reference(*args, **attrs)
+        self._spent_s += perf_counter() - start
+
+    def fill(self, out: Array, key: Key, parameters: Sequence[float]) -> None:
+        """Fill an array."""
+        numbers = np.array(parameters, np.float64).view(np.uint64).tolist()
+        words = np.array([address(out), out.size, *key, *numbers], np.uint64)
+        extent = -(-out.size // _WORDS)
+        grain = extent if out.size <= _ALONE else _GRAIN
+        compile_kernel(self._source, _EXACT)(extent, words.view(np.int64), grain)
+
+
 class DrawKernel:
     """The kernel of one sampler.
 
@@ -115,13 +146,13 @@ class DrawKernel:
         word: ``uniform`` or ``normal``.
     """
 
-    __slots__ = ("_op", "_parameters", "_source", "_spent_s", "_word")
+    __slots__ = ("_draws", "_op", "_parameters", "_word")
 
     def __init__(self, op: Operator, word: str) -> None:
         self._op = op
         self._word = word
-        self._source, self._parameters = _SOURCES[word]
-        self._spent_s = 0.0
+        source, self._parameters = _SOURCES[word]
+        self._draws = _Draws(source)
 
     def takes_few(self, *specs: Spec, **attrs: Any) -> bool:
         """Whether the calling thread draws alone."""
@@ -144,35 +175,30 @@ class DrawKernel:
         Raises:
             OperatorError: A parameter is out of its range.
         """
-        if not (pays(self._spent_s) or is_compiled(self._source, _EXACT)):
-            start = perf_counter()
-            self._op.kernel(xp, out, *data, key=key, **attrs)
-            self._spent_s += perf_counter() - start
+        if not self._draws.ready():
+            self._draws.without(self._op.kernel, xp, out, *data, key=key, **attrs)
             return
         check_parameters(self._op.name, self._word, attrs)
         given = {name: attrs[name] for name in ("low", "high", "loc", "scale") if name in attrs}
-        _draw(self._source, out, key, self._parameters(**given))
+        self._draws.fill(out, key, self._parameters(**given))
 
 
-def _draw(source: str, out: Array, key: Key, parameters: Sequence[float]) -> None:
-    numbers = np.array(parameters, np.float64).view(np.uint64).tolist()
-    words = np.array([address(out), out.size, *key, *numbers], np.uint64)
-    extent = -(-out.size // _WORDS)
-    grain = extent if out.size <= _ALONE else _GRAIN
-    compile_kernel(source, _EXACT)(extent, words.view(np.int64), grain)
+_chances = _Draws(_STEPS)
 
 
 def _dropout(
     xp: ModuleType, outputs: tuple[Array, Array], data: Array, *, key: Key, **attrs: Any
 ) -> None:
     """Fill the outputs of Dropout on a small array, as its reference kernel does."""
-    if not (drops(attrs) and is_compiled(_UNIFORM, _EXACT)):
+    if not drops(attrs):
         DROPOUT.kernel(xp, outputs, data, key=key, **attrs)
-        return
-    out, mask = outputs
-    drawn = np.empty(mask.shape, FLOAT32)
-    _draw(_UNIFORM, drawn, key, _bounds(0, 1))
-    fill_dropout(np, out, mask, data, drawn, attrs["p"])
+    elif not _chances.ready():
+        _chances.without(DROPOUT.kernel, xp, outputs, data, key=key, **attrs)
+    else:
+        out, mask = outputs
+        drawn = np.empty(mask.shape, FLOAT32)
+        _chances.fill(drawn, key, _bounds(0, 1))
+        fill_dropout(np, out, mask, data, drawn, attrs["p"])
 
 
 def _takes_dropout(data: Spec, **_: Any) -> bool:
