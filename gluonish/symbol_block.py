@@ -8,6 +8,7 @@ import gluonish.symbol as sym
 from gluonish.block.tracing import settle
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
 from gluonish.graph.rewrite import replay
+from gluonish.graph.structure import flatten, from_numbers, numbered, regroup
 from gluonish.graph.traced_array import shown, value_of
 from gluonish.hybrid_block import HybridBlock
 from gluonish.hybrid_graph import values_by_name, write_model
@@ -51,6 +52,9 @@ class SymbolBlock(HybridBlock):
         self._input_names = [str(symbol.name) for symbol in listed]
         self._register_parameters()
         self._active = True
+        outputs_form = len(self._symbol) if len(self._symbol) > 1 else 0
+        self._formats: tuple[Any, Any] = ([0] * len(listed), outputs_form)
+        self._is_nested = False
 
     def _register_parameters(self) -> None:
         """Make parameters for what is no input: the arguments first, then auxiliary states.
@@ -124,6 +128,39 @@ class SymbolBlock(HybridBlock):
         return (
             f"SymbolBlock(\n{self._symbol!r} : {len(self._input_names)} -> {len(self._symbol)}\n)"
         )
+
+    @property
+    def _in_format(self) -> Any:
+        """How arrays are nested in arguments, as MXNet writes it; programs set it."""
+        return self._formats[0]
+
+    @_in_format.setter
+    def _in_format(self, form: Any) -> None:
+        self._formats, self._is_nested = (form, self._formats[1]), True
+
+    @property
+    def _out_format(self) -> Any:
+        """How arrays are nested in results, as MXNet writes it; programs set it."""
+        return self._formats[1]
+
+    @_out_format.setter
+    def _out_format(self, form: Any) -> None:
+        self._formats, self._is_nested = (self._formats[0], form), True
+
+    def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph of a call, in the nested lists that a program has set.
+
+        Raises:
+            ArgumentError: if the arguments are nested otherwise.
+        """
+        if not self._is_nested or kwargs:
+            return super()._call_graph(*args, **kwargs)
+        arrays, structure = flatten(args, lambda x: isinstance(x, NDArray))
+        given, (expected, form) = numbered(structure), self._formats
+        if given != expected:
+            raise ArgumentError(f"{self.name}: expected arrays nested as {expected}, got {given}")
+        found = super()._call_graph(*arrays)
+        return regroup(found if isinstance(found, list | tuple) else [found], from_numbers(form))
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Compute the outputs, on arrays or as part of a larger graph."""

@@ -328,3 +328,16 @@ def test_initializers_of_variables_are_those_of_modules_alone() -> None:
     found = {name: set(p.data().asnumpy().ravel().tolist()) for name, p in params.items()}
     own = {"bn_moving_mean": {0.0}, "bn_moving_var": {1.0}}
     assert found == {name: own.get(name, {3.0}) for name in params}
+
+
+def test_nesting_of_arguments_and_results_may_be_set() -> None:
+    """As programs do that keep it beside the files of `export`; forms are those of MXNet 1.9.1."""
+    x, y, z = map(mx.sym.var, "xyz")
+    block = SymbolBlock([x * y + z, x * 2, y * 1], [x, y, z])
+    assert (block._in_format, block._out_format) == ([0, 0, 0], 3)
+    block._in_format, block._out_format = [0, [0, 0]], [0, [0, 0]]
+    a, b, c = (mx.nd.ones((2,)) * i for i in (1, 2, 3))
+    found, (double, same) = block(a, [b, c])
+    assert [v.asnumpy().tolist() for v in (found, double, same)] == [[5, 5], [2, 2], [2, 2]]
+    with pytest.raises(ValueError, match=r"nested as \[0, \[0, 0\]\], got \[0, 0, 0\]"):
+        block(a, b, c)

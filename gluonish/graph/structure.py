@@ -3,7 +3,16 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Constant", "Keys", "Structure", "flatten", "in_lists", "numbered", "regroup"]
+__all__ = [
+    "Constant",
+    "Keys",
+    "Structure",
+    "flatten",
+    "from_numbers",
+    "in_lists",
+    "numbered",
+    "regroup",
+]
 
 # A leaf is None; a container is a pair of its type, list or tuple, or of a dict's `Keys`, and the
 # structures inside; everything else is a Constant.
@@ -63,6 +72,13 @@ def numbered(structure: Structure) -> Any:
     if isinstance(structure, Constant):
         return -1
     return [numbered(part) for part in structure[1]]
+
+
+def from_numbers(form: Any) -> Structure:
+    """Return the structure that MXNet writes so: as `numbered`, and n > 0 is a list of n arrays."""
+    if isinstance(form, int):
+        return (list, (None,) * form) if form > 0 else None
+    return list, tuple(map(from_numbers, form))
 
 
 def regroup(leaves: Sequence[Any], structure: Structure) -> Any:
