@@ -1,9 +1,9 @@
 """Stores that combine the gradients of several devices."""
 
 from gluonish.kvstore.base import KVStoreBase
-from gluonish.kvstore.create import check_name, create
+from gluonish.kvstore.create import create
 from gluonish.kvstore.kvstore import KVStore
 from gluonish.kvstore.kvstore_server import KVStoreServer
 from gluonish.kvstore.sum_store import TestStore
 
-__all__ = ["KVStore", "KVStoreBase", "KVStoreServer", "TestStore", "check_name", "create"]
+__all__ = ["KVStore", "KVStoreBase", "KVStoreServer", "TestStore", "create"]

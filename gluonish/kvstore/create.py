@@ -12,7 +12,7 @@ from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.kvstore import KINDS, KVStore
 from gluonish.kvstore.nccl_reduce import NCCLReduction, find_nccl
 
-__all__ = ["check_name", "create"]
+__all__ = ["create"]
 
 _DISTRIBUTED = ("dist", "dist_sync", "dist_async", "dist_device_sync", "dist_sync_device", "p3")
 _LOG = logging.getLogger("gluonish")
@@ -68,17 +68,6 @@ def _nccl_store() -> KVStore:
             _told.append("nccl")
             _LOG.warning("%s; 'nccl' stores are 'device' stores here", error)
         return KVStore("device")
-
-
-def check_name(name: str) -> None:
-    """Refuse a name that no store of MXNet's or of the user's has, without making a store.
-
-    Raises:
-        ArgumentError: There is no such store.
-    """
-    names = {*KINDS, "nccl", *KVStoreBase.kv_registry, *_DISTRIBUTED, *_ELSEWHERE}
-    if name.lower() not in names:
-        raise _unknown(name)
 
 
 def _unknown(name: str) -> ArgumentError:

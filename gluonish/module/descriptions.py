@@ -10,10 +10,12 @@ from gluonish.io.data_iter import DataBatch, DataDesc
 __all__ = [
     "ModuleStateError",
     "check_described",
+    "check_input_names",
     "check_names",
     "described",
     "described_batch",
     "expect",
+    "parsed_descriptions",
 ]
 
 
@@ -109,6 +111,46 @@ def check_described(
             f"Module.bind: expected {what}_shapes for {list(names)}, got them for {given}",
             strict=strict,
         )
+
+
+def parsed_descriptions(
+    data_names: Sequence[str],
+    label_names: Sequence[str],
+    data_shapes: Iterable[Any],
+    label_shapes: Iterable[Any] | None,
+) -> tuple[list[DataDesc], list[DataDesc] | None]:
+    """Return descriptions of data and labels, checked as `Module.bind` does; programs import it.
+
+    Args:
+        data_names: Names of the data.
+        label_names: Names of the labels.
+        data_shapes: Pairs (name, shape), or descriptions.
+        label_shapes: The same of labels, which only cause a warning where names differ; or None.
+
+    Raises:
+        ArgumentError: The data's names are others.
+    """
+    data = described(data_shapes)
+    check_described(data_names, data, "data")
+    label = None if label_shapes is None else described(label_shapes)
+    if label_shapes is not None:
+        check_described(label_names, label or [], "label", strict=False)
+    return data, label
+
+
+def check_input_names(symbol: Any, names: Sequence[str], typename: str, throw: bool) -> None:
+    """Check that a Symbol has arguments of these names; programs import it.
+
+    Args:
+        symbol: The Symbol.
+        names: The names.
+        typename: ``"data"`` or ``"label"``.
+        throw: Whether to raise rather than warn.
+
+    Raises:
+        ArgumentError: It has not.
+    """
+    check_names(symbol.list_arguments(), names, f"{typename}_names", strict=throw)
 
 
 def _complain(message: str, *, strict: bool) -> None:

@@ -15,7 +15,7 @@ def histogram(
     a: NDArray,
     bins: int | NDArray = 10,
     range: Sequence[float] | None = None,  # noqa: A002  # named by MXNet
-) -> list[Any]:
+) -> Sequence[Any]:
     """Return how many elements of an array lie between neighbouring edges, and the edges.
 
     Args:
@@ -26,7 +26,7 @@ def histogram(
             equal; the counts are float32 then, as in MXNet.
 
     Returns:
-        Counts, (edges - 1,), and edges, (edges,).
+        Counts, (edges - 1,), and edges, (edges,); a tuple where there was no range to go by.
 
     Raises:
         ArgumentError: There is no range, and ``a`` is empty or not finite.
@@ -37,7 +37,7 @@ def histogram(
         return found
     given = {"bin_cnt": bins, "range": _extremes(a) if range is None else range}
     found = apply(HISTOGRAM, (a,), HISTOGRAM.schema.parse("histogram", given))
-    return found if range is not None else [part.astype("float32") for part in found]
+    return found if range is not None else tuple(part.astype("float32") for part in found)
 
 
 def _extremes(a: NDArray) -> tuple[float, float]:

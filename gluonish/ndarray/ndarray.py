@@ -190,11 +190,16 @@ class NDArray(Fluent):
         """Return the values as nested lists."""
         return self.asnumpy().tolist()
 
+    def _only(self, what: str) -> Any:
+        if self.size != 1:
+            raise ArgumentTypeError(f"{what}: expected an array of size 1, got shape {self.shape}")
+        return self.asscalar()
+
     def __float__(self) -> float:
-        return float(self.asscalar())
+        return float(self._only("float"))
 
     def __int__(self) -> int:
-        return int(self.asscalar())
+        return int(self._only("int"))
 
     def __index__(self) -> int:
         if self._spec.dtype.kind not in "iu":

@@ -6,7 +6,7 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.kvstore import KVStoreBase, check_name
+from gluonish.kvstore import KVStoreBase
 from gluonish.kvstore.compression import compression_from
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer
@@ -101,11 +101,9 @@ def check_store_arguments(kvstore: Any, compression: Any, update: Any) -> None:
 
     Raises:
         ArgumentTypeError: One is of a wrong type.
-        ArgumentError: There is no such store or compression.
+        ArgumentError: There is no such compression. A store's name is looked at where one is made.
     """
-    if isinstance(kvstore, str):
-        check_name(kvstore)
-    elif kvstore is not None and not isinstance(kvstore, KVStoreBase):
+    if kvstore is not None and not isinstance(kvstore, str | KVStoreBase):
         raise ArgumentTypeError(
             f"Trainer: expected a kvstore or its name, got {type(kvstore).__name__}"
         )

@@ -8,6 +8,7 @@ import gluonish as mx
 from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.io import NDArrayIter
 from gluonish.module import BaseModule, Module
+from gluonish.module.base_module import _check_input_names, _parse_data_desc
 from gluonish.module.descriptions import ModuleStateError
 from tests.module.networks import INPUTS, ROWS, bound, mlp, weights
 
@@ -119,3 +120,22 @@ def test_predictions_stay_when_the_module_goes_on() -> None:
     module.predict(mx.nd.ones((ROWS, INPUTS)))
     for outputs, before in zip(found, kept, strict=True):
         np.testing.assert_array_equal(outputs[0].asnumpy(), before)
+
+
+def test_helpers_that_programs_import_check_names_as_bind_does() -> None:
+    """Values are those of MXNet 1.9.1."""
+    data, label = _parse_data_desc(["a", "b"], ["l"], [("b", (2, 3)), ("a", (4,))], [("l", (2,))])
+    assert [tuple(x) for x in data] == [("b", (2, 3)), ("a", (4,))]
+    assert label is not None
+    assert [tuple(x) for x in label] == [("l", (2,))]
+    assert _parse_data_desc(["a"], ["l"], [("a", (4,))], None)[1] is None
+    with pytest.raises(ValueError, match="expected data_shapes for"):
+        _parse_data_desc(["a", "b"], [], [("a", (4,))], [])
+    with pytest.warns(UserWarning, match="expected label_shapes for"):
+        _parse_data_desc(["a"], ["l"], [("a", (4,))], [("z", (1,))])
+    layer = mx.sym.FullyConnected(mx.sym.var("a"), num_hidden=2, name="f")
+    _check_input_names(layer, ["a"], "data", True)
+    with pytest.raises(ValueError, match="expected data_names"):
+        _check_input_names(layer, ["z"], "data", True)
+    with pytest.warns(UserWarning, match="expected label_names"):
+        _check_input_names(layer, ["z"], "label", False)

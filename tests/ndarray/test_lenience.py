@@ -189,3 +189,21 @@ def test_reshape_of_numpy_goes_its_own_way() -> None:
     found = np.reshape(mx.nd.array([1, 2]), (2, 1))
     assert type(found) is np.ndarray
     assert found.tolist() == [[1], [2]]
+
+
+def test_numbers_of_many_elements_are_type_errors_as_in_mxnet() -> None:
+    for kind in (int, float):
+        with pytest.raises(TypeError, match=rf"{kind.__name__}: expected an array of size 1"):
+            kind(mx.nd.ones((3,)))
+    with pytest.raises(ValueError, match="expected an array of size 1"):
+        bool(mx.nd.ones((3,)))
+
+
+def test_histogram_is_a_tuple_without_a_range() -> None:
+    x = mx.nd.array([1, 2, 3])
+    assert type(mx.nd.histogram(x, bins=3)) is tuple
+    assert type(mx.nd.histogram(x, bins=3, range=(0, 4))) is list
+
+
+def test_element_types_of_positions_one_by_one() -> None:
+    assert mx.nd.sparse.zeros("csr", (2, 2))._aux_type(1) is np.int64

@@ -517,11 +517,22 @@ def test_states_of_deferred_parameters_are_refused_with_update_on_kvstore(tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_unknown_kvstore_is_refused_before_training() -> None:
-    parameter = Parameter("w", shape=(2,))
-    parameter.initialize()
-    with pytest.raises(ArgumentError, match=r"kvstore: expected one of .*device, local.*got 'foo'"):
-        Trainer([parameter], "sgd", kvstore="foo")
+def test_unknown_kvstore_is_refused_where_one_is_needed() -> None:
+    """One device needs none, and MXNet does not look at its name then."""
+    for contexts in ([cpu(0)], [cpu(0), cpu(1)]):
+        parameter = Parameter("w", shape=(2,))
+        parameter.initialize(ctx=contexts)
+        trainer = Trainer([parameter], "sgd", {"learning_rate": 1.0}, kvstore="foo")
+        with record():
+            losses = [(w * 2).sum() for w in parameter.list_data()]
+        run_backward(losses)
+        if len(contexts) > 1:
+            with pytest.raises(ArgumentError, match=r"expected one of .*device, local.*got 'foo'"):
+                trainer.step(1)
+        else:
+            before = parameter.data().asnumpy()
+            trainer.step(1)
+            np.testing.assert_allclose(parameter.data().asnumpy(), before - 2)
 
 
 # -- several trainers ----------------------------------------------------------------------------

@@ -195,6 +195,10 @@ class BaseSparseNDArray(NDArray):
         """Their element types."""
         return [np.int64] * self._num_aux
 
+    def _aux_type(self, i: int) -> type:
+        """The element type of one of them."""
+        return self._aux_types[i]
+
     # -- what sparse arrays do not do --------------------------------------------------------------
 
     def _unsupported(self, what: str) -> NotSupportedForSparseNDArray:
