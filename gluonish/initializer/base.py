@@ -49,7 +49,8 @@ class Initializer:
 
     An `InitDesc` whose attributes hold ``__init__`` is filled by that initializer as a weight is.
     Otherwise the end of the name decides: ``weight`` is filled by `_init_weight`, which subclasses
-    define; ``bias``, ``beta`` and ``min`` with 0; ``gamma`` and ``max`` with 1. A plain string also
+    define; ``bias``, ``beta``, ``min`` and ``bias_quantize`` with 0; ``gamma`` and ``max`` with 1;
+    ``weight_quantize`` with a whole number from -127 to 126. A plain string also
     knows the endings ``moving_mean``, ``moving_avg``, ``moving_inv_var`` (0) and ``moving_var``
     (1), and the beginnings ``upsampling`` (bilinear) and ``stn_loc`` (the identity transform).
 
@@ -174,6 +175,12 @@ class Initializer:
     def _init_beta(self, name: str, arr: NDArray) -> None:
         arr[:] = 0
 
+    def _init_quantized_weight(self, name: str, arr: NDArray) -> None:
+        arr[:] = int(np.random.randint(-127, 127))  # noqa: NPY002  # MXNet's generator, one number
+
+    def _init_quantized_bias(self, name: str, arr: NDArray) -> None:
+        arr[:] = 0
+
     def _init_bilinear(self, name: str, arr: NDArray) -> None:
         arr[:] = bilinear_kernel(name, arr.shape)
 
@@ -190,6 +197,8 @@ _METHODS = {
     "beta": "_init_beta",
     "min": "_init_zero",
     "max": "_init_one",
+    "weight_quantize": "_init_quantized_weight",
+    "bias_quantize": "_init_quantized_bias",
 }
 
 

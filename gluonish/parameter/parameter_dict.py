@@ -107,8 +107,10 @@ class ParameterDict:
                 _agree(parameter, attribute, wanted)
         return parameter
 
-    def get_constant(self, name: str, value: Any = None) -> Constant:
+    def get_constant(self, name: str, value: Any = None) -> Parameter:
         """Return the constant ``prefix + name``, making it from ``value`` if there is none.
+
+        Without a value, any parameter of that name is returned.
 
         Raises:
             UnknownParameterError: if there is none and no value is given.
@@ -124,18 +126,19 @@ class ParameterDict:
                 )
             constant = self._params[full_name] = Constant(full_name, value)
             return constant
+        if value is None:
+            return found
         if not isinstance(found, Constant):
             raise ParameterError(
                 f"ParameterDict: expected {full_name!r} to be a Constant, got a Parameter"
             )
-        if value is not None:
-            wanted = value if isinstance(value, NDArray) else array(value)
-            same = wanted.shape == found.value.shape
-            if not same or (wanted.asnumpy() != found.value.asnumpy()).any():
-                raise ParameterError(
-                    f"ParameterDict: expected {full_name!r} with the value that it has, "
-                    f"{found.value}, got {wanted}"
-                )
+        wanted = value if isinstance(value, NDArray) else array(value)
+        same = wanted.shape == found.value.shape
+        if not same or (wanted.asnumpy() != found.value.asnumpy()).any():
+            raise ParameterError(
+                f"ParameterDict: expected {full_name!r} with the value that it has, "
+                f"{found.value}, got {wanted}"
+            )
         return found
 
     def update(self, other: "ParameterDict | Mapping[str, Parameter]") -> None:

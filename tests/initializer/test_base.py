@@ -3,6 +3,7 @@ import logging
 import numpy as np
 import pytest
 
+import gluonish as mx
 import gluonish.ndarray as nd
 from gluonish import initializer
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
@@ -198,3 +199,14 @@ def test_verbosity_logs_what_was_filled(caplog: pytest.LogCaptureFixture) -> Non
         "Initialized a_bias as ones: 1.0",
         "Initialized b_bias as bias: shown",
     ]
+
+
+def test_quantized_weights_are_whole_numbers_and_their_biases_zero() -> None:
+    """As MXNet 1.9.1 fills arrays of these names, a weight with one number."""
+    weight, bias = mx.nd.ones((3, 4), dtype="int8") * 7, mx.nd.ones((3,)) * 7
+    mx.init.Uniform()(mx.init.InitDesc("a_weight_quantize"), weight)
+    mx.init.Uniform()(mx.init.InitDesc("a_bias_quantize"), bias)
+    values = set(weight.asnumpy().ravel().tolist())
+    assert len(values) == 1
+    assert -127 <= values.pop() < 127
+    assert bias.asnumpy().tolist() == [0, 0, 0]

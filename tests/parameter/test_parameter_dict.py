@@ -213,3 +213,9 @@ def test_zero_grad_reaches_every_parameter_on_every_device() -> None:
         gradient += 3
     params.zero_grad()
     assert [g.asnumpy().any() for g in params["net_w"].list_grad()] == [False, False]
+
+
+def test_any_parameter_is_found_as_a_constant_without_a_value() -> None:
+    params = ParameterDict("net_")
+    weight = params.get("w", shape=(2,))
+    assert params.get_constant("w") is weight
