@@ -72,10 +72,10 @@ def _fits(block: "Block", names: list[Any]) -> bool:
     which count on, is known by its place.
     """
     own = list(_children(block).values())
-    if len(names) != len(own) or len(set(names)) != len(names):
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != len(own):
         return False
-    return all(
-        name == key or (isinstance(name, str) and not hasattr(block, key) and not key.isdigit())
+    return len(names) == len(own) and all(
+        name == key or not (hasattr(block, key) or key.isdigit())
         for name, key in zip(names, own, strict=True)
     )
 
@@ -97,7 +97,7 @@ def _matches(
             f"{path}: expected the key {key!r} of {block.name}, got {others!r:.200}"
         )
     children = own.get("children")
-    attributes = list(children.values()) if isinstance(children, dict) else []
+    attributes = list(children.values()) if isinstance(children, dict) else [None]
     expected = list(_children(block).values())
     if not isinstance(own.get("orig_name"), str) or not _fits(block, attributes):
         raise FileFormatError(

@@ -114,7 +114,11 @@ NO_GRADIENT = (
 # _npi_norm, which has none there.
 UNRECORDED = {"num_args"}
 # Attributes that MXNet takes, and tells nobody about.
-UNLISTED = {"_linalg_potrf": ["lower"], "_linalg_potri": ["lower"]}
+UNLISTED = {
+    "_contrib_SparseEmbedding": ["deterministic"],
+    "_linalg_potrf": ["lower"],
+    "_linalg_potri": ["lower"],
+}
 WRONG_RECORD = {"_linspace", "_npi_concatenate", "_npi_norm"}
 # Where it does not list all inputs: states that the operator overwrites, and the array that is
 # copied; and where it lists functions of the user, which are graphs in ours.
