@@ -124,11 +124,11 @@ class ThreadPool:
         self._crew.queue.put(job)
         return number
 
-    def take(self, number: int, timeout_s: float) -> Any:
+    def take(self, batch: int, timeout_s: float) -> Any:
         """Wait for a batch and return it.
 
         Args:
-            number: What `submit` returned; a batch can be taken once.
+            batch: What `submit` returned; a batch can be taken once.
             timeout_s: How long to wait, in seconds.
 
         Raises:
@@ -136,7 +136,7 @@ class ThreadPool:
             WorkerError: The pool was closed.
             Exception: what loading the batch raised.
         """
-        job = self._jobs.pop(number)
+        job = self._jobs.pop(batch)
         deadline = time.monotonic() + timeout_s
         while not job.done.acquire(timeout=max(0.0, min(deadline - time.monotonic(), _LOOK_S))):
             if self._crew.stopping:  # it may have been submitted after the end
@@ -155,9 +155,9 @@ class ThreadPool:
             raise job.error
         return job.batch
 
-    def forget(self, numbers: Iterable[int]) -> None:
+    def forget(self, batches: Iterable[int]) -> None:
         """Drop batches that nobody will take."""
-        for number in numbers:
+        for number in batches:
             job = self._jobs.pop(number, None)
             if job is not None:
                 job.forgotten = True
