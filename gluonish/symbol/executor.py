@@ -247,9 +247,11 @@ class Executor:
         # A monitor is told of gradients that nobody else wants, too.
         told = self._monitor is not None and mode & recording.RECORDING
         for name, x in zip(self._names, arrays, strict=True):
-            if x.stype == "default":
+            if not self._sparse or x.stype == "default":
                 x._settle()
-            leaf = self._leaves.get(name) or (Leaf(x, "null") if told else None)
+            leaf = self._leaves.get(name)
+            if leaf is None and told:
+                leaf = Leaf(x, "null")
             linked.append(x.detach() if leaf is None else x.connected((leaf, 0)))
         before = recording.mode.get()
         try:

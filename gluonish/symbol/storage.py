@@ -41,20 +41,26 @@ def storage_types(symbol: Symbol, given: Mapping[str, str | None]) -> dict[str, 
     Raises:
         ArgumentError: A storage type is unknown.
     """
-    own = {node.name: _declared(node, given) for node in symbol._variables()}
-    readers: dict[str, list[bool]] = {name: [] for name in own}
-    for node in topological_order(symbol._values):
-        for position, value in enumerate(node.inputs):
-            if value.node.op is None:
-                sparse = position == 1 and _gives_rows(node, own)
-                readers[value.node.name].append(sparse)
-    return {name: Storage(own[name], _of_gradient(own[name], readers[name])) for name in own}
+    nodes = topological_order(symbol._values)
+    own = {node.name: _declared(node, given) for node in nodes if node.op is None}
+    by_rows = {node.inputs[1].node.name for node in nodes if _gives_rows(node, own)}
+    if by_rows:
+        for node in nodes:
+            first = 2 if _gives_rows(node, own) else 0
+            by_rows -= {value.node.name for value in (*node.inputs[:1], *node.inputs[first:])}
+    return {
+        name: Storage(stype, _of_gradient(stype, by_rows=name in by_rows))
+        for name, stype in own.items()
+    }
 
 
 def _declared(node: Node, given: Mapping[str, str | None]) -> str:
     stype = given.get(node.name)
     if stype is None:
-        stype = STORAGE_TYPES.get(int(node.extra.get("__storage_type__", 0)), "default")
+        said = node.extra.get("__storage_type__")
+        if said is None:
+            return "default"
+        stype = STORAGE_TYPES.get(int(said), "default")
     if stype not in STORAGE_TYPE_NUMBERS:
         raise ArgumentError(
             f"simple_bind: expected a storage type for {node.name} among 'default', 'row_sparse' "
@@ -65,15 +71,17 @@ def _declared(node: Node, given: Mapping[str, str | None]) -> str:
 
 def _gives_rows(node: Node, own: Mapping[str, str]) -> bool:
     """Whether the gradient of an operator's second input has few rows."""
-    assert node.op is not None
+    if node.op is None:
+        return False
     if node.op.name in _LOOKUPS:
         flag = _LOOKUPS[node.op.name]
         return flag is None or bool(node.attrs[flag])
+    if node.op.name != "dot" or node.attrs["transpose_a"]:
+        return False
     first = node.inputs[0].node
-    is_csr = first.op is None and own[first.name] == "csr"
-    return node.op.name == "dot" and is_csr and not node.attrs["transpose_a"]
+    return first.op is None and own[first.name] == "csr"
 
 
-def _of_gradient(stype: str, readers: list[bool]) -> str:
-    few = stype == "row_sparse" or (stype == "default" and bool(readers) and all(readers))
-    return "row_sparse" if few else "default"
+def _of_gradient(stype: str, *, by_rows: bool) -> str:
+    is_sparse = stype == "row_sparse" or (stype == "default" and by_rows)
+    return "row_sparse" if is_sparse else "default"

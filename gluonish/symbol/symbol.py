@@ -57,12 +57,14 @@ class Symbol(Fluent):
         name: Name of the node, None for several outputs of different nodes.
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_leaves", "_values")
     _broadcasts = False
 
     def __init__(self, values: Sequence[Value] | None) -> None:
         # None: a pickle of MXNet's, whose state comes next.
         self._values: tuple[Value, ...] = () if values is None else tuple(values)
+        # What `_variables` and `_auxiliary` found, and for which outputs; nodes do not change.
+        self._leaves: tuple[tuple[Value, ...], list[Node], set[int]] | None = None
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> "Symbol":
@@ -131,17 +133,25 @@ class Symbol(Fluent):
     # -- names ---------------------------------------------------------------------------------
 
     def _variables(self) -> list[Node]:
-        nodes = topological_order(self._values)
-        return [node for node in nodes if node.op is None and node.array is None]
+        return self._found()[1]
 
     def _auxiliary(self) -> set[int]:
-        # What the body of a loop overwrites is an argument of the loop, as in MXNet.
-        return {
-            id(node.inputs[i].node)
-            for node in topological_order(self._values)
-            if node.op is not None and "subgraphs" not in node.attrs
-            for i in node.op.mutated_inputs(node.attrs)
-        }
+        return self._found()[2]
+
+    def _found(self) -> tuple[tuple[Value, ...], list[Node], set[int]]:
+        found = self._leaves
+        if found is None or found[0] is not self._values:
+            nodes = topological_order(self._values)
+            variables = [node for node in nodes if node.op is None and node.array is None]
+            # What the body of a loop overwrites is an argument of the loop, as in MXNet.
+            auxiliary = {
+                id(node.inputs[i].node)
+                for node in nodes
+                if node.op is not None and "subgraphs" not in node.attrs
+                for i in node.op.mutated_inputs(node.attrs)
+            }
+            found = self._leaves = self._values, variables, auxiliary
+        return found
 
     def list_arguments(self) -> list[str]:
         """Return the names of the variables that no operator overwrites, depth first."""

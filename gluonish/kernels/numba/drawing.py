@@ -111,15 +111,18 @@ _SOURCES: dict[str, tuple[str, Callable[..., tuple[float, ...]]]] = {
 class _Draws:
     """A kernel that draws, once it has been compiled, or compiling it pays."""
 
-    __slots__ = ("_source", "_spent_s")
+    __slots__ = ("_ready", "_source", "_spent_s")
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._spent_s = 0.0
+        self._ready = False
 
     def ready(self) -> bool:
         """Whether to draw by the kernel."""
-        return pays(self._spent_s) or is_compiled(self._source, _EXACT)
+        if not self._ready:
+            self._ready = pays(self._spent_s) or is_compiled(self._source, _EXACT)
+        return self._ready
 
     def without(self, reference: Callable[..., Any], *args: Any, **attrs: Any) -> None:
         """Run a reference kernel in its place, whose time counts for compiling."""
