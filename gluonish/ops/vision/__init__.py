@@ -17,6 +17,7 @@ from gluonish.ops.vision.deformable_convolution import (
 from gluonish.ops.vision.deformable_psroi import DEFORMABLE_PSROI_POOLING
 from gluonish.ops.vision.depth_space import DEPTH_TO_SPACE, SPACE_TO_DEPTH
 from gluonish.ops.vision.image_columns import COL2IM, IM2COL
+from gluonish.ops.vision.mask_target import MRCNN_MASK_TARGET
 from gluonish.ops.vision.moments import MOMENTS
 from gluonish.ops.vision.roi_align import PSROI_POOLING, ROI_ALIGN
 from gluonish.ops.vision.roi_pooling import ROI_POOLING
@@ -40,6 +41,7 @@ __all__ = [
     "IM2COL",
     "MODULATED_DEFORMABLE_CONVOLUTION",
     "MOMENTS",
+    "MRCNN_MASK_TARGET",
     "POOLING_V1",
     "PSROI_POOLING",
     "ROI_ALIGN",
