@@ -13,7 +13,11 @@ from pathlib import Path
 
 from gluonish.core.config.environment import extend_python_path
 from gluonish.core.errors import NameTakenError
-from gluonish.core.imported_modules import imported_modules, starred_modules
+from gluonish.core.imported_modules import (
+    further_modules,
+    imported_modules,
+    starred_modules,
+)
 from gluonish.core.module_names import alias_modules, show_modules
 from gluonish.core.mxnet_rules import VERSION, follow_mxnet
 
@@ -41,7 +45,7 @@ def take_name() -> None:
         if origin is None:
             sys.path.append(str(_FOLDER))
             extend_python_path(str(_FOLDER))
-    alias_modules({"mxnet": "gluonish"})
+    alias_modules({"mxnet": "gluonish", **further_modules()})
     sys.modules["mxnet"] = root
     root.__version__ = VERSION  # type: ignore[attr-defined]  # of a module
     for face in ("ndarray", "symbol"):  # what `F` is; programs tell them apart by name

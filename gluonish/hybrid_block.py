@@ -16,6 +16,7 @@ import gluonish.symbol as sym
 from gluonish.block import Block
 from gluonish.block.arguments import by_position, listed
 from gluonish.block.hooks import warn_of_hooks
+from gluonish.block.mxnet_attributes import HybridBlockAttributes
 from gluonish.block.options import HybridOptions, checked_options
 from gluonish.block.tracing import Traced, infer_parameters, is_symbolic, settle, settled_forward
 from gluonish.core.collection_pause import CollectionPause
@@ -31,8 +32,6 @@ from gluonish.hybrid_graph import (
     Graph,
     HybridGraph,
     ImperativeCall,
-    cached_symbols,
-    call_formats,
     describe,
     export_graph,
     graph_of_call,
@@ -51,7 +50,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, NDArray | Symbol)
 
 
-class HybridBlock(Block):
+class HybridBlock(HybridBlockAttributes):
     """Base of networks and layers that can be hybridized.
 
     A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which gets its own
@@ -209,21 +208,6 @@ class HybridBlock(Block):
         flags = (static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size)
         self.hybridize(True, backend, clear, *flags, **kwargs)
         self(x, *args)
-
-    @property
-    def _cached_graph(self) -> Any:
-        """Inputs and outputs of the newest graph as Symbols, or (); MXNet's programs read it."""
-        return cached_symbols(self)
-
-    @property
-    def _in_format(self) -> Any:
-        """How arrays are nested in the newest graph's arguments, as MXNet writes it."""
-        return call_formats(self)[0]
-
-    @property
-    def _out_format(self) -> Any:
-        """How arrays are nested in the newest graph's results, as MXNet writes it."""
-        return call_formats(self)[1]
 
     def _clear_cached_op(self) -> None:
         if "_graphs" in self.__dict__:

@@ -180,6 +180,77 @@ def test_every_imported_module_is_there() -> None:
             assert not inside or hasattr(importlib.import_module(found), inside), (module, target)
 
 
+def test_modules_that_are_others_here_are_found() -> None:
+    source = """
+import importlib
+from gluonish.core.imported_modules import further_modules
+import mxnet as mx
+import mxnet.numpy.multiarray, mxnet.ndarray.utils, mxnet.misc
+print(mxnet.numpy.multiarray is mx.np, mx.nd.utils is mx.nd, mx.io.utils._init_data.__name__)
+for name, target in further_modules().items():
+    found = importlib.import_module(name.replace("gluonish", "mxnet", 1))
+    assert found is importlib.import_module(target), name
+    parent, _, last = name.replace("gluonish", "mxnet", 1).rpartition(".")
+    assert getattr(importlib.import_module(parent), last) is found, name
+"""
+    assert python("-c", FIRST_LINE + source) == "True True init_data\n"
+
+
+def test_private_names_that_programs_import_are_there() -> None:
+    source = """
+from mxnet.gluon.nn.conv_layers import _Conv, _Pooling
+from mxnet.gluon.nn.basic_layers import _BatchNorm
+from mxnet.gluon.rnn.rnn_layer import _RNNLayer
+from mxnet.gluon.rnn.rnn_cell import _format_sequence, _get_begin_state
+from mxnet.gluon.contrib.rnn.conv_rnn_cell import _BaseConvRNNCell
+from mxnet.gluon.data.dataset import _DownloadedDataset
+from mxnet.module.executor_group import _load_data, _merge_multi_context
+from mxnet import nd
+from mxnet.gluon import nn, rnn, contrib
+
+class Own(_Conv):
+    def __init__(self, **kwargs):
+        super().__init__(4, (3, 3), (1, 1), (1, 1), (1, 1), 1, "NCHW", 3, op_name="Deconvolution",
+                         adj=(0, 0), **kwargs)
+
+own = Own()
+own.initialize()
+print(own(nd.ones((1, 3, 4, 4))).shape, own._op_name, nn.Conv2DTranspose(3, 2).outpad)
+
+class Pool(_Pooling):
+    def __init__(self, **kwargs):
+        super().__init__((2, 2), None, (0, 0), False, False, "max", "NCHW", **kwargs)
+
+print(Pool()(nd.ones((1, 3, 4, 4))).shape)
+print(issubclass(nn.BatchNorm, _BatchNorm), issubclass(nn.BatchNormReLU, _BatchNorm),
+      issubclass(contrib.nn.SyncBatchNorm, nn.BatchNorm), issubclass(rnn.LSTM, _RNNLayer))
+
+class Cell(_BaseConvRNNCell):
+    def __init__(self):
+        super().__init__((3, 5, 5), 4, (3, 3), (3, 3), (1, 1), (1, 1), (1, 1), None, None, "zeros",
+                         "zeros", 2, "NCHW", "tanh")
+    @property
+    def _gate_names(self):
+        return ["_a", "_b"]
+    def hybrid_forward(self, F, inputs, states, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
+        i2h, h2h = self._conv_forward(F, inputs, states, i2h_weight, h2h_weight, i2h_bias,
+                                      h2h_bias, "p_")
+        a, b = F.split(i2h + h2h, num_outputs=2, axis=self._channel_axis)
+        output = self._get_activation(F, a, self._activation) * b
+        return output, [output]
+
+cell = Cell()
+cell.initialize()
+print(cell(nd.ones((2, 3, 5, 5)), cell.begin_state(2))[0].shape, cell.i2h_weight.shape)
+"""
+    expected = """(1, 4, 4, 4) Deconvolution (0, 0)
+(1, 3, 2, 2)
+True True True True
+(2, 4, 5, 5) (8, 3, 3, 3)
+"""  # as on MXNet 1.9.1
+    assert python("-c", FIRST_LINE + source) == expected
+
+
 def test_all_names_of_test_utils_are_those_of_its_file_too() -> None:
     source = """
 from mxnet.test_utils import *

@@ -708,3 +708,23 @@ def test_an_exported_network_is_the_file_that_mxnet_writes(tmp_path: Path) -> No
     assert Path(symbol_file).read_text() == (GOLDEN / "cnn-symbol.json").read_text()
     assert Path(params_file).name == "cnn-0003.params"
     assert list(nd.load(params_file)) == list(nd.load(str(GOLDEN / "cnn-0003.params")))
+
+
+def test_inner_facts_have_mxnets_names() -> None:
+    net = Dense(3)
+    net.initialize()
+    assert net._cached_op is None
+    inputs, output = net._get_graph(nd.ones((2, 4)))
+    assert [x.name for x in inputs] == ["data"]
+    assert len(output.list_outputs()) == 1
+    net = Dense(3)
+    net.initialize()
+    net._deferred_infer_shape(nd.ones((2, 4)))
+    assert net.weight.shape == (3, 4)
+    net.hybridize(static_alloc=True)
+    net._build_cache(nd.ones((2, 4)))
+    assert net._cached_op is not None
+    assert ("static_alloc", True) in net._flags
+    np.testing.assert_array_equal(
+        net._call_cached_op(nd.ones((2, 4))).asnumpy(), net(nd.ones((2, 4))).asnumpy()
+    )

@@ -88,6 +88,7 @@ LAYERS = (
         "gluonish.monitor",
         "gluonish.model",
     ),
+    ("gluonish.unlisted",),
     (
         "gluonish.testing",
         "gluonish.tools",

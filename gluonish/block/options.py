@@ -1,6 +1,8 @@
 """What `HybridBlock.hybridize` is told: checked, and kept for the graphs that are traced later."""
 
+import logging
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +12,7 @@ from gluonish.symbol.subgraph import find_backend
 
 __all__ = ["HybridOptions", "checked_options"]
 
+_LOG = logging.getLogger(__name__)
 # oneDNN's kernels are used wherever they fit, so these change nothing.
 _KNOWN_BACKENDS = (None, "MKLDNN", "ONEDNN")
 _FLAGS = "static_alloc, static_shape, inline_limit, forward_bulk_size and backward_bulk_size"
@@ -43,11 +46,11 @@ def checked_options(
         what: Who was called, for messages.
         flags: ``active``, and those that the message about an unknown one lists.
         backend: None, ``"MKLDNN"``, ``"ONEDNN"``, or a registered back end of the user's.
-        backend_options: Options that only a back end could take.
+        backend_options: Options that only a back end could take; without one they change nothing,
+            as in MXNet, and a line of the log at debug level says so.
 
     Raises:
-        ArgumentError: for ``static_shape`` without ``static_alloc``, a negative number, or an
-            unknown option.
+        ArgumentError: for ``static_shape`` without ``static_alloc``, or a negative number.
         ArgumentTypeError: for a flag that is no bool, or a size that is no whole number.
         NotSupportedError: for another back end.
     """
@@ -60,9 +63,7 @@ def checked_options(
             "or register it with mx.sym.register_backend"
         )
     if own_options and backend is None:
-        raise ArgumentError(
-            f"{what}: expected flags {_FLAGS}, got {', '.join(sorted(own_options))}"
-        )
+        _tell_of_unknown(what, ", ".join(sorted(own_options)))
     switches = {name: flags[name] for name in ("static_alloc", "static_shape")}
     for name, value in {**switches, "partition_if_dynamic": if_dynamic}.items():
         if value not in (True, False):
@@ -80,6 +81,11 @@ def checked_options(
         ((backend, own_options),) if backend is not None and is_own else (),
         bool(if_dynamic),
     )
+
+
+@cache
+def _tell_of_unknown(what: str, names: str) -> None:
+    _LOG.debug("%s: ignored %s, which is none of %s", what, names, _FLAGS)
 
 
 def _check_size(what: str, name: str, size: object) -> None:

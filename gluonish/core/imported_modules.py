@@ -1,42 +1,79 @@
-"""Modules that MXNet's modules show because their files import them.
+"""What programs take from MXNet's modules though no document lists it there.
 
-Programs use them from there, as in ``from mxnet.metric import ndarray``. Each line of `IMPORTED` is
-a module of gluonish's, by its name below ``gluonish``, and what it shows under MXNet 1.9.1's name
-that it has not itself: names with the module that each is; ``.`` is the root, ``/numpy`` is a
-module of others, and ``util:use_np`` is something in a module. Read from MXNet 1.9.1 by looking at
+That is modules which a file imports, as in ``from mxnet.metric import ndarray``, and helpers whose
+names begin with an underscore. Each line of `IMPORTED` is a module of gluonish's, by its name below
+``gluonish``, and what it shows under MXNet 1.9.1's name that it has not itself: names with the
+module that each is; ``.`` is the root, ``/numpy`` is a module of others, and ``util:use_np`` is
+something in a module. Read from MXNet 1.9.1 by looking at
 its modules' attributes. `STARRED` are modules whose ``import *`` gives programs these names, too.
 """
 
-__all__ = ["IMPORTED", "STARRED", "imported_modules", "starred_modules"]
+from collections.abc import Iterator, Mapping
+
+__all__ = [
+    "IMPORTED",
+    "MODULES",
+    "STARRED",
+    "further_modules",
+    "imported_modules",
+    "starred_modules",
+]
 
 STARRED = ("test_utils",)
 
 IMPORTED = {
+    "": "np_symbol=symbol.numpy",
     "base": "libinfo=libinfo",
     "contrib.amp.amp": (
-        "base=base ndarray=ndarray opt=optimizer symbol=symbol "
-        "symbol_contrib=symbol.contrib trainer=trainer"
+        "base=base ndarray=ndarray opt=optimizer symbol=symbol symbol_contrib=symbol.contrib "
+        "trainer=trainer"
     ),
     "contrib.amp.loss_scaler": "ag=autograd nd=ndarray.ndarray",
     "contrib.cnn.conv_layers": "symbol=symbol",
     "contrib.data.sampler": "sampler=data.sampler",
     "contrib.data.text": "base=base dataset=data.dataset nd=ndarray text=contrib.text",
     "contrib.estimator.batch_processor": "autograd=autograd",
+    "contrib.estimator.utils": (
+        "_suggest_metric_for_loss=contrib.estimator.utils:suggest_metric_for_loss"
+    ),
     "contrib.io": "nd=ndarray",
     "contrib.nn.basic_layers": "context=context nd=ndarray",
     "contrib.onnx.onnx2mx.import_onnx": "nd=ndarray symbol=symbol",
     "contrib.quantization": "ndarray=ndarray",
+    "contrib.rnn.conv_rnn_cell": (
+        "_BaseConvRNNCell=contrib.rnn.conv_cell:ConvCell "
+        "_get_conv_out_size=contrib.rnn.conv_cell:conv_extents "
+        "_ConvRNNCell=contrib.rnn.conv_elman_cell:_ConvElmanCell "
+        "_ConvLSTMCell=contrib.rnn.conv_lstm_cell:_ConvLSTMCell "
+        "_ConvGRUCell=contrib.rnn.conv_gru_cell:_ConvGRUCell"
+    ),
     "contrib.svrg_optimization.svrg_module": "mx=.",
     "contrib.svrg_optimization.svrg_optimizer": "mx=.",
     "contrib.text.embedding": "base=base nd=ndarray registry=registry vocab=contrib.text.vocab",
-    "data.dataloader": "context=context nd=ndarray",
-    "data.dataset": "ndarray=ndarray recordio=recordio",
+    "data.dataloader": (
+        "context=context nd=ndarray DataLoaderV1=unlisted.datasets:LegacyDataLoader "
+        "ConnectionWrapper=unlisted.datasets:ConnectionWrapper Queue=unlisted.datasets:Queue "
+        "SimpleQueue=unlisted.datasets:SimpleQueue "
+        "reduce_ndarray=unlisted.datasets:reduce_ndarray "
+        "reduce_np_ndarray=unlisted.datasets:reduce_ndarray"
+    ),
+    "data.dataset": (
+        "ndarray=ndarray recordio=recordio "
+        "_DownloadedDataset=unlisted.datasets:DownloadedDataset "
+        "_FilteredDataset=unlisted.datasets:FilteredDataset "
+        "_TransformFirstClosure=data.dataset:_FirstOnly"
+    ),
     "data.vision.datasets": (
         "base=base dataset=data.dataset image=image nd=ndarray recordio=recordio"
     ),
     "data.vision.transforms": "image=image",
+    "engine": "_BulkScope=engine:bulk",
     "executor": "ndarray=ndarray",
-    "executor_manager": "nd=ndarray",
+    "executor_manager": (
+        "nd=ndarray _load_general=unlisted.devices:load_rows "
+        "_load_data=unlisted.devices:load_batch_data "
+        "_load_label=unlisted.devices:load_batch_label"
+    ),
     "gluon.block": "initializer=initializer ndarray=ndarray symbol=symbol",
     "gluon.utils": "ndarray=ndarray",
     "image": "io=io nd=ndarray recordio=recordio",
@@ -44,19 +81,45 @@ IMPORTED = {
     "initializer": "ndarray=ndarray registry=registry",
     "kvstore.kvstore": "opt=optimizer",
     "loss": "ndarray=ndarray",
-    "metric": "ndarray=ndarray registry=registry",
-    "model": "io=io kvs=kvstore metric=metric nd=ndarray opt=optimizer sym=symbol",
+    "metric": (
+        "ndarray=ndarray registry=registry "
+        "_BinaryClassificationMetrics=unlisted.confusion:BinaryClassificationMetrics"
+    ),
+    "model": (
+        "io=io kvs=kvstore metric=metric nd=ndarray opt=optimizer sym=symbol "
+        "_create_sparse_kvstore=unlisted.devices:create_sparse_kvstore "
+        "_multiple_callbacks=unlisted.devices:call_all "
+        "_update_params_on_kvstore_nccl=module.store_updates:update_in_store"
+    ),
     "model_zoo.model_store": "base=base",
     "model_zoo.vision.alexnet": "base=base nn=nn",
-    "model_zoo.vision.densenet": "base=base nn=nn",
-    "model_zoo.vision.inception": "base=base nn=nn",
-    "model_zoo.vision.mobilenet": "base=base nn=nn",
+    "model_zoo.vision.densenet": (
+        "base=base nn=nn _make_dense_block=unlisted.zoo:dense_block "
+        "_make_dense_layer=model_zoo.vision.densenet:dense_layer "
+        "_make_transition=model_zoo.vision.densenet:transition"
+    ),
+    "model_zoo.vision.inception": (
+        "base=base nn=nn _make_basic_conv=unlisted.zoo:inception_conv "
+        "_make_branch=unlisted.zoo:inception_branch"
+    ),
+    "model_zoo.vision.mobilenet": (
+        "base=base nn=nn _add_conv=unlisted.zoo:append_conv "
+        "_add_conv_dw=unlisted.zoo:append_separable"
+    ),
     "model_zoo.vision.resnet": "base=base nn=nn",
-    "model_zoo.vision.squeezenet": "base=base nn=nn",
+    "model_zoo.vision.squeezenet": (
+        "base=base nn=nn _make_fire=unlisted.zoo:fire "
+        "_make_fire_conv=model_zoo.vision.squeezenet:convolution"
+    ),
     "model_zoo.vision.vgg": "base=base nn=nn",
     "module.base_module": "metric=metric ndarray=ndarray",
     "module.bucketing_module": "ctx=context nd=ndarray sym=symbol",
-    "module.executor_group": "ctx=context nd=ndarray",
+    "module.executor_group": (
+        "ctx=context nd=ndarray _load_general=unlisted.devices:load_general "
+        "_load_data=unlisted.devices:load_data _load_label=unlisted.devices:load_label "
+        "_merge_multi_context=unlisted.devices:merge_multi_context "
+        "_prepare_group2ctxs=module.device_groups:groups_of"
+    ),
     "module.module": "ctx=context nd=ndarray opt=optimizer",
     "module.python_module": "nd=ndarray",
     "monitor": "ndarray=ndarray",
@@ -64,9 +127,10 @@ IMPORTED = {
     "ndarray.ndarray": "op=ndarray.op",
     "ndarray.sparse": "op=ndarray.op",
     "nn.activations": "initializer=initializer",
-    "nn.basic_layers": "nd=ndarray sym=symbol",
-    "nn.conv_layers": "symbol=symbol",
-    "numpy.multiarray": "fallback=numpy.fallback",
+    "nn.basic_layers": "nd=ndarray sym=symbol _BatchNorm=nn.batch_norm:BatchNormLayer",
+    "nn.conv_layers": (
+        "symbol=symbol _Conv=nn.conv_layer:ConvLayer _Pooling=nn.pooling:PoolingLayer"
+    ),
     "numpy_dispatch_protocol": "mx_np=numpy",
     "numpy_extension.image": (
         "det=image.detection detection=image.detection image=image io=io nd=ndarray "
@@ -80,12 +144,35 @@ IMPORTED = {
     "parameter": (
         "autograd=autograd context=context initializer=initializer ndarray=ndarray symbol=symbol"
     ),
+    "recurrent.rnn_cell": (
+        "_format_sequence=unlisted.cells:format_sequence "
+        "_get_begin_state=unlisted.cells:begin_state "
+        "_mask_sequence_variable_length=unlisted.cells:mask_sequence_variable_length "
+        "_reverse_sequences=unlisted.cells:reverse_sequences "
+        "_cells_state_info=unlisted.cells:state_infos "
+        "_cells_begin_state=unlisted.cells:begin_states"
+    ),
+    "recurrent.rnn_layer": "_RNNLayer=recurrent.recurrent_layer:RecurrentLayer",
     "rnn": "init=initializer ndarray=ndarray symbol=symbol",
     "rnn.io": "ndarray=ndarray",
-    "rnn.rnn_cell": "init=initializer ndarray=ndarray symbol=symbol",
+    "rnn.rnn_cell": (
+        "init=initializer ndarray=ndarray symbol=symbol "
+        "_cells_state_shape=unlisted.cells:state_shapes "
+        "_cells_state_info=unlisted.cells:symbolic_state_infos "
+        "_cells_begin_state=unlisted.cells:symbolic_begin_states "
+        "_cells_unpack_weights=unlisted.cells:unpacked_weights "
+        "_cells_pack_weights=unlisted.cells:packed_weights "
+        "_normalize_sequence=rnn.sequences:normalized"
+    ),
     "rnn.rnn_layer": "ndarray=ndarray rnn_cell=rnn.rnn_cell symbol=symbol",
     "symbol.contrib": "symbol=symbol.symbol",
-    "symbol.symbol": "op=symbol.op",
+    "symbol.symbol": (
+        "op=symbol.op var=symbol:var Variable=symbol:Variable Group=symbol:Group "
+        "load=symbol:load load_json=symbol:load_json pow=symbol:pow power=symbol:power "
+        "maximum=symbol:maximum minimum=symbol:minimum hypot=symbol:hypot eye=symbol:eye "
+        "zeros=symbol:zeros ones=symbol:ones full=symbol:full arange=symbol:arange "
+        "linspace=symbol:linspace histogram=symbol:histogram split_v2=symbol:split_v2"
+    ),
     "test_utils": (
         "bz2=/bz2 errno=/errno gzip=/gzip json=/json logging=/logging mx=. np=/numpy "
         "npt=/numpy.testing numbers=/numbers os=/os platform=/platform requests=/requests "
@@ -97,18 +184,65 @@ IMPORTED = {
         "setenv=util:setenv use_np=util:use_np np_symbol=symbol.numpy:_Symbol"
     ),
     "trainer": "opt=optimizer",
+    "unlisted.rows": (
+        "_init_data=unlisted.rows:init_data _has_instance=unlisted.rows:has_instance "
+        "_getdata_by_idx=unlisted.rows:rows_of_numbers"
+    ),
+}
+
+# Modules of MXNet's that are not one here, each with the module that holds what programs take from
+# it; a line is a package with pairs, as above. Importing one gives that module.
+MODULES = {
+    "": "misc=unlisted.schedules",
+    "io": "utils=unlisted.rows",
+    "ndarray": (
+        "utils=ndarray gen__internal=ndarray._internal gen_contrib=ndarray.contrib "
+        "gen_image=ndarray.image gen_linalg=ndarray.linalg gen_op=ndarray.op "
+        "gen_random=ndarray.random gen_sparse=ndarray.sparse"
+    ),
+    "ndarray.numpy": "_op=ndarray.numpy",
+    "ndarray.numpy_extension": "_op=ndarray.numpy_extension",
+    "numpy": (
+        "_op=numpy arrayprint=numpy fallback_linalg=numpy.linalg function_base=numpy io=numpy "
+        "multiarray=numpy stride_tricks=numpy utils=numpy"
+    ),
+    "numpy_extension": "_op=numpy_extension utils=numpy_extension",
+    "symbol": (
+        "gen__internal=symbol._internal gen_contrib=symbol.contrib gen_image=symbol.image "
+        "gen_linalg=symbol.linalg gen_op=symbol.op gen_random=symbol.random "
+        "gen_sparse=symbol.sparse"
+    ),
+    "symbol.numpy": "_op=symbol.numpy _symbol=symbol.numpy",
+    "symbol.numpy_extension": "_op=symbol.numpy_extension",
 }
 
 
 def imported_modules() -> dict[str, dict[str, str]]:
-    """Return `IMPORTED` with whole names: of each module, what each attribute is."""
+    """Return `IMPORTED` and `MODULES` with whole names: of each module, what each attribute is."""
+    found: dict[str, dict[str, str]] = {}
+    for module, pairs in (*_pairs(IMPORTED), *_pairs(MODULES)):
+        found.setdefault(f"gluonish.{module}".rstrip("."), {}).update(pairs)
+    return found
+
+
+def further_modules() -> dict[str, str]:
+    """Return the whole names of `MODULES`, each with that of the module that it gives."""
     return {
-        f"gluonish.{module}": {
-            name: target[1:] if target[0] == "/" else f"gluonish.{target}".rstrip(".")
-            for name, _, target in (part.partition("=") for part in line.split())
-        }
-        for module, line in IMPORTED.items()
+        f"gluonish.{package}.{name}".replace("..", "."): target
+        for package, pairs in _pairs(MODULES)
+        for name, target in pairs.items()
     }
+
+
+def _pairs(table: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
+    for module, line in table.items():
+        yield (
+            module,
+            {
+                name: target[1:] if target[0] == "/" else f"gluonish.{target}".rstrip(".")
+                for name, _, target in (part.partition("=") for part in line.split())
+            },
+        )
 
 
 def starred_modules() -> frozenset[str]:

@@ -106,14 +106,14 @@ class Initializer:
                 f"{type(self).__name__}: expected an InitDesc or a name, got {desc!r}"
             )
         if not isinstance(desc, InitDesc):
-            self._init_by_plain_name(desc, arr)
+            self._legacy_init(desc, arr)
             return
         if desc.global_init is None:
             desc.global_init = self
         chosen = desc.attrs.get("__init__", "")
         if chosen:
             create(chosen)._init_weight(desc, arr)
-            self._log(desc, chosen, arr)
+            self._verbose_print(desc, chosen, arr)
         else:
             self._init_by_ending(desc, arr)
 
@@ -121,11 +121,11 @@ class Initializer:
         for ending, method in _METHODS.items():
             if name.endswith(ending):
                 getattr(self, method)(name, arr)
-                self._log(name, ending, arr)
+                self._verbose_print(name, ending, arr)
                 return
         self._init_default(name, arr)
 
-    def _init_by_plain_name(self, name: str, arr: NDArray) -> None:
+    def _legacy_init(self, name: str, arr: NDArray) -> None:
         warnings.warn(
             "an initializer was called with a plain string; use InitDesc(name)",
             DeprecationWarning,
@@ -144,7 +144,7 @@ class Initializer:
         else:
             self._init_by_ending(name, arr)
 
-    def _log(self, name: str, how: object, arr: NDArray) -> None:
+    def _verbose_print(self, name: str, how: object, arr: NDArray) -> None:
         if self._verbose:
             logging.info("Initialized %s as %s: %s", name, how, self._print_func(arr))
 

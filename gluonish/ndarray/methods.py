@@ -8,8 +8,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.spec import Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context, copyto, duplicate
@@ -136,6 +138,44 @@ def as_nd_ndarray(self: NDArray) -> NDArray:
     return self
 
 
+def _at(self: NDArray, idx: int) -> Any:
+    """Return what is at a place of the first axis; MXNet's name of ``self[idx]``."""
+    return self[idx]
+
+
+def _slice(self: NDArray, start: int | None, stop: int | None) -> Any:
+    """Return places of the first axis; MXNet's name of ``self[start:stop]``."""
+    return self[start:stop]
+
+
+def _full(self: NDArray, value: float) -> NDArray:
+    """Set all elements to a number, and return the array itself."""
+    self[:] = value
+    return self
+
+
+def _sync_copyfrom(self: NDArray, source_array: Any) -> None:
+    """Copy values into the array.
+
+    Args:
+        self: The array.
+        source_array: A NumPy array, or what makes one, of the same shape.
+
+    Raises:
+        ArgumentTypeError: It makes none.
+        ArgumentError: It has another shape.
+    """
+    try:
+        source = np.asarray(source_array, dtype=self.dtype)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(
+            f"_sync_copyfrom: expected an array, got {type(source_array).__name__}: {error}"
+        ) from error
+    if source.shape != self.shape:
+        raise ArgumentError(f"_sync_copyfrom: expected shape {self.shape}, got {source.shape}")
+    self[:] = source
+
+
 def attach() -> None:
     """Give `NDArray` its methods."""
     methods: dict[str, Any] = {
@@ -147,6 +187,10 @@ def attach() -> None:
         "__repr__": array_repr,
         "__setitem__": set_item,
         "__setstate__": array_from_state,
+        "_at": _at,
+        "_full": _full,
+        "_slice": _slice,
+        "_sync_copyfrom": _sync_copyfrom,
         "as_in_context": as_in_context,
         "as_in_ctx": as_in_context,
         "as_nd_ndarray": as_nd_ndarray,

@@ -9,41 +9,27 @@ from gluonish.nn.tensor import Tensor
 from gluonish.parameter import Parameter
 from gluonish.parameter.parameter import Init
 
-__all__ = ["BatchNorm", "BatchNormReLU"]
+__all__ = ["BatchNorm", "BatchNormLayer", "BatchNormReLU"]
 
 
-class BatchNorm(HybridBlock):
-    """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
-
-    While training, mean and variance are those of the batch, and move the running ones:
-    ``running = momentum * running + (1 - momentum) * batch``. Otherwise the running ones are used.
+class BatchNormLayer(HybridBlock):
+    """What the normalizations by batch share: arguments are those of `BatchNorm`, and one more.
 
     Args:
         axis: The axis of channels.
         momentum: How slowly the running statistics move.
         epsilon: Added to the variance.
-        center: Whether ``beta`` is trained; else it stays at its initial value.
-        scale: Whether there is ``gamma``; else it counts as 1.
+        center: Whether ``beta`` is trained.
+        scale: Whether there is ``gamma``.
         use_global_stats: Whether training uses the running statistics, too.
+        fuse_relu: Whether negative results become 0.
         beta_initializer: For ``beta`` (C,).
         gamma_initializer: For ``gamma`` (C,).
         running_mean_initializer: For ``running_mean`` (C,).
         running_variance_initializer: For ``running_var`` (C,).
         in_channels: The number C of channels; 0 for what the first batch has.
         **kwargs: See `HybridBlock`.
-
-    Inputs:
-        x: any shape with C at ``axis``.
-
-    Outputs:
-        y: shape of ``x``.
-
-    References:
-        S. Ioffe, C. Szegedy, Batch Normalization: Accelerating Deep Network Training by Reducing
-        Internal Covariate Shift, 2015.
     """
-
-    _operator = "BatchNorm"
 
     def __init__(
         self,
@@ -53,6 +39,7 @@ class BatchNorm(HybridBlock):
         center: bool = True,
         scale: bool = True,
         use_global_stats: bool = False,
+        fuse_relu: bool = False,
         beta_initializer: Init = "zeros",
         gamma_initializer: Init = "ones",
         running_mean_initializer: Init = "zeros",
@@ -68,6 +55,7 @@ class BatchNorm(HybridBlock):
             "fix_gamma": not scale,
             "use_global_stats": use_global_stats,
         }
+        self.fuse_relu = fuse_relu
         self.in_channels = in_channels
         self.gamma = self._statistic("gamma", gamma_initializer, scale)
         self.beta = self._statistic("beta", beta_initializer, center)
@@ -99,7 +87,7 @@ class BatchNorm(HybridBlock):
         running_var: Tensor,
     ) -> Any:
         """Normalize; while training, move the running statistics."""
-        normalize = getattr(F, self._operator)
+        normalize = F.contrib.BatchNormWithReLU if self.fuse_relu else F.BatchNorm
         return normalize(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
 
     def __repr__(self) -> str:
@@ -109,7 +97,70 @@ class BatchNorm(HybridBlock):
         return f"{type(self).__name__}({settings}, in_channels={in_channels})"
 
 
-class BatchNormReLU(BatchNorm):
+class BatchNorm(BatchNormLayer):
+    """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
+
+    While training, mean and variance are those of the batch, and move the running ones:
+    ``running = momentum * running + (1 - momentum) * batch``. Otherwise the running ones are used.
+
+    Args:
+        axis: The axis of channels.
+        momentum: How slowly the running statistics move.
+        epsilon: Added to the variance.
+        center: Whether ``beta`` is trained; else it stays at its initial value.
+        scale: Whether there is ``gamma``; else it counts as 1.
+        use_global_stats: Whether training uses the running statistics, too.
+        beta_initializer: For ``beta`` (C,).
+        gamma_initializer: For ``gamma`` (C,).
+        running_mean_initializer: For ``running_mean`` (C,).
+        running_variance_initializer: For ``running_var`` (C,).
+        in_channels: The number C of channels; 0 for what the first batch has.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: any shape with C at ``axis``.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        S. Ioffe, C. Szegedy, Batch Normalization: Accelerating Deep Network Training by Reducing
+        Internal Covariate Shift, 2015.
+    """
+
+    def __init__(
+        self,
+        axis: int = 1,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        use_global_stats: bool = False,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        running_mean_initializer: Init = "zeros",
+        running_variance_initializer: Init = "ones",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            axis,
+            momentum,
+            epsilon,
+            center,
+            scale,
+            use_global_stats,
+            False,
+            beta_initializer,
+            gamma_initializer,
+            running_mean_initializer,
+            running_variance_initializer,
+            in_channels,
+            **kwargs,
+        )
+
+
+class BatchNormReLU(BatchNormLayer):
     """Normalize each channel, then replace negative results by 0; arguments are `BatchNorm`'s.
 
     Inputs:
@@ -119,4 +170,33 @@ class BatchNormReLU(BatchNorm):
         y: shape of ``x``, not negative.
     """
 
-    _operator = "_contrib_BatchNormWithReLU"
+    def __init__(
+        self,
+        axis: int = 1,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        use_global_stats: bool = False,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        running_mean_initializer: Init = "zeros",
+        running_variance_initializer: Init = "ones",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            axis,
+            momentum,
+            epsilon,
+            center,
+            scale,
+            use_global_stats,
+            True,
+            beta_initializer,
+            gamma_initializer,
+            running_mean_initializer,
+            running_variance_initializer,
+            in_channels,
+            **kwargs,
+        )

@@ -43,10 +43,11 @@ class ConvLayer(HybridBlock):
         weight_initializer: For ``weight`` (C_out, C_in / groups, *kernel_size), transposed
             (C_in, C_out / groups, *kernel_size); the second axis is where the layout has channels.
         bias_initializer: For ``bias`` (C_out,).
+        op_name: ``"Convolution"`` or ``"Deconvolution"``, its transpose.
+        adj: How far the output of a transposed convolution goes beyond what windows need; None for
+            a convolution.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
-        output_padding: How far the output of a transposed convolution goes beyond what windows
-            need; None for a convolution.
     """
 
     def __init__(
@@ -63,15 +64,17 @@ class ConvLayer(HybridBlock):
         use_bias: bool = True,
         weight_initializer: Init | None = None,
         bias_initializer: Init | None = "zeros",
+        op_name: str = "Convolution",
+        adj: Extents | None = None,
         prefix: str | None = None,
         params: ParameterDict | None = None,
-        output_padding: Extents | None = None,
     ) -> None:
         super().__init__(prefix=prefix, params=params)
         rank, layer = len(kernel_size), type(self).__name__
         _check_groups(layer, channels, in_channels, groups)
         self._channels = channels
         self._in_channels = in_channels
+        self._op_name = op_name
         self._kwargs: dict[str, Any] = {
             "kernel": kernel_size,
             "stride": as_extents(strides, rank, f"{layer} strides"),
@@ -83,9 +86,10 @@ class ConvLayer(HybridBlock):
             "layout": layout,
         }
         outer, inner = channels, in_channels // groups
-        self._transposed = output_padding is not None
-        if output_padding is not None:
-            self._kwargs["adj"] = as_extents(output_padding, rank, f"{layer} output_padding")
+        self._transposed = op_name == "Deconvolution"
+        if adj is not None:
+            self._kwargs["adj"] = as_extents(adj, rank, f"{layer} output_padding")
+        if self._transposed:
             outer, inner = in_channels, channels // groups
         # Where the layout has channels, the weight has those of a group.
         shape = [outer, *kernel_size]
@@ -110,8 +114,7 @@ class ConvLayer(HybridBlock):
         self, F: ModuleType, x: Tensor, weight: Tensor, bias: Tensor | None = None
     ) -> Any:
         """Convolve, then apply the activation."""
-        function = F.Deconvolution if self._transposed else F.Convolution
-        y = function(x, weight, bias, name="fwd", **self._kwargs)
+        y = getattr(F, self._op_name)(x, weight, bias, name="fwd", **self._kwargs)
         return y if self.act is None else self.act(y)
 
     def __repr__(self) -> str:

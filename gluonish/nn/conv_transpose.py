@@ -70,9 +70,11 @@ class Conv1DTranspose(ConvLayer):
             use_bias,
             weight_initializer,
             bias_initializer,
-            output_padding=output_padding,
+            op_name="Deconvolution",
+            adj=output_padding,
             **kwargs,
         )
+        self.outpad = self._kwargs["adj"]
 
 
 class Conv2DTranspose(ConvLayer):
@@ -136,9 +138,11 @@ class Conv2DTranspose(ConvLayer):
             use_bias,
             weight_initializer,
             bias_initializer,
-            output_padding=output_padding,
+            op_name="Deconvolution",
+            adj=output_padding,
             **kwargs,
         )
+        self.outpad = self._kwargs["adj"]
 
 
 class Conv3DTranspose(ConvLayer):
@@ -202,6 +206,8 @@ class Conv3DTranspose(ConvLayer):
             use_bias,
             weight_initializer,
             bias_initializer,
-            output_padding=output_padding,
+            op_name="Deconvolution",
+            adj=output_padding,
             **kwargs,
         )
+        self.outpad = self._kwargs["adj"]

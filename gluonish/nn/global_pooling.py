@@ -29,7 +29,7 @@ class GlobalMaxPool1D(PoolingLayer):
     """
 
     def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
-        super().__init__(1, 1, None, 0, True, True, "max", layout, **kwargs)
+        super().__init__((1,), None, 0, True, True, "max", layout, **kwargs)
 
 
 class GlobalMaxPool2D(PoolingLayer):
@@ -47,7 +47,7 @@ class GlobalMaxPool2D(PoolingLayer):
     """
 
     def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
-        super().__init__(2, 1, None, 0, True, True, "max", layout, **kwargs)
+        super().__init__((1,) * 2, None, 0, True, True, "max", layout, **kwargs)
 
 
 class GlobalMaxPool3D(PoolingLayer):
@@ -65,7 +65,7 @@ class GlobalMaxPool3D(PoolingLayer):
     """
 
     def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
-        super().__init__(3, 1, None, 0, True, True, "max", layout, **kwargs)
+        super().__init__((1,) * 3, None, 0, True, True, "max", layout, **kwargs)
 
 
 class GlobalAvgPool1D(PoolingLayer):
@@ -83,7 +83,7 @@ class GlobalAvgPool1D(PoolingLayer):
     """
 
     def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
-        super().__init__(1, 1, None, 0, True, True, "avg", layout, **kwargs)
+        super().__init__((1,), None, 0, True, True, "avg", layout, **kwargs)
 
 
 class GlobalAvgPool2D(PoolingLayer):
@@ -101,7 +101,7 @@ class GlobalAvgPool2D(PoolingLayer):
     """
 
     def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
-        super().__init__(2, 1, None, 0, True, True, "avg", layout, **kwargs)
+        super().__init__((1,) * 2, None, 0, True, True, "avg", layout, **kwargs)
 
 
 class GlobalAvgPool3D(PoolingLayer):
@@ -119,4 +119,4 @@ class GlobalAvgPool3D(PoolingLayer):
     """
 
     def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
-        super().__init__(3, 1, None, 0, True, True, "avg", layout, **kwargs)
+        super().__init__((1,) * 3, None, 0, True, True, "avg", layout, **kwargs)

@@ -23,8 +23,7 @@ class PoolingLayer(HybridBlock):
     """Pooling of any rank and kind; the public classes give the defaults.
 
     Args:
-        rank: Number of spatial axes.
-        pool_size: Extents of the window.
+        pool_size: Extents of the window, one for each spatial axis.
         strides: Steps between windows; None for ``pool_size``.
         padding: Elements put before and after each spatial axis.
         ceil_mode: Whether a last window that sticks out counts.
@@ -37,8 +36,7 @@ class PoolingLayer(HybridBlock):
 
     def __init__(
         self,
-        rank: int,
-        pool_size: Extents,
+        pool_size: tuple[int, ...],
         strides: Extents | None,
         padding: Extents,
         ceil_mode: bool,
@@ -49,9 +47,9 @@ class PoolingLayer(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        layer = type(self).__name__
+        layer, rank = type(self).__name__, len(pool_size)
         check_layout(layout, _LAYOUTS[rank], layer)
-        kernel = as_extents(pool_size, rank, f"{layer} pool_size")
+        kernel = pool_size
         self._kwargs: dict[str, Any] = {
             "kernel": kernel,
             "stride": kernel if strides is None else as_extents(strides, rank, f"{layer} strides"),
@@ -107,7 +105,16 @@ class MaxPool1D(PoolingLayer):
         ceil_mode: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(1, pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+        super().__init__(
+            as_extents(pool_size, 1, "MaxPool1D pool_size"),
+            strides,
+            padding,
+            ceil_mode,
+            False,
+            "max",
+            layout,
+            **kwargs,
+        )
 
 
 class MaxPool2D(PoolingLayer):
@@ -138,7 +145,16 @@ class MaxPool2D(PoolingLayer):
         ceil_mode: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(2, pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+        super().__init__(
+            as_extents(pool_size, 2, "MaxPool2D pool_size"),
+            strides,
+            padding,
+            ceil_mode,
+            False,
+            "max",
+            layout,
+            **kwargs,
+        )
 
 
 class MaxPool3D(PoolingLayer):
@@ -169,7 +185,16 @@ class MaxPool3D(PoolingLayer):
         layout: str = "NCDHW",
         **kwargs: Any,
     ) -> None:
-        super().__init__(3, pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+        super().__init__(
+            as_extents(pool_size, 3, "MaxPool3D pool_size"),
+            strides,
+            padding,
+            ceil_mode,
+            False,
+            "max",
+            layout,
+            **kwargs,
+        )
 
 
 class AvgPool1D(PoolingLayer):
@@ -203,8 +228,7 @@ class AvgPool1D(PoolingLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            1,
-            pool_size,
+            as_extents(pool_size, 1, "AvgPool1D pool_size"),
             strides,
             padding,
             ceil_mode,
@@ -247,8 +271,7 @@ class AvgPool2D(PoolingLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            2,
-            pool_size,
+            as_extents(pool_size, 2, "AvgPool2D pool_size"),
             strides,
             padding,
             ceil_mode,
@@ -291,8 +314,7 @@ class AvgPool3D(PoolingLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            3,
-            pool_size,
+            as_extents(pool_size, 3, "AvgPool3D pool_size"),
             strides,
             padding,
             ceil_mode,

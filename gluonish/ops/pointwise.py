@@ -11,7 +11,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
-from gluonish.ops.binary import GREATER, GREATER_EQUAL, LESSER, LESSER_EQUAL
+from gluonish.ops.binary import GREATER, LESSER
 from gluonish.ops.broadcasting import complete_same, infer_numbers
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, V, register
@@ -62,7 +62,8 @@ def _whole_bound(bound: float, limits: "np.iinfo[Any]") -> int:
 
 
 def _clip_gradient(g: V, data: Any, *, a_min: float, a_max: float) -> tuple[Any]:
-    return (g * GREATER_EQUAL(data, a_min) * LESSER_EQUAL(data, a_max),)
+    # By what is outside, so that NaN counts as inside, as in MXNet.
+    return (g * (1.0 - LESSER(data, a_min)) * (1.0 - GREATER(data, a_max)),)
 
 
 CLIP = _operator(

@@ -13,6 +13,7 @@ from gluonish.core.dtype import is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.hybrid_block import HybridBlock
 from gluonish.parameter import ParameterDict
+from gluonish.recurrent.cell_activation import activated
 from gluonish.recurrent.sequence import (
     arranged,
     as_array,
@@ -86,6 +87,10 @@ class RecurrentCell(Block):
         raise NotSupportedError(
             f"{type(self).__name__}: expected a class that defines state_info(batch_size), got none"
         )
+
+    def _get_activation(self, F: ModuleType, inputs: Any, activation: Any, **kwargs: Any) -> Any:
+        """Return an activation of an array; cells of programs call it for theirs."""
+        return activated(F, inputs, activation, **kwargs)
 
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any

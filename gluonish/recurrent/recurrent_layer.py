@@ -43,12 +43,12 @@ class RecurrentLayer(HybridBlock):
         i2h_bias_initializer: For the input biases.
         h2h_bias_initializer: For the recurrent biases.
         mode: Kind of cell, a key of `GATES`.
-        dtype: Element type of the parameters and the states.
         projection_size: Features that an LSTM's output is projected to; None for no projection.
         h2r_weight_initializer: For the projections.
         lstm_state_clip_min: Lower bound of an LSTM's cell, which goes with the upper one.
         lstm_state_clip_max: Upper bound.
         lstm_state_clip_nan: Whether NaN in a cell becomes the lower bound.
+        dtype: Element type of the parameters and the states.
         use_sequence_length: Whether calls give the length of each sequence.
         **kwargs: See `HybridBlock`.
     """
@@ -66,12 +66,12 @@ class RecurrentLayer(HybridBlock):
         i2h_bias_initializer: Init | None,
         h2h_bias_initializer: Init | None,
         mode: str,
-        dtype: Any,
         projection_size: int | None = None,
         h2r_weight_initializer: Init | None = None,
         lstm_state_clip_min: float | None = None,
         lstm_state_clip_max: float | None = None,
-        lstm_state_clip_nan: bool = False,
+        lstm_state_clip_nan: bool | None = False,
+        dtype: Any = "float32",
         use_sequence_length: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -92,17 +92,14 @@ class RecurrentLayer(HybridBlock):
         self._input_size = input_size
         self._lstm_state_clip_min = lstm_state_clip_min
         self._lstm_state_clip_max = lstm_state_clip_max
-        self._lstm_state_clip_nan = lstm_state_clip_nan
+        self._lstm_state_clip_nan = bool(lstm_state_clip_nan)
         self._dtype = dtype
         self._use_sequence_length = bool(use_sequence_length)
-        self._initializers: dict[str, Init | None] = {
-            "i2h_weight_initializer": i2h_weight_initializer,
-            "h2h_weight_initializer": h2h_weight_initializer,
-            "i2h_bias_initializer": i2h_bias_initializer,
-            "h2h_bias_initializer": h2h_bias_initializer,
-        }
-        if projection_size is not None:
-            self._initializers["h2r_weight_initializer"] = h2r_weight_initializer
+        self._i2h_weight_initializer = i2h_weight_initializer
+        self._h2h_weight_initializer = h2h_weight_initializer
+        self._i2h_bias_initializer = i2h_bias_initializer
+        self._h2h_bias_initializer = h2h_bias_initializer
+        self._h2r_weight_initializer = h2r_weight_initializer
         self._gates = GATES[mode]
         rows, width = self._gates * hidden_size, projection_size or hidden_size
         for layer in range(num_layers):
@@ -278,6 +275,18 @@ class RecurrentLayer(HybridBlock):
         Raises:
             ArgumentError: a state has another shape than the inputs ask for.
         """
+        output, last = self._forward_kernel(F, inputs, states, sequence_length, **kwargs)
+        return output if isinstance(states, tuple) else (output, last)
+
+    def _forward_kernel(
+        self,
+        F: ModuleType,
+        inputs: Tensor,
+        states: Sequence[Tensor],
+        sequence_length: Tensor | None = None,
+        **kwargs: Tensor,
+    ) -> tuple[Any, list[Any]]:
+        """Return the output and the last states."""
         self._check_states(inputs, states)
         if self._layout == "NTC":
             inputs = F.swapaxes(inputs, dim1=0, dim2=1)
@@ -295,7 +304,7 @@ class RecurrentLayer(HybridBlock):
         )
         if self._layout == "NTC":
             output = F.swapaxes(output, dim1=0, dim2=1)
-        return output if isinstance(states, tuple) else (output, last)
+        return output, last
 
     def _named(self, lengths: Sequence[Tensor]) -> dict[str, Tensor]:
         return {"sequence_length": lengths[0]} if lengths else {}

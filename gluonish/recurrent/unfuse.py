@@ -37,11 +37,16 @@ def unfused(layer: "RecurrentLayer") -> HybridSequentialRNNCell:
 
 
 def _cell(layer: "RecurrentLayer", input_size: int, prefix: str) -> Any:
-    options: dict[str, Any] = {**layer._initializers, "input_size": input_size, "prefix": prefix}
+    options: dict[str, Any] = {
+        f"{name}_initializer": getattr(layer, f"_{name}_initializer")
+        for name in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
+    }
+    options |= {"input_size": input_size, "prefix": prefix}
     if layer._mode == "gru":
         return GRUCell(layer._hidden_size, **options)
     if layer._mode != "lstm":
         return RNNCell(layer._hidden_size, layer._mode.removeprefix("rnn_"), **options)
     if layer._projection_size is None:
         return LSTMCell(layer._hidden_size, **options)
+    options["h2r_weight_initializer"] = layer._h2r_weight_initializer
     return LSTMPCell(layer._hidden_size, layer._projection_size, **options)

@@ -29,7 +29,6 @@ def test_options_with_an_effect_are_kept() -> None:
     ("changes", "error", "message"),
     [
         ({"static_shape": True}, ArgumentError, "expected static_alloc=True with static_shape"),
-        ({"static_aloc": True}, ArgumentError, "expected flags static_alloc, .* got static_aloc"),
         ({"static_alloc": "yes"}, ArgumentTypeError, "static_alloc True or False, got 'yes'"),
         ({"inline_limit": -1}, ArgumentError, "inline_limit of at least 0, got -1"),
         ({"inline_limit": None}, ArgumentTypeError, "inline_limit to be a whole number, got None"),
@@ -43,6 +42,14 @@ def test_an_option_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(error, match=rf"^net.hybridize: .*{message}"):
         _checked(**changes)
+
+
+def test_unknown_options_change_nothing_as_in_mxnet(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("DEBUG", logger="gluonish"):
+        assert _checked(fuse=True, static_alloc=True) == HybridOptions(True)
+        _checked(fuse=True)
+    (record,) = caplog.records
+    assert "ignored fuse, which is none of static_alloc, static_shape" in record.getMessage()
 
 
 def test_switching_off_asks_for_no_memory() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from gluonish import autograd
 from gluonish import ndarray as nd
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
 
 
 @pytest.mark.parametrize(
@@ -133,3 +133,27 @@ def test_operators_are_methods(call: Any, expected: Any) -> None:
 def test_method_without_a_needed_array_names_it() -> None:
     with pytest.raises(OperatorError, match="take: expected an array for indices, got none"):
         nd.ones(2).take()
+
+
+def test_mxnets_inner_methods() -> None:
+    x = nd.arange(6).reshape((3, 2))
+    assert x._at(-1).asnumpy().tolist() == [4, 5]
+    x._at(0)[:] = 9
+    assert x._slice(0, 2).asnumpy().tolist() == [[9, 9], [2, 3]]
+    assert x._full(3) is x
+    assert x.asnumpy().tolist() == [[3, 3]] * 3
+    x._sync_copyfrom([[1, 2], [3, 4], [5, 6]])
+    assert x.asnumpy().ravel().tolist() == [1, 2, 3, 4, 5, 6]
+    with pytest.raises(ArgumentError, match=r"expected shape \(3, 2\), got \(6,\)"):
+        x._sync_copyfrom(np.arange(6))
+    with pytest.raises(ArgumentTypeError, match="got str"):
+        x._sync_copyfrom("text")
+
+
+def test_gradient_of_clip_counts_nan_as_inside() -> None:
+    x = nd.array([np.nan, -1, 0, 0.5, 1, 3])
+    x.attach_grad()
+    with autograd.record():
+        y = nd.clip(x, 0, 1)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [1, 0, 1, 1, 1, 0]  # as on MXNet 1.9.1

@@ -8,12 +8,30 @@ from gluonish.core.errors import ArgumentError
 from gluonish.nn.tensor import Extents, Tensor, as_extents, check_layout
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
-from gluonish.recurrent.cell_activation import CellActivation, activated, check_activation
+from gluonish.recurrent.cell_activation import CellActivation, check_activation
 from gluonish.recurrent.recurrent_cell import HybridRecurrentCell
 
-__all__ = ["Conv1DCell", "Conv2DCell", "Conv3DCell", "ConvCell"]
+__all__ = ["Conv1DCell", "Conv2DCell", "Conv3DCell", "ConvCell", "conv_extents"]
 
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+
+def conv_extents(
+    dimensions: Sequence[int],
+    kernels: Sequence[int],
+    paddings: Sequence[int],
+    dilations: Sequence[int],
+) -> tuple[int, ...]:
+    """Return the extents of a convolution's output with strides of 1; an unknown one stays 0.
+
+    Args:
+        dimensions: Extents of its input, without N and channels.
+        kernels: Extents of the kernel.
+        paddings: Zeros put before and after each axis.
+        dilations: Distances between neighbouring elements of the kernel.
+    """
+    settings = zip(dimensions, kernels, paddings, dilations, strict=True)
+    return tuple(x and x + 2 * pad - dilate * (k - 1) for x, k, pad, dilate in settings)
 
 
 class ConvCell(HybridRecurrentCell):
@@ -22,13 +40,18 @@ class ConvCell(HybridRecurrentCell):
     The state keeps its extents: its convolution is padded to that.
 
     Args:
-        rank: Number of spatial axes.
         input_shape: Shape of one input without N; 0 channels for those of the first input.
         hidden_channels: Channels of the state.
-        kernels: Extents of the kernels on the input and on the state; the latter are odd.
+        i2h_kernel: Extents of the kernel on the input.
+        h2h_kernel: Odd extents of the kernel on the state.
         i2h_pad: Zeros put before and after each spatial axis of the input.
-        dilations: Distances between neighbouring elements of both kernels.
-        initializers: For ``i2h_weight``, ``h2h_weight``, ``i2h_bias`` and ``h2h_bias``.
+        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
+        h2h_dilate: The same of the kernel on the state.
+        i2h_weight_initializer: For the kernel on the input.
+        h2h_weight_initializer: For the kernel on the state.
+        i2h_bias_initializer: For the input's bias.
+        h2h_bias_initializer: For the state's bias.
+        dims: Number of spatial axes.
         conv_layout: Order of the axes of inputs, states and weights.
         activation: A name, a Block or a function.
         prefix: See `HybridBlock`.
@@ -39,45 +62,56 @@ class ConvCell(HybridRecurrentCell):
             another layout or activation.
     """
 
-    _gates: ClassVar[int]
+    # What stands behind the names of the gates' parts; a subclass may compute it in a property.
+    _gate_names: Sequence[str] = ("",)
     _states: ClassVar[int] = 1
 
     def __init__(
         self,
-        rank: int,
         input_shape: Sequence[int],
         hidden_channels: int,
-        kernels: tuple[Extents, Extents],
+        i2h_kernel: Extents,
+        h2h_kernel: Extents,
         i2h_pad: Extents,
-        dilations: tuple[Extents, Extents],
-        initializers: tuple[Init | None, ...],
+        i2h_dilate: Extents,
+        h2h_dilate: Extents,
+        i2h_weight_initializer: Init | None,
+        h2h_weight_initializer: Init | None,
+        i2h_bias_initializer: Init | None,
+        h2h_bias_initializer: Init | None,
+        dims: int,
         conv_layout: str,
         activation: CellActivation,
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
         what = type(self).__name__
-        check_layout(conv_layout, _LAYOUTS[rank], what)
+        check_layout(conv_layout, _LAYOUTS[dims], what)
         check_activation(activation, what)
         super().__init__(prefix=prefix, params=params)
-        self._layout = conv_layout
+        self._conv_layout = conv_layout
         self._activation = activation
         self._hidden_channels = hidden_channels
-        self._input_shape = as_extents(input_shape, rank + 1, f"{what} input_shape")
+        self._input_shape = as_extents(input_shape, dims + 1, f"{what} input_shape")
         self._channel_axis = conv_layout.index("C")
-        self._i2h_kernel = as_extents(kernels[0], rank, f"{what} i2h_kernel")
-        self._h2h_kernel = as_extents(kernels[1], rank, f"{what} h2h_kernel")
-        self._i2h_pad = as_extents(i2h_pad, rank, f"{what} i2h_pad")
-        self._i2h_dilate = as_extents(dilations[0], rank, f"{what} i2h_dilate")
-        self._h2h_dilate = as_extents(dilations[1], rank, f"{what} h2h_dilate")
+        self._i2h_kernel = as_extents(i2h_kernel, dims, f"{what} i2h_kernel")
+        self._h2h_kernel = as_extents(h2h_kernel, dims, f"{what} h2h_kernel")
+        self._i2h_pad = as_extents(i2h_pad, dims, f"{what} i2h_pad")
+        self._i2h_dilate = as_extents(i2h_dilate, dims, f"{what} i2h_dilate")
+        self._h2h_dilate = as_extents(h2h_dilate, dims, f"{what} h2h_dilate")
         if not all(extent % 2 for extent in self._h2h_kernel):
-            raise ArgumentError(f"{what}: expected odd extents of h2h_kernel, got {kernels[1]}")
+            raise ArgumentError(f"{what}: expected odd extents of h2h_kernel, got {h2h_kernel}")
         self._h2h_pad = tuple(
             dilate * (extent - 1) // 2
             for extent, dilate in zip(self._h2h_kernel, self._h2h_dilate, strict=True)
         )
         self._state_shape = self._found_state_shape(what)
-        self._add_parameters(initializers)
+        weights = (i2h_weight_initializer, h2h_weight_initializer)
+        self._add_parameters((*weights, i2h_bias_initializer, h2h_bias_initializer))
+
+    @property
+    def _num_gates(self) -> int:
+        return len(self._gate_names)
 
     def _found_state_shape(self, what: str) -> tuple[int, ...]:
         """Return the shape of a state without N: that of the input's convolution."""
@@ -88,11 +122,7 @@ class ConvCell(HybridRecurrentCell):
                 f"{what}: expected 1 channel or more, got {channels} of the input and "
                 f"{self._hidden_channels} of the state"
             )
-        settings = (self._i2h_kernel, self._i2h_pad, self._i2h_dilate)
-        found = [
-            size + 2 * pad - dilate * (kernel - 1)
-            for size, kernel, pad, dilate in zip(extents, *settings, strict=True)
-        ]
+        found = conv_extents(extents, self._i2h_kernel, self._i2h_pad, self._i2h_dilate)
         if min(found) < 1:
             raise ArgumentError(
                 f"{what}: expected an input that i2h_kernel {self._i2h_kernel} fits into, got "
@@ -105,7 +135,7 @@ class ConvCell(HybridRecurrentCell):
         return (*extents[:at], channels, *extents[at:])
 
     def _add_parameters(self, initializers: tuple[Init | None, ...]) -> None:
-        rows = self._gates * self._hidden_channels
+        rows = self._num_gates * self._hidden_channels
         in_channels = self._input_shape[self._channel_axis - 1]
         shapes = {
             "i2h_weight": (rows, *self._with_channels(in_channels, self._i2h_kernel)),
@@ -119,44 +149,51 @@ class ConvCell(HybridRecurrentCell):
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Return shape and layout of every state."""
-        info = {"shape": (batch_size, *self._state_shape), "__layout__": self._layout}
+        info = {"shape": (batch_size, *self._state_shape), "__layout__": self._conv_layout}
         return [dict(info) for _ in range(self._states)]
 
-    def _convolved(
-        self, F: ModuleType, inputs: Tensor, state: Tensor, parameters: Sequence[Tensor]
+    def _conv_forward(
+        self,
+        F: ModuleType,
+        inputs: Tensor,
+        states: Sequence[Tensor],
+        i2h_weight: Tensor,
+        h2h_weight: Tensor,
+        i2h_bias: Tensor,
+        h2h_bias: Tensor,
+        prefix: str,
     ) -> tuple[Any, Any]:
-        """Return the convolutions of the input and of the state."""
-        i2h_weight, h2h_weight, i2h_bias, h2h_bias = parameters
+        """Return the convolutions of the input and of the first state."""
         fixed = {
-            "num_filter": self._gates * self._hidden_channels,
+            "num_filter": self._num_gates * self._hidden_channels,
             "stride": (1,) * len(self._i2h_kernel),
-            "layout": self._layout,
+            "layout": self._conv_layout,
         }
         i2h = F.Convolution(
             *(inputs, i2h_weight, i2h_bias),
             kernel=self._i2h_kernel,
             pad=self._i2h_pad,
             dilate=self._i2h_dilate,
-            name=f"t{self._counter}_i2h",
+            name=f"{prefix}i2h",
             **fixed,
         )
         h2h = F.Convolution(
-            *(state, h2h_weight, h2h_bias),
+            *(states[0], h2h_weight, h2h_bias),
             kernel=self._h2h_kernel,
             pad=self._h2h_pad,
             dilate=self._h2h_dilate,
-            name=f"t{self._counter}_h2h",
+            name=f"{prefix}h2h",
             **fixed,
         )
         return i2h, h2h
 
     def _activated(self, F: ModuleType, x: Any, **kwargs: Any) -> Any:
-        return activated(F, x, self._activation, **kwargs)
+        return self._get_activation(F, x, self._activation, **kwargs)
 
     def __repr__(self) -> str:
         in_channels = self._input_shape[self._channel_axis - 1]
-        sizes = f"{in_channels} -> {self._gates * self._hidden_channels}"
-        return f"{type(self).__name__}({sizes}, {self._activation}, {self._layout})"
+        sizes = f"{in_channels} -> {self._num_gates * self._hidden_channels}"
+        return f"{type(self).__name__}({sizes}, {self._activation}, {self._conv_layout})"
 
 
 class Conv1DCell(ConvCell):
@@ -180,16 +217,19 @@ class Conv1DCell(ConvCell):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        weights = (i2h_weight_initializer, h2h_weight_initializer)
-        biases = (i2h_bias_initializer, h2h_bias_initializer)
         super().__init__(
-            1,
             input_shape,
             hidden_channels,
-            (i2h_kernel, h2h_kernel),
+            i2h_kernel,
+            h2h_kernel,
             i2h_pad,
-            (i2h_dilate, h2h_dilate),
-            (*weights, *biases),
+            i2h_dilate,
+            h2h_dilate,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+            1,
             conv_layout,
             activation,
             prefix,
@@ -218,16 +258,19 @@ class Conv2DCell(ConvCell):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        weights = (i2h_weight_initializer, h2h_weight_initializer)
-        biases = (i2h_bias_initializer, h2h_bias_initializer)
         super().__init__(
-            2,
             input_shape,
             hidden_channels,
-            (i2h_kernel, h2h_kernel),
+            i2h_kernel,
+            h2h_kernel,
             i2h_pad,
-            (i2h_dilate, h2h_dilate),
-            (*weights, *biases),
+            i2h_dilate,
+            h2h_dilate,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+            2,
             conv_layout,
             activation,
             prefix,
@@ -256,16 +299,19 @@ class Conv3DCell(ConvCell):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        weights = (i2h_weight_initializer, h2h_weight_initializer)
-        biases = (i2h_bias_initializer, h2h_bias_initializer)
         super().__init__(
-            3,
             input_shape,
             hidden_channels,
-            (i2h_kernel, h2h_kernel),
+            i2h_kernel,
+            h2h_kernel,
             i2h_pad,
-            (i2h_dilate, h2h_dilate),
-            (*weights, *biases),
+            i2h_dilate,
+            h2h_dilate,
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+            3,
             conv_layout,
             activation,
             prefix,

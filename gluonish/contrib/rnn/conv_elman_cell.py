@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 from gluonish.contrib.rnn.conv_cell import Conv1DCell, Conv2DCell, Conv3DCell, ConvCell
 from gluonish.nn.tensor import Tensor
@@ -13,8 +13,6 @@ __all__ = ["Conv1DRNNCell", "Conv2DRNNCell", "Conv3DRNNCell"]
 
 class _ConvElmanCell(ConvCell):
     """Take a step with ``h' = activation(W_i * x + b_i + W_h * h + b_h)``, * a convolution."""
-
-    _gates: ClassVar[int] = 1
 
     def _alias(self) -> str:
         return "conv_rnn"
@@ -32,7 +30,7 @@ class _ConvElmanCell(ConvCell):
         """Take one step."""
         check_states(self.name, states, 1)
         parameters = (i2h_weight, h2h_weight, i2h_bias, h2h_bias)
-        i2h, h2h = self._convolved(F, inputs, states[0], parameters)
+        i2h, h2h = self._conv_forward(F, inputs, states, *parameters, f"t{self._counter}_")
         output = self._activated(F, i2h + h2h, name=f"t{self._counter}_out")
         return output, [output]
 

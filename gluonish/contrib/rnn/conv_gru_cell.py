@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 from gluonish.contrib.rnn.conv_cell import Conv1DCell, Conv2DCell, Conv3DCell, ConvCell
 from gluonish.nn.tensor import Tensor
@@ -14,7 +14,7 @@ __all__ = ["Conv1DGRUCell", "Conv2DGRUCell", "Conv3DGRUCell"]
 class _ConvGRUCell(ConvCell):
     """Take a step with three parts of each convolution."""
 
-    _gates: ClassVar[int] = 3
+    _gate_names = ("_r", "_z", "_o")
 
     def _alias(self) -> str:
         return "conv_gru"
@@ -33,7 +33,7 @@ class _ConvGRUCell(ConvCell):
         check_states(self.name, states, 1)
         t = f"t{self._counter}_"
         parameters = (i2h_weight, h2h_weight, i2h_bias, h2h_bias)
-        i2h, h2h = self._convolved(F, inputs, states[0], parameters)
+        i2h, h2h = self._conv_forward(F, inputs, states, *parameters, t)
         split = {"num_outputs": 3, "axis": self._channel_axis}
         i_r, i_z, i_n = F.SliceChannel(i2h, name=f"{t}i2h_slice", **split)
         h_r, h_z, h_n = F.SliceChannel(h2h, name=f"{t}h2h_slice", **split)

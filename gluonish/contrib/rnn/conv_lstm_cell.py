@@ -14,7 +14,7 @@ __all__ = ["Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell"]
 class _ConvLSTMCell(ConvCell):
     """Take a step with ``W_i * x + b_i + W_h * h + b_h`` in four parts, * a convolution."""
 
-    _gates: ClassVar[int] = 4
+    _gate_names = ("_i", "_f", "_c", "_o")
     _states: ClassVar[int] = 2
 
     def _alias(self) -> str:
@@ -34,7 +34,7 @@ class _ConvLSTMCell(ConvCell):
         check_states(self.name, states, 2)
         t = f"t{self._counter}_"
         parameters = (i2h_weight, h2h_weight, i2h_bias, h2h_bias)
-        i2h, h2h = self._convolved(F, inputs, states[0], parameters)
+        i2h, h2h = self._conv_forward(F, inputs, states, *parameters, t)
         parts = list(
             F.SliceChannel(i2h + h2h, num_outputs=4, axis=self._channel_axis, name=f"{t}slice")
         )

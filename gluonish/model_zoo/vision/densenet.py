@@ -23,12 +23,20 @@ from gluonish.nn.flatten import Flatten
 from gluonish.nn.pooling import AvgPool2D, MaxPool2D
 from gluonish.nn.sequential import HybridSequential
 
-__all__ = ["DenseNet", "densenet121", "densenet161", "densenet169", "densenet201"]
+__all__ = [
+    "DenseNet",
+    "dense_layer",
+    "densenet121",
+    "densenet161",
+    "densenet169",
+    "densenet201",
+    "transition",
+]
 
 _CPU = cpu()
 
 
-def _dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcurrent:
+def dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcurrent:
     """Return a layer that puts ``growth_rate`` new channels behind those of its input."""
     new = chain(
         BatchNorm(),
@@ -45,7 +53,8 @@ def _dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcur
     return layer
 
 
-def _transition(channels: int) -> HybridSequential:
+def transition(channels: int) -> HybridSequential:
+    """Return what stands between stages: half the extents, and that number of channels."""
     return chain(
         BatchNorm(), Activation("relu"), Conv2D(channels, 1, use_bias=False), AvgPool2D(2, 2)
     )
@@ -94,11 +103,11 @@ class DenseNet(Classifier):
             for i, count in enumerate(block_config):
                 if i:
                     channels //= 2
-                    self.features.add(_transition(channels))
+                    self.features.add(transition(channels))
                 stage = HybridSequential(prefix=f"stage{i + 1}_")
                 with stage.name_scope():
                     for _ in range(count):
-                        stage.add(_dense_layer(growth_rate, bn_size, dropout))
+                        stage.add(dense_layer(growth_rate, bn_size, dropout))
                 self.features.add(stage)
                 channels += count * growth_rate
             self.features.add(BatchNorm(), Activation("relu"), AvgPool2D(7), Flatten())

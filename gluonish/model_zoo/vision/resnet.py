@@ -69,20 +69,28 @@ class ResNet(Classifier):
     def _add_stages(self, block: Unit, layers: Sequence[int], channels: Sequence[int]) -> None:
         for i, count in enumerate(layers):
             in_channels, out_channels = channels[i], channels[i + 1]
-            stage = HybridSequential(prefix=f"stage{i + 1}_")
-            with stage.name_scope():
-                stage.add(
-                    block(
-                        out_channels,
-                        1 if i == 0 else 2,
-                        out_channels != in_channels,
-                        in_channels=in_channels,
-                        prefix="",
-                    )
-                )
-                for _ in range(count - 1):
-                    stage.add(block(out_channels, 1, False, in_channels=out_channels, prefix=""))
-            self.features.add(stage)
+            stride = 1 if i == 0 else 2
+            self.features.add(
+                self._make_layer(block, count, out_channels, stride, i + 1, in_channels)
+            )
+
+    def _make_layer(
+        self,
+        block: Unit,
+        layers: int,
+        channels: int,
+        stride: int,
+        stage_index: int,
+        in_channels: int = 0,
+    ) -> HybridSequential:
+        """Return a stage of so many units; networks of programs are made of them, too."""
+        stage = HybridSequential(prefix=f"stage{stage_index}_")
+        with stage.name_scope():
+            projected = channels != in_channels
+            stage.add(block(channels, stride, projected, in_channels=in_channels, prefix=""))
+            for _ in range(layers - 1):
+                stage.add(block(channels, 1, False, in_channels=channels, prefix=""))
+        return stage
 
 
 class ResNetV1(ResNet):

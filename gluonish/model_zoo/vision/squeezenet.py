@@ -22,7 +22,7 @@ from gluonish.nn.flatten import Flatten
 from gluonish.nn.pooling import AvgPool2D, MaxPool2D
 from gluonish.nn.sequential import HybridSequential
 
-__all__ = ["SqueezeNet", "get_squeezenet", "squeezenet1_0", "squeezenet1_1"]
+__all__ = ["SqueezeNet", "convolution", "get_squeezenet", "squeezenet1_0", "squeezenet1_1"]
 
 _CPU = cpu()
 # By version: channels and kernel of the stem, then channels of each fire module's squeezing
@@ -33,14 +33,15 @@ _SPEC: dict[str, tuple[int, int, tuple[int | None, ...]]] = {
 }
 
 
-def _convolution(channels: int, kernel_size: int = 1, padding: int = 0) -> HybridSequential:
+def convolution(channels: int, kernel_size: int = 1, padding: int = 0) -> HybridSequential:
+    """Return a convolution of some channels and its activation."""
     return chain(Conv2D(channels, kernel_size, padding=padding), Activation("relu"))
 
 
 def _fire(channels: int) -> HybridSequential:
-    squeeze = _convolution(channels)
+    squeeze = convolution(channels)
     expand = HybridConcurrent(axis=1, prefix="")
-    expand.add(_convolution(4 * channels), _convolution(4 * channels, 3, 1))
+    expand.add(convolution(4 * channels), convolution(4 * channels, 3, 1))
     return chain(squeeze, expand)
 
 

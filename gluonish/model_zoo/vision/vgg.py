@@ -72,23 +72,27 @@ class VGG(Classifier):
                 f"VGG: expected filters for each of {len(layers)} stages, got {list(filters)}"
             )
         with self.name_scope():
-            self.features = HybridSequential(prefix="")
-            for count, channels in zip(layers, filters, strict=True):
-                self._add_stage(count, channels, batch_norm)
+            self.features = self._make_features(layers, filters, batch_norm)
             for _ in range(2):
                 self.features.add(
                     Dense(4096, activation="relu", weight_initializer="normal"), Dropout(0.5)
                 )
             self.output = Dense(classes, weight_initializer="normal")
 
-    def _add_stage(self, count: int, channels: int, batch_norm: bool) -> None:
-        for _ in range(count):
-            init = Xavier(rnd_type="gaussian", factor_type="out", magnitude=2)
-            self.features.add(Conv2D(channels, 3, padding=1, weight_initializer=init))
-            if batch_norm:
-                self.features.add(BatchNorm())
-            self.features.add(Activation("relu"))
-        self.features.add(MaxPool2D(strides=2))
+    def _make_features(
+        self, layers: Sequence[int], filters: Sequence[int], batch_norm: bool
+    ) -> HybridSequential:
+        """Return the convolutions of all stages; networks of programs begin with them, too."""
+        features = HybridSequential(prefix="")
+        for count, channels in zip(layers, filters, strict=True):
+            for _ in range(count):
+                init = Xavier(rnd_type="gaussian", factor_type="out", magnitude=2)
+                features.add(Conv2D(channels, 3, padding=1, weight_initializer=init))
+                if batch_norm:
+                    features.add(BatchNorm())
+                features.add(Activation("relu"))
+            features.add(MaxPool2D(strides=2))
+        return features
 
 
 # By number of layers with weights: convolutions and channels of each stage.

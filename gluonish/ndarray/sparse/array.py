@@ -199,6 +199,11 @@ class BaseSparseNDArray(NDArray):
         """The element type of one of them."""
         return self._aux_types[i]
 
+    def _aux_data(self, i: int) -> NDArray:
+        """One of them: indices of row_sparse; indptr, then indices of csr."""
+        found: NDArray = getattr(self, ("indptr", "indices")[-self._num_aux :][i])
+        return found
+
     # -- what sparse arrays do not do --------------------------------------------------------------
 
     def _unsupported(self, what: str) -> NotSupportedForSparseNDArray:

@@ -41,7 +41,7 @@ def test_layouts_differ_by_their_axes_only(rank: int, kind: str) -> None:
     )
     assert last[0].shape == two.state_info(2)[0]["shape"]
     assert states[0].shape == one.state_info(2)[0]["shape"]
-    assert repr(two) == repr(one).replace(one._layout, LAST[rank])
+    assert repr(two) == repr(one).replace(one._conv_layout, LAST[rank])
 
 
 def test_the_state_has_the_extents_of_the_inputs_convolution() -> None:

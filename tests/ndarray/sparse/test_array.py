@@ -132,3 +132,11 @@ def test_matrix_of_scipy_is_taken() -> None:
         x = make(Matrix())
         assert x.stype == "csr"
         np.testing.assert_array_equal(x.asnumpy(), MATRIX)
+
+
+def test_inner_arrays_are_numbered_as_in_mxnet() -> None:
+    matrix = nd.sparse.csr_matrix(np.eye(3))
+    assert matrix._aux_data(0).asnumpy().tolist() == [0, 1, 2, 3]
+    assert matrix._aux_data(1).asnumpy().tolist() == [0, 1, 2]
+    rows = nd.ones((2, 2)).tostype("row_sparse")
+    assert rows._aux_data(0).asnumpy().tolist() == [0, 1]

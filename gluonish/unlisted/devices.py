@@ -1,0 +1,118 @@
+"""What programs with their own executor groups take from `mx.module.executor_group`."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import gluonish.ndarray as nd
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.io.data_iter import DataBatch
+from gluonish.kvstore import KVStoreBase, create
+from gluonish.ndarray import NDArray
+
+__all__ = [
+    "call_all",
+    "create_sparse_kvstore",
+    "load_batch_data",
+    "load_batch_label",
+    "load_data",
+    "load_general",
+    "load_label",
+    "load_rows",
+    "merge_multi_context",
+]
+
+# Of each array of a batch: an array, or for each device the rows that it gets and where to.
+Targets = Sequence[NDArray | Sequence[tuple[slice, NDArray]]]
+
+
+def load_general(data: Sequence[Any], targets: Targets, major_axis: Sequence[int]) -> None:
+    """Copy the arrays of a batch to devices.
+
+    Args:
+        data: Arrays; what is no NDArray becomes one.
+        targets: For each of them an array of its size, or for each device a slice along its batch
+            axis and an array for that.
+        major_axis: The batch axis of each; below 0 for arrays that every device gets whole.
+    """
+    for source, target, axis in zip(data, targets, major_axis, strict=True):
+        source = source if isinstance(source, NDArray) else nd.array(source)
+        if isinstance(target, NDArray):
+            source.astype(target.dtype, copy=False).copyto(target)
+            continue
+        for rows, place in target:
+            part = source
+            if axis >= 0 and source.shape != place.shape:
+                part = nd.slice_axis(source, axis=axis, begin=rows.start, end=rows.stop)
+            part.astype(place.dtype, copy=False).copyto(place)
+
+
+def load_data(batch: DataBatch, targets: Targets, major_axis: Sequence[int]) -> None:
+    """Copy the data of a batch to devices; see `load_general`."""
+    load_general(batch.data, targets, major_axis)
+
+
+def load_label(batch: DataBatch, targets: Targets, major_axis: Sequence[int]) -> None:
+    """Copy the labels of a batch to devices; see `load_general`."""
+    load_general(batch.label, targets, major_axis)
+
+
+def load_rows(data: Sequence[Any], targets: Targets) -> None:
+    """Copy arrays to devices, the batch axis first; see `load_general`."""
+    load_general(data, targets, (0,) * len(data))
+
+
+def load_batch_data(batch: DataBatch, targets: Targets) -> None:
+    """Copy the data of a batch to devices, the batch axis first."""
+    load_rows(batch.data, targets)
+
+
+def load_batch_label(batch: DataBatch, targets: Targets) -> None:
+    """Copy the labels of a batch to devices, the batch axis first."""
+    load_rows(batch.label, targets)
+
+
+def merge_multi_context(
+    outputs: Iterable[Sequence[NDArray]], major_axis: Sequence[int]
+) -> list[NDArray]:
+    """Return each output of several devices as one array on the first of them.
+
+    Args:
+        outputs: Of each output an array for each device.
+        major_axis: The axis along which they are joined; below 0 for the first device's array.
+    """
+    merged = []
+    for parts, axis in zip(outputs, major_axis, strict=True):
+        if axis < 0 or len(parts) == 1:
+            merged.append(parts[0])
+            continue
+        here = parts[0].context
+        merged.append(nd.concat(*[part.as_in_context(here) for part in parts], dim=axis))
+    return merged
+
+
+def create_sparse_kvstore(kvstore: str | KVStoreBase) -> tuple[KVStoreBase, bool]:
+    """Return the store of a network with row_sparse weights, and that it updates them.
+
+    Args:
+        kvstore: A store, or the name of a kind.
+
+    Raises:
+        ArgumentTypeError: for anything else, as those weights need a store.
+    """
+    if isinstance(kvstore, str):
+        return create(kvstore), True
+    if isinstance(kvstore, KVStoreBase):
+        return kvstore, True
+    raise ArgumentTypeError(
+        f"create_sparse_kvstore: expected a KVStore or the name of a kind, since there are "
+        f"row_sparse weights, got {kvstore!r}"
+    )
+
+
+def call_all(callbacks: Any, *args: Any, **kwargs: Any) -> None:
+    """Call a function, each of a list of them, or none at all with None."""
+    if isinstance(callbacks, list):
+        for callback in callbacks:
+            callback(*args, **kwargs)
+    elif callbacks:
+        callbacks(*args, **kwargs)

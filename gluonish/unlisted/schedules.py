@@ -1,0 +1,45 @@
+"""`mx.misc`: the schedules of learning rates before `mx.lr_scheduler`."""
+
+from gluonish.core.errors import ArgumentError
+
+__all__ = ["FactorScheduler", "LearningRateScheduler"]
+
+
+class LearningRateScheduler:
+    """Base of the schedules; ``base_lr`` is the rate at the beginning."""
+
+    def __init__(self) -> None:
+        self.base_lr = 0.01
+
+    def __call__(self, iteration: int) -> float:
+        """Return the learning rate of an iteration."""
+        raise NotImplementedError("must override this")
+
+
+class FactorScheduler(LearningRateScheduler):
+    """Multiplies the learning rate by a factor every so many iterations.
+
+    Args:
+        step: After how many iterations.
+        factor: Below 1.
+
+    Raises:
+        ArgumentError: for less than 1 iteration, or another factor.
+    """
+
+    def __init__(self, step: int, factor: float = 0.1) -> None:
+        super().__init__()
+        if step < 1:
+            raise ArgumentError(f"FactorScheduler: expected step of 1 or more, got {step}")
+        if factor >= 1:
+            raise ArgumentError(f"FactorScheduler: expected a factor below 1, got {factor}")
+        self.step = step
+        self.factor = factor
+        self.old_lr = self.base_lr
+        self.init = False
+
+    def __call__(self, iteration: int) -> float:
+        """Return the learning rate of an iteration."""
+        self.init = True
+        self.old_lr = self.base_lr * self.factor ** (iteration // self.step)
+        return self.old_lr
