@@ -145,20 +145,20 @@ class HybridBlock(HybridBlockAttributes):
                 in any case. Or a back end of yours, registered with `mx.sym.register_backend`,
                 which gets the graph behind those that were named before, unless ``clear``.
             clear: Whether to forget graphs that were traced.
-            static_alloc: Keep memory between calls.
+            static_alloc: Keep memory between calls, whatever its size; without it, all networks
+                together keep 64 MB at most.
             static_shape: Promise that shapes stay; needs ``static_alloc``. It changes nothing, as
                 each set of shapes has a plan that is kept.
             inline_limit: Changes nothing, as the graphs of children always become part of one.
             forward_bulk_size: Most operators in one engine job of the forward pass; None or 0 as
                 the environment says (``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``).
             backward_bulk_size: The same of the backward pass.
-            **kwargs: Options of the back end; refused where none is named. The back end does not
-                get ``partition_if_dynamic``: False keeps it from graphs whose shapes depend on
-                values.
+            **kwargs: Options of the back end; where none is named, they change nothing. The back
+                end does not get ``partition_if_dynamic``: False keeps it from graphs whose shapes
+                depend on values.
 
         Raises:
-            ArgumentError: for ``static_shape`` without ``static_alloc``, a negative number, or an
-                unknown option.
+            ArgumentError: for ``static_shape`` without ``static_alloc``, or a negative number.
             ArgumentTypeError: for a flag or a number of another type.
             NotSupportedError: for another back end.
             GraphError: at the next call, if a back end of yours fails or gives what does not fit.

@@ -5,8 +5,10 @@ arena. Invariant: an `Arena` belongs to one call from `Arenas.take` to `Arenas.g
 steps of the interpreter.
 """
 
+from collections import deque
+from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from gluonish.core.config import MXNET_EXEC_NUM_TEMP
 from gluonish.core.context import Context
@@ -14,6 +16,7 @@ from gluonish.core.device import Device
 from gluonish.core.dtype import UINT8
 from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.out_of_memory import empty_or_refuse
+from gluonish.graph.idle_memory import drop_idle, used
 from gluonish.graph.memory_plan import ALIGNMENT
 from gluonish.graph.steps import Frame
 
@@ -34,7 +37,7 @@ class Arena:
         tails: By the executable's number, of those that use no state.
     """
 
-    __slots__ = ("_tails_on_states", "owner", "raw", "tails")
+    __slots__ = ("__weakref__", "_tails_on_states", "owner", "raw", "tails")
 
     def __init__(self, raw: Any, owner: tuple[Context, str] | None = None) -> None:
         self.raw = raw
@@ -61,37 +64,42 @@ class Arenas:
 
     Args:
         device: Where they lie.
-        keep: Whether to keep them between calls.
+        keep: Whether to keep them for good; else those of all plans together are bounded, see
+            `gluonish.graph.idle_memory`.
         name: Of the Block.
     """
 
-    __slots__ = ("_device", "_idle", "_keep", "_members", "_most", "_name", "_nbytes")
+    __slots__ = ("_device", "_drop", "_idle", "_keep", "_members", "_most", "_name", "_nbytes")
 
     def __init__(self, device: Device, *, keep: bool, name: str = "graph") -> None:
         self._device = device
         self._name = name
         self._keep = keep
-        self._idle: list[Arena] = []
+        self._idle: deque[Arena] = deque()
+        self._drop = partial(drop_idle, ref(self._idle))
         self._members = 0
-        self._most = _MAX_SMALL_IDLE if keep else 0
+        self._most = _MAX_SMALL_IDLE
         self._nbytes = 0
 
     def join(self, nbytes: int) -> int:
         """Have arenas of at least so many bytes from now on; return a number for the executable."""
         self._nbytes = max(self._nbytes, nbytes)
-        if self._keep and self._nbytes > _SMALL_NBYTES:
-            self._most = MXNET_EXEC_NUM_TEMP.value
+        if self._nbytes > _SMALL_NBYTES:
+            self._most = MXNET_EXEC_NUM_TEMP.value if self._keep else 0
         self._members += 1
         return self._members - 1
 
     def take(self) -> Arena:
         """Return an arena that no other call uses."""
         try:
-            return self._idle.pop()
+            arena = self._idle.pop()
         except IndexError:
             owner = f"{self._name}:arena"
             raw = aligned_empty(self._device, self._nbytes, owner)
-            return Arena(raw, (self._device.context, owner))
+            arena = Arena(raw, (self._device.context, owner))
+        if self._most and not self._keep:
+            used(arena, self._nbytes, self._drop)
+        return arena
 
     def give(self, arena: Arena) -> None:
         """Take an arena back after a call."""

@@ -8,23 +8,22 @@ Invariants: the engine's one variable of a state orders all who use its bytes; w
 is a writer. A state belongs to one recorded call from `States.take` until its node ends, by a
 finalizer, or to `States.give`, whichever is first; what changes the queues of idle ones is a single
 step of the interpreter. A queue that is full forgets its oldest.
-
-Plans that keep no memory lend their small states to one another: the C library would have kept the
-arrays in them for others, too, but returns a large block to the system, and getting it back costs a
-page fault for every 4 KiB.
 """
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
+from weakref import ref
 
-from gluonish.core.context import Context, cache_owners
+from gluonish.core.context import Context
 from gluonish.core.device import Device
 from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
 from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.spec import Spec
 from gluonish.graph.arenas import aligned_empty
+from gluonish.graph.idle_memory import drop_idle, used
 from gluonish.graph.ir import Value
 from gluonish.graph.memory_plan import padded
 from gluonish_engine import Var
@@ -34,7 +33,6 @@ __all__ = ["State", "StateUse", "States", "state_places"]
 _MAX_IDLE = 2  # states of any size
 _MAX_SMALL_IDLE = 64  # states that are small together: a cell's, of one unrolled sequence
 _SMALL_NBYTES = 32 << 20
-_MAX_LENT = 4  # small states that belong to no plan
 
 
 class State:
@@ -91,44 +89,44 @@ class States:
     Args:
         device: Where they lie.
         nbytes: Size of each.
-        keep: Whether to keep them between calls.
+        keep: Whether to keep them for good; else those of all plans together are bounded, see
+            `gluonish.graph.idle_memory`.
         name: Of the Block.
     """
 
-    __slots__ = ("_device", "_idle", "_lends", "_name", "_nbytes")
+    __slots__ = ("_device", "_drop", "_idle", "_keep", "_name", "_nbytes")
 
     def __init__(self, device: Device, nbytes: int, *, keep: bool, name: str = "graph") -> None:
         self._device = device
         self._name = name
         self._nbytes = nbytes
+        self._keep = keep
         small = min(_MAX_SMALL_IDLE, _SMALL_NBYTES // max(nbytes, 1))
-        most = max(_MAX_IDLE, small) if keep else 0
-        self._lends = not keep and nbytes <= _SMALL_NBYTES and device.xp_name == "numpy"
-        self._idle: deque[_Idle] = _lent if self._lends else deque(maxlen=most)
+        most = max(_MAX_IDLE, small) if keep else small
+        self._idle: deque[_Idle] = deque(maxlen=most)
+        self._drop = partial(_drop_idle, ref(self._idle))
 
     @property
     def nbytes(self) -> int:
-        """Size of each, in bytes; one that another plan lent may be larger."""
+        """Size of each, in bytes."""
         return self._nbytes
 
     @property
     def idle_count(self) -> int:
         """How many are kept for later calls of this plan."""
-        return 0 if self._lends else len(self._idle)
+        return len(self._idle)
 
     def take(self) -> State:
         """Return a state that no other recorded call uses."""
-        if self._lends:
-            return self._borrow() or self._new()
         try:
-            return self._idle.pop().state
+            state = self._idle.pop().state
         except IndexError:
-            return self._new()
-
-    def _new(self) -> State:
-        owner = f"{self._name}:kept for backward"
-        raw = aligned_empty(self._device, self._nbytes, owner)
-        return State(raw, (self._device.context, owner))
+            owner = f"{self._name}:kept for backward"
+            raw = aligned_empty(self._device, self._nbytes, owner)
+            state = State(raw, (self._device.context, owner))
+        if not self._keep and self._idle.maxlen:
+            used(state, self._nbytes, self._drop)
+        return state
 
     def lend(self, state: State, owner: object) -> Kept | None:
         """Have a state come back when its owner ends, for a later recorded call.
@@ -156,23 +154,12 @@ class States:
         idle.state = state
         self._idle.append(idle)
 
-    def _borrow(self) -> State | None:
-        """Return a state that another plan lent and that is of about the size; None for none."""
-        for idle in reversed(_lent.copy()):
-            if self._nbytes <= idle.state.raw.nbytes <= 2 * self._nbytes:
-                try:
-                    _lent.remove(idle)
-                except ValueError:  # another thread was faster
-                    continue
-                return idle.state
-        return None
 
-
-_lent: deque[_Idle] = deque(maxlen=_MAX_LENT)
-
-
-def _forget_lent(context: Context) -> None:
-    _lent.clear()
+def _drop_idle(idle: "ref[deque[_Idle]]", state: State) -> bool:
+    for one in tuple(idle() or ()):
+        if one.state is state:
+            return drop_idle(idle, one)
+    return False
 
 
 def _holder(state: State) -> list[Holder]:
@@ -180,4 +167,3 @@ def _holder(state: State) -> list[Holder]:
 
 
 describe_holders(State, _holder)
-cache_owners.append(_forget_lent)

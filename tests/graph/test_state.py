@@ -14,7 +14,7 @@ from tests.graph.builders import spec
 
 
 @pytest.fixture(autouse=True)
-def _nothing_lent() -> Iterator[None]:
+def _nothing_idle() -> Iterator[None]:
     cpu().empty_cache()
     yield
     cpu().empty_cache()
@@ -55,41 +55,11 @@ def test_idle_states_are_bounded_by_their_bytes(nbytes: int, most: int) -> None:
     assert states.idle_count == most
 
 
-def test_plans_that_keep_nothing_lend_small_states_to_one_another() -> None:
-    states, others = _states(keep=False), _states(900, keep=False)
-    state = states.take()
-    states.give(state)
-    assert states.idle_count == 0
-    assert others.take() is state
-    assert others.take() is not state
-
-
-@pytest.mark.parametrize("nbytes", [1001, 400])
-def test_a_state_of_another_size_is_not_borrowed(nbytes: int) -> None:
-    states, others = _states(keep=False), _states(nbytes, keep=False)
-    state = states.take()
-    states.give(state)
-    assert others.take() is not state
-
-
-def test_large_states_are_not_lent() -> None:
+def test_without_static_alloc_large_states_are_given_back() -> None:
     states = _states(33 << 20, keep=False)
     state = states.take()
     states.give(state)
     assert states.take() is not state
-
-
-def test_what_is_lent_is_bounded_and_goes_when_the_cache_is_emptied() -> None:
-    states = _states(keep=False)
-    made = [states.take() for _ in range(9)]
-    for state in made:
-        states.give(state)
-    again = [states.take() for _ in range(9)]
-    assert sum(any(x is state for state in made) for x in again) == 4
-    for state in again:
-        states.give(state)
-    cpu().empty_cache()
-    assert not any(states.take() is state for state in again)
 
 
 def test_an_arena_holds_the_bytes_of_a_state_only_as_long_as_the_state_lives() -> None:
@@ -117,14 +87,6 @@ def test_state_comes_back_when_its_owner_ends(count: int) -> None:
     assert states.idle_count == 0
     del nodes, node
     assert states.idle_count == min(count, 32)  # 32 MB of small ones
-
-
-def test_state_of_an_owner_that_ends_is_lent_to_another_plan() -> None:
-    node = _Node()
-    state = _states(keep=False).take()
-    _states(keep=False).lend(state, node)
-    del node
-    assert _states(keep=False).take() is state
 
 
 def test_recalled_state_comes_back_once() -> None:

@@ -83,10 +83,6 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "initializer": (lambda: dense(init="xaviar"), r"expected one of .*xavier.*, got 'xaviar'"),
     "optimizer": (lambda: trainer("sdg"), r"expected one of .*sgd.*, got 'sdg'"),
-    "hybridize flag": (
-        lambda: hybrid(dense(), static_aloc=True),
-        r"^d\.hybridize: expected flags static_alloc.*got static_aloc",
-    ),
     "static_shape alone": (
         lambda: hybrid(dense(), static_shape=True),
         r"expected static_alloc=True with static_shape=True",
