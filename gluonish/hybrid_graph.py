@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from gluonish.block.arguments import WithKeywords, call
 from gluonish.block.options import HybridOptions
 from gluonish.block.partitioning import partitioned_outputs
-from gluonish.block.tracing import Traced, settle, trace_block
+from gluonish.block.tracing import (
+    Traced,
+    is_symbolic,
+    learn_parameters,
+    says_shapes,
+    settle,
+    trace_block,
+)
 from gluonish.block.watching import Watched
 from gluonish.core.device import Device
 from gluonish.core.errors import (
@@ -111,7 +118,7 @@ class HybridGraph:
         self._bound: dict[Device, _Bound] = {}
         # Outside training, and in it.
         self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
-        _finish_deferred(block, self._parameters, regroup(arrays, structure))
+        _finish_deferred(block, self._parameters, traced, arrays)
         if options.partition_if_dynamic or not any(self._dynamic):
             partitioned = partitioned_outputs(block, traced, arrays, options.backends)
             if partitioned is not None:
@@ -456,6 +463,14 @@ def _parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Para
     return [by_name[node.name] for node in variables]
 
 
-def _finish_deferred(block: "HybridBlock", parameters: Sequence[Parameter], args: Any) -> None:
-    if any(p._arrays is None and p._deferred_init is not None for p in parameters):
-        settle(block, args, parameters)
+def _finish_deferred(
+    block: "HybridBlock", parameters: Sequence[Parameter], traced: Traced, arrays: Sequence[NDArray]
+) -> None:
+    if not any(p._arrays is None and p._deferred_init is not None for p in parameters):
+        return
+    if not is_symbolic(block) or says_shapes(type(block)):
+        settle(block, regroup(arrays, traced.arguments), parameters)
+        return
+    learn_parameters(block, traced, arrays, shapes=True)
+    for parameter in parameters:
+        parameter._finish_deferred_init()

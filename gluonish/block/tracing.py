@@ -39,6 +39,8 @@ __all__ = [
     "Traced",
     "infer_parameters",
     "is_symbolic",
+    "learn_parameters",
+    "says_shapes",
     "settle",
     "settled_forward",
     "trace_block",
@@ -204,7 +206,7 @@ def settled_forward(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[st
         return block.forward(*args, **kwargs)
     except DeferredInitializationError as error:
         waiting = [p for p in block._reg_params.values() if p._deferred_init is not None]
-        if waiting and not _says_shapes(type(block)):
+        if waiting and not says_shapes(type(block)):
             raise ParameterError(
                 f"{block.name}: expected infer_shape(self, x, ...), which sets the shapes of own "
                 f"parameters from those of the arguments, as {waiting[0].name} is "
@@ -236,7 +238,7 @@ def settle(
         parameter._finish_deferred_init()
 
 
-def _says_shapes(kind: type) -> bool:
+def says_shapes(kind: type) -> bool:
     """Whether a class has an ``infer_shape`` of its own, before that of HybridBlock."""
     definer = next(base for base in kind.__mro__ if "infer_shape" in vars(base))
     return "hybrid_forward" not in vars(definer)
@@ -270,6 +272,25 @@ def infer_parameters(
         return None
     arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray))
     traced = _trace_symbols(block, structure, arrays, forward)
+    learn_parameters(block, traced, arrays, shapes=shapes)
+    return traced
+
+
+def learn_parameters(
+    block: "HybridBlock", traced: Traced, arrays: Sequence[NDArray], *, shapes: bool
+) -> None:
+    """Find unknown shapes (or the dtypes) of a block's parameters from a graph of it.
+
+    Args:
+        block: The block.
+        traced: The graph.
+        arrays: The arrays of the call that was traced.
+        shapes: Whether to find shapes; else dtypes.
+
+    Raises:
+        OperatorError: if an operator refuses the shapes.
+        ParameterError: if a shape does not follow from the arrays.
+    """
     known = {
         node.name: PartialSpec(x.shape, normalize_dtype(x.dtype))
         for node, x in zip(traced.data, arrays, strict=True)
@@ -286,7 +307,6 @@ def infer_parameters(
     for node in found.nodes:
         if node.op is None and node.name in parameters:
             _learn(parameters[node.name], found.spec(Value(node)), shapes=shapes)
-    return traced
 
 
 def _learn(parameter: Parameter, spec: PartialSpec, *, shapes: bool) -> None:

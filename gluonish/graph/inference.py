@@ -31,6 +31,7 @@ class Inference:
         self.nodes = nodes
         self._specs: dict[tuple[int, int], PartialSpec] = {}
         self._changed = False
+        self._settled: set[int] = set()  # nodes of which nothing is left to find
         for node in nodes:
             if node.op is None and node.array is not None:
                 spec = node.array._spec
@@ -59,7 +60,7 @@ class Inference:
         for sweep in range(_MAX_SWEEPS):
             self._changed = False
             for node in self.nodes if sweep % 2 == 0 else reversed(self.nodes):
-                if node.op is not None:
+                if node.op is not None and id(node) not in self._settled:
                     self._visit(node)
             if not self._changed and sweep:
                 return
@@ -83,6 +84,7 @@ class Inference:
             if open_ is None and all(spec.known() for spec in inputs):
                 exact = infer_specs(op, [Spec(s.shape, s.dtype) for s in inputs], node.attrs)  # type: ignore[arg-type]  # known() says neither is None
                 outputs = [PartialSpec(spec.shape, spec.dtype) for spec in exact]
+                self._settled.add(id(node))
         except OperatorError as error:
             raise OperatorError(f"{node.name}: {error}") from error
         except GluonishError:
