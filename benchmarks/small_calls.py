@@ -91,14 +91,14 @@ def trainers() -> Timed:
             heads = [sum(p.data(c).sum() for p in params.values()) for c in ctx]
         autograd.backward(heads)
 
-        def step(trainer: Any = trainer, params: Any = params) -> None:
-            for p in params.values():  # as a backward pass leaves them
-                for y in p.list_data():
-                    y._fresh_grad = True
+        leaves = [y._link[0] for p in params.values() for y in p.list_data()]
+        last = params.get(f"w{count - 1}").list_data()[-1]
+
+        def step(trainer: Any = trainer, leaves: Any = leaves, last: Any = last) -> None:
+            for leaf in leaves:  # as a backward pass leaves them
+                leaf.fresh = True
             trainer.step(1)
-            for p in params.values():
-                for y in p.list_data():
-                    y.wait_to_read()
+            last.wait_to_read()
 
         made[f"step {count} weights, {devices} devices"] = step
     return made

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any
 
 from gluonish.core.config import MXNET_KVSTORE_USETREE
@@ -11,6 +12,7 @@ from gluonish.core.files import atomic_write, open_to_read
 from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.nccl_reduce import NCCLReduction
+from gluonish.kvstore.small_exchange import SmallExchange
 from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
 from gluonish.kvstore.transfer import Cut, lend, sum_arrays
 from gluonish.kvstore.tree_reduce import TreeReduction
@@ -57,6 +59,7 @@ class KVStore(KVStoreBase):
         self._stored: dict[Key, NDArray] = {}
         self._updater: UpdateFunction | None = None
         self._compression: Compression | None = None
+        self._again: SmallExchange | None = None  # for the arguments of the last `pushpull`
         self._cut = Cut.from_environment()
         trees = self._on_device and MXNET_KVSTORE_USETREE.value
         self._trees = TreeReduction() if trees else None
@@ -142,8 +145,32 @@ class KVStore(KVStoreBase):
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """`push`, then `pull` into ``out``, sparse or not, or into ``value`` where that is None."""
+        again, updater = self._again, self._updater
+        if again is not None and isinstance(updater, Updater) and out is not None:
+            if again.is_for(key, value, out):
+                again.run(updater, priority)
+                return
+            self._again = None
         self.push(key, value, priority)
         self.pull(key, value if out is None else out, priority, ignore_sparse=False)
+        if out is not None and isinstance(key, list) and isinstance(updater, Updater):
+            self._again = self._small_exchange(key, value, out)
+
+    def _small_exchange(self, keys: list[Key], values: Any, outs: Any) -> SmallExchange | None:
+        """Return what does a `pushpull` that was done once more; None where that cannot be."""
+        if self._compression is not None or self._trees is not None or self._reduction is not None:
+            return None
+        lists = [*values, *outs]
+        if len(set(keys)) < len(keys) or not all(isinstance(arrays, list) for arrays in lists):
+            return None
+        stored = [self._stored[key] for key in keys]
+        contexts = {weight.context for weight in stored}
+        if len(contexts) > 1 or not SmallExchange.takes(chain(stored, *lists)):
+            return None
+        targets = list(chain.from_iterable(outs))
+        if len({x._var for x in targets}) < len(targets):
+            return None
+        return SmallExchange(keys, values, outs, stored, contexts.pop())
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """`init`, then `pull`."""
@@ -210,12 +237,14 @@ class KVStore(KVStoreBase):
         if stored.context == context:
             return stored
         moved = self._stored[key] = copied(stored, context)
+        self._again = None
         if isinstance(self._updater, Updater) and key in self._updater.states:
             self._updater.states_synced[key] = False
         return moved
 
     def _overwrite(self, key: Key, value: NDArray) -> None:
         """Replace a stored value without an update; one of another dtype by a new array."""
+        self._again = None
         stored = self._find("overwrite", key)
         if stored.dtype == value.dtype:
             copy_over(value, stored)
@@ -279,6 +308,7 @@ class KVStore(KVStoreBase):
                 "create it with 'device'"
             )
         self._compression = compression_from(compression_params)
+        self._again = None
 
     def save_optimizer_states(
         self, fname: str | os.PathLike[str], dump_optimizer: bool = False

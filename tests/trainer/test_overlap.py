@@ -21,6 +21,7 @@ from gluonish.trainer import Trainer
 
 CONTEXTS = [cpu(0), cpu(1)]
 WAIT_S = 20.0
+UNITS = 260  # weights of more than 65,536 elements: smaller ones are summed together
 Task = Callable[[], Any]
 
 
@@ -42,13 +43,13 @@ class Step:
     def __init__(self, update_on_kvstore: bool) -> None:
         self.net = HybridSequential(prefix="net_")
         for _ in range(6):
-            self.net.add(Dense(8, activation="tanh", in_units=8))
+            self.net.add(Dense(UNITS, activation="tanh", in_units=UNITS))
         self.net.initialize(ctx=CONTEXTS)
         self.net.hybridize(forward_bulk_size=2, backward_bulk_size=2)
         rng = np.random.default_rng(2)
         for param in self.net.collect_params().values():
-            param.set_data(array(rng.uniform(-0.5, 0.5, param.shape)))
-        self.data = [array(rng.uniform(-1, 1, (4, 8)), ctx=context) for context in CONTEXTS]
+            param.set_data(array(rng.uniform(-0.1, 0.1, param.shape)))
+        self.data = [array(rng.uniform(-1, 1, (4, UNITS)), ctx=context) for context in CONTEXTS]
         self.trainer = Trainer(
             self.net.collect_params(),
             "sgd",
