@@ -66,12 +66,15 @@ class _Plan:
         given: How many values it is given.
     """
 
-    __slots__ = ("_calls", "_count", "inline", "name", "on_team", "results", "specs")
+    __slots__ = ("_calls", "_count", "fresh", "inline", "name", "on_team", "results")
 
     def __init__(self, rule: Rule, op: Operator, given: int) -> None:
         self.name = f"{op.name}_backward"
         self.results = rule.results
-        self.specs = rule.specs
+        # What it fills: of which input it is the gradient, its number, its spec. One stands for
+        # several inputs where they have the same gradient.
+        first = {n: i for i, n in reversed([*enumerate(rule.results)]) if n is not None}
+        self.fresh = tuple([(i, n, rule.specs[n]) for n, i in first.items() if n >= given])
         self._count = len(rule.specs)
         heavy = any(step.op.heavy for step in rule.steps)
         limit = HEAVY_INLINE_SIZE if heavy else LIGHT_INLINE_SIZE
@@ -137,23 +140,41 @@ def planned_gradients(
     Returns:
         None where the call has no plan.
     """
-    heads = [g for g in grads if g is not None]
+    heads = grads
+    if len(grads) > 1 or grads[0] is None:
+        heads = [g for g in grads if g is not None]
     given = (*heads, *node.inputs, *node.outputs)
-    if any(x.stype != "default" for x in given):
+    if given[0].stype != "default":
         return None
     device = given[0]._device
     for x in given:
-        if x._device is not device or not x._data.flags.c_contiguous:
+        if x.stype != "default" or x._device is not device or not x._data.flags.c_contiguous:
             return None
     if device.xp_name != "numpy" or "key" in node.attrs:
         return None
-    plan = _plan(node, grads, given)
+    plan = _plan(node, grads, len(heads), given)
     if plan is None:
         return None
-    results = _results(plan, given, targets, device)
-    if results:
-        _push(plan, given, results, device)
+    if not plan.fresh:
+        return [None if n is None else given[n] for n in plan.results]
+    results = {}
+    for i, number, spec in plan.fresh:
+        target = targets[i] if targets else None
+        if target is None or not _fits(target, spec, given):
+            target = empty_like_spec(spec, device)
+        results[number] = target
+    _push(plan, given, results, device)
     return [None if n is None else given[n] if n < len(given) else results[n] for n in plan.results]
+
+
+def _fits(target: NDArray, spec: Spec, given: Sequence[NDArray]) -> bool:
+    """Whether a gradient can be written to an array."""
+    return (
+        target._spec == spec
+        and target._device is given[0]._device
+        and target._data.flags.c_contiguous
+        and not any(target._var is x._var for x in given)
+    )
 
 
 def _is_own(op: Operator, attrs: Attrs) -> bool:
@@ -162,17 +183,18 @@ def _is_own(op: Operator, attrs: Attrs) -> bool:
 
 
 def _plan(
-    node: OperatorNode, grads: Sequence[NDArray | None], given: Sequence[NDArray]
+    node: OperatorNode, grads: Sequence[NDArray | None], heads: int, given: Sequence[NDArray]
 ) -> _Plan | None:
-    """Find or make the plan of a call."""
-    op = node.op
-    there = tuple([g is not None for g in grads])
-    wanted = tuple([parent is not None for parent in node.parents])
-    key = (op, there, wanted, kernel_switches(), *map(_spec_of, given), *node.attrs.items())
+    """Find or make the plan of a call that got so many of the gradients of its outputs."""
+    op, parents = node.op, node.parents
+    there = None if heads == len(grads) else tuple([g is not None for g in grads])
+    among = None if None not in parents else tuple([parent is not None for parent in parents])
+    key = (op, there, among, kernel_switches(), *map(_spec_of, given), *node.attrs.items())
     try:
         return _plans[key]
     except KeyError:
         pass
+    wanted = [parent is not None for parent in parents]
     if len(_plans) >= _MAX_PLANS:
         _plans.clear()
     specs = [None if g is None else g._spec for g in grads]
@@ -183,28 +205,6 @@ def _plan(
         plan = _Plan(rule, op, len(given))
     _plans[key] = plan
     return plan
-
-
-def _results(
-    plan: _Plan, given: Sequence[NDArray], targets: Sequence[NDArray | None], device: Device
-) -> dict[int, NDArray]:
-    """Return the arrays to fill by their numbers: the targets where they can be filled."""
-    results: dict[int, NDArray] = {}
-    for i, number in enumerate(plan.results):
-        if number is None or number < len(given) or number in results:
-            continue
-        spec = plan.specs[number]
-        target = targets[i] if targets else None
-        if (
-            target is None
-            or target._spec != spec
-            or target._device is not device
-            or not target._data.flags.c_contiguous
-            or any(target._var is x._var for x in given)
-        ):
-            target = empty_like_spec(spec, device)
-        results[number] = target
-    return results
 
 
 def _push(

@@ -1,7 +1,7 @@
 """The backward walk: from the heads, through the tape, to the arrays that asked for gradients."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -160,26 +160,49 @@ def _walk(
     grads: Grads = {}
     starts = _starts(heads, head_grads, grads)
     order, leaves = topological(starts)
-    read = _constants(order) if in_place else set()
+    writable = _writable(leaves, order) if in_place else {}
+    plans = not recording.mode.get() & RECORDING
+    take, unfreed = grads.pop, math.inf
+    targets: Sequence[NDArray | None] = ()
     for node in reversed(order):
-        if node.freed < math.inf:  # `_lost` says whether to those that read it
+        if node.freed < unfreed:  # `_lost` says whether to those that read it
             continue
-        received, is_reached = [], node.own_gradient
+        number, is_reached = id(node), False
+        received = []
         for i in range(node.output_count):
-            gradient = grads.pop((id(node), i), None)
+            gradient = take((number, i), None)
             received.append(gradient)
-            is_reached = is_reached or gradient is not None
-        if is_reached:
-            targets = _targets(node, leaves, read) if in_place else ()
-            found = _node_gradients(node, received, targets, last=not retain_graph)
+            if gradient is not None:
+                is_reached = True
+        if is_reached or node.own_gradient:
+            if writable:
+                targets = [p and writable.get(p[0]) for p in node.parents]
+            found: Sequence[NDArray | None] | None = None
+            if node.writes_gradients:
+                found = node.backward(received, targets, last=not retain_graph)
+            elif plans and type(node) is OperatorNode:
+                found = planned_gradients(node, received, targets)
+            if found is None:
+                found = node.backward(received)
             if observe is not None:
                 observe(node, received, found)
-            for parent, gradient in zip(node.parents, found, strict=True):
-                if parent is not None and gradient is not None and not _lost(node, parent[0]):
-                    _add(grads, (id(parent[0]), parent[1]), gradient)
+            _hand_on(node, found, grads)
         if not retain_graph:
             node.free()
     return leaves, grads
+
+
+def _hand_on(node: Node, found: Sequence[NDArray | None], grads: Grads) -> None:
+    """Add the gradients of a node's inputs to those of the nodes that they come from."""
+    for parent, gradient in zip(node.parents, found, strict=True):
+        if parent is None or gradient is None:
+            continue
+        source, index = parent
+        if source.freed < math.inf and _lost(node, source):
+            continue
+        key = (id(source), index)
+        present = grads.get(key)
+        grads[key] = gradient if present is None else present + gradient
 
 
 def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) -> list[Node | Leaf]:
@@ -222,23 +245,6 @@ def _freed(node: Node | Leaf) -> AutogradError:
     return freed_error(f" at {node.op.name}" if isinstance(node, OperatorNode) else "")
 
 
-def _node_gradients(
-    node: Node,
-    grads: Sequence[NDArray | None],
-    targets: Sequence[NDArray | None],
-    *,
-    last: bool,
-) -> Sequence[NDArray | None]:
-    """Return the gradient of every input of a node, by its plan where it has one."""
-    if node.writes_gradients:
-        return node.backward(grads, targets, last=last)
-    if type(node) is OperatorNode and not recording.mode.get() & RECORDING:
-        found = planned_gradients(node, grads, targets)
-        if found is not None:
-            return found
-    return node.backward(grads)
-
-
 def _constants(order: Sequence[Node]) -> set[Var]:
     """Return the variables of what nodes read and no gradient is asked for: maybe old gradients."""
     return {
@@ -250,26 +256,19 @@ def _constants(order: Sequence[Node]) -> set[Var]:
     }
 
 
-def _targets(node: Node, leaves: Mapping[Leaf, int], read: Set[Var]) -> list[NDArray | None]:
-    """Return where a node may write the gradients of its inputs.
+def _writable(leaves: Mapping[Leaf, int], order: Sequence[Node]) -> dict[Node | Leaf, NDArray]:
+    """Return the arrays that gradients may be written to when they are computed, by their leaves.
 
-    For each input the array of a leaf that nobody else reads, and whose gradient is to be
-    overwritten; else None. What nodes have yet to read is in no such array.
+    Those of leaves that one node reads, and whose gradient is to be overwritten. What nodes have
+    yet to read is in no such array.
     """
-    targets: list[NDArray | None] = []
-    for parent in node.parents:
-        source = None if parent is None else parent[0]
-        if (
-            isinstance(source, Leaf)
-            and source.req == "write"
-            and leaves[source] == 1
-            and source.grad.stype == "default"
-            and source.grad._var not in read
-        ):
-            targets.append(source.grad)
-        else:
-            targets.append(None)
-    return targets
+    found: dict[Node | Leaf, NDArray] = {
+        leaf: leaf.grad
+        for leaf, count in leaves.items()
+        if count == 1 and leaf.req == "write" and leaf.grad.stype == "default"
+    }
+    read = _constants(order) if found else ()
+    return {leaf: grad for leaf, grad in found.items() if grad._var not in read}
 
 
 def _add(grads: Grads, key: tuple[int, int], gradient: NDArray) -> None:
@@ -297,7 +296,7 @@ def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, i
     while stack:
         node = stack.pop()
         if node is None:  # all that the one below it comes from is in order by now
-            order.append(cast(Node, stack.pop()))
+            order.append(stack.pop())  # type: ignore[arg-type]  # no None stands on another
         elif node not in seen:
             seen.add(node)
             stack += (node, None)
