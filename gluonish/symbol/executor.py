@@ -23,6 +23,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
 from gluonish.ops.zero_gradient import zero_gradient
 from gluonish.symbol.backend import as_environment_says
+from gluonish.symbol.bound_graphs import graph_of, keep_if_small
 from gluonish.symbol.debug import debug_str
 from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
 from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
@@ -122,6 +123,8 @@ class Executor:
         variables = symbol._variables()
         self._names = [node.name for node in variables]
         self._values = as_environment_says(symbol, {**self.arg_dict, **self.aux_dict})
+        if graph is None and not group2ctx and self._values is symbol._values:
+            graph = graph_of(symbol, ctx)
         self._graph = graph or PlacedGraph(
             variables,
             self._values,
@@ -142,14 +145,17 @@ class Executor:
         self._trained = True
 
     def _new_outputs(self) -> Arrays:
-        arrays = self._arrays()
-        variables = self._symbol._variables()
-        specs = [x._spec for x in arrays]
-        graph = specialize(variables, self._symbol._values, specs, train=False)
-        contexts = self._graph.contexts()
+        specs = tuple([x._spec for x in self._arrays()])
+        placed = self._graph
+        found = placed.output_specs.get(specs)
+        if found is None:
+            graph = specialize(self._symbol._variables(), self._symbol._values, specs, train=False)
+            found = placed.output_specs[specs] = [value.spec for value in graph.outputs]
+            keep_if_small(placed, graph)
+        contexts = placed.contexts()
         return [
-            zeros(value.shape, contexts.get(own.key, self._ctx), value.dtype)
-            for own, value in zip(self._symbol._values, graph.outputs, strict=True)
+            zeros(spec.shape, contexts.get(own.key, self._ctx), spec.dtype)
+            for own, spec in zip(self._symbol._values, found, strict=True)
         ]
 
     def _arrays(self) -> Arrays:

@@ -8,6 +8,7 @@ gradients find their way back over them.
 from collections.abc import Callable, Mapping, Sequence
 
 from gluonish.core.context import Context
+from gluonish.core.spec import Spec
 from gluonish.graph import interpreter
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.inference import specialize
@@ -36,6 +37,9 @@ class PlacedGraph:
         outputs: The outputs.
         place: Gives the device of an operator node.
         name: For engine jobs and messages.
+
+    Attributes:
+        output_specs: Specs of the outputs by those of the variables, as executors found them.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class PlacedGraph:
         place: Callable[[Node], Context],
         name: str,
     ) -> None:
+        self.output_specs: dict[tuple[Spec, ...], list[Spec]] = {}
         self._variables = [Value(node).key for node in variables]
         self._outputs = tuple(outputs)
         found = _cut(outputs, place)

@@ -47,6 +47,9 @@ VARIABLE_STARTS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+attributes_set = [0]  # how often nodes that are there got attributes
+
+
 class Symbol(Fluent):
     """One or more outputs of a graph whose shapes are not known yet.
 
@@ -57,7 +60,7 @@ class Symbol(Fluent):
         name: Name of the node, None for several outputs of different nodes.
     """
 
-    __slots__ = ("_leaves", "_values")
+    __slots__ = ("_leaves", "_placed", "_values")
     _broadcasts = False
 
     def __init__(self, values: Sequence[Value] | None) -> None:
@@ -65,6 +68,8 @@ class Symbol(Fluent):
         self._values: tuple[Value, ...] = () if values is None else tuple(values)
         # What `_variables` and `_auxiliary` found, and for which outputs; nodes do not change.
         self._leaves: tuple[tuple[Value, ...], list[Node], set[int]] | None = None
+        # What the last executor runs, see `gluonish.symbol.bound_graphs`.
+        self._placed: Any = None
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> "Symbol":
@@ -206,6 +211,7 @@ class Symbol(Fluent):
                 raise ArgumentTypeError(f"_set_attr: expected {key} to be a str, got {value!r}")
         node = self._values[0].node
         node.extra = {**node.extra, **stored_attributes(kwargs)}
+        attributes_set[0] += 1
 
     def __neg__(self) -> "Symbol":
         negative: Symbol = self * -1.0

@@ -66,7 +66,7 @@ from gluonish.core.config.memory import (
     NNVM_EXEC_MATCH_RANGE,
 )
 from gluonish.core.config.profiler import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
-from gluonish.core.config.switches import kernel_switches
+from gluonish.core.config.switches import kernel_switches, settings_now
 from gluonish.core.config.table import all_flags
 from gluonish.core.config.threads import (
     DMLC_LOG_STACK_TRACE_DEPTH,
@@ -189,5 +189,6 @@ __all__ = [
     "kernel_switches",
     "report_without_effect",
     "set_variable",
+    "settings_now",
     "variables_with",
 ]

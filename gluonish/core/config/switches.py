@@ -1,10 +1,9 @@
 """kernel_switches: what decides which kernels are in use, read fast."""
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from gluonish.core.config.flag import changes
+from gluonish.core.config.flag import changes, encoded, environment
 from gluonish.core.config.graph import MXNET_USE_FUSION
 from gluonish.core.config.libraries import (
     MXNET_MKLDNN_ENABLED,
@@ -13,11 +12,8 @@ from gluonish.core.config.libraries import (
     MXNET_WINOGRAD_CONVOLUTION,
 )
 
-__all__ = ["kernel_switches"]
+__all__ = ["kernel_switches", "settings_now"]
 
-# What `os.environ` keeps its texts in, under encoded names: reading it takes a tenth of the time.
-_environment: Mapping[Any, object] = getattr(os.environ, "_data", {})
-_encoded: Callable[[str], Any] = getattr(os.environ, "encodekey", str)
 _SWITCHES = (
     MXNET_MKLDNN_ENABLED,
     MXNET_USE_FUSION,
@@ -25,7 +21,7 @@ _SWITCHES = (
     MXNET_SAFE_ACCUMULATION,
     MXNET_USE_MKLDNN_RNN,
 )
-_SWITCH_KEYS = tuple(_encoded(flag.name) for flag in _SWITCHES)
+_SWITCH_KEYS = tuple(encoded(flag.name) for flag in _SWITCHES)
 
 
 def kernel_switches() -> tuple[object, ...]:
@@ -33,6 +29,11 @@ def kernel_switches() -> tuple[object, ...]:
 
     It costs less than reading the flags, so that choices can be kept from call to call.
     """
-    get = _environment.get
+    get = environment.get
     first, second, third, fourth, fifth = _SWITCH_KEYS
     return (get(first), get(second), get(third), get(fourth), get(fifth), changes[0])
+
+
+def settings_now() -> tuple[Mapping[Any, object], int]:
+    """Return what all flags follow from: equal as long as no plan would be another."""
+    return dict(environment), changes[0]

@@ -1,0 +1,63 @@
+"""Graphs that executors of one Symbol share: binding a Symbol once more plans nothing again.
+
+A Symbol knows the graph of its last executor as long as there is one. Small graphs, of which
+programs bind and drop many, live a little longer: the last 16 of them.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+from weakref import ref
+
+from gluonish.core.config import settings_now
+from gluonish.core.context import Context
+from gluonish.graph.ir import Graph
+from gluonish.symbol.placed_graph import PlacedGraph
+from gluonish.symbol.symbol import Symbol, attributes_set
+
+__all__ = ["graph_of", "keep_if_small"]
+
+_MOST_RECENT = 16
+_SMALL_NBYTES = 1 << 20
+
+_recent: deque[PlacedGraph] = deque(maxlen=_MOST_RECENT)
+
+
+class _Placed(NamedTuple):
+    """The graph of a Symbol's last executor, and what it follows from."""
+
+    values: Sequence[Any]
+    context: Context
+    settings: tuple[Any, int, int]
+    graph: Callable[[], PlacedGraph | None]
+
+
+def graph_of(symbol: Symbol, context: Context) -> PlacedGraph:
+    """Return what an executor of a Symbol runs: that of the last one, if it is the same.
+
+    Args:
+        symbol: The Symbol.
+        context: The device of all its nodes.
+    """
+    settings = *settings_now(), attributes_set[0]
+    last: _Placed | None = symbol._placed
+    if last is not None and last.values is symbol._values and last.context == context:
+        graph = last.graph()
+        if graph is not None and last.settings == settings:
+            return graph
+    name = symbol.name or "executor"
+    made = PlacedGraph(symbol._variables(), symbol._values, lambda node: context, name)
+    symbol._placed = _Placed(symbol._values, context, settings, ref(made))
+    return made
+
+
+def keep_if_small(placed: PlacedGraph, graph: Graph) -> None:
+    """Keep a graph for the Symbol's next executor, if all its values together are small.
+
+    Args:
+        placed: The graph.
+        graph: The same with specs.
+    """
+    nbytes = sum(spec.nbytes for node in graph.nodes for spec in node.specs)
+    if nbytes <= _SMALL_NBYTES and placed not in _recent:
+        _recent.append(placed)
