@@ -2,15 +2,13 @@
 
 They hang behind all other fast kernels: NumPy computes on one core, some operators in several
 passes over memory, and converts 16-bit floats one by one. Compiling pays only for an operator that
-is used a lot: each runs its reference kernel until that has taken as long as compiling will, unless
-the kernel is on disk.
+is used a lot: each runs its reference kernel for its first elements. Their number decides, not time
+nor what is on disk, so that a program that runs twice computes the same bits.
 """
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from time import perf_counter
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +21,7 @@ from gluonish.kernels.numba import numpy_expressions as _numpy  # noqa: F401  # 
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.expressions import KINDS, RULES, supports
 from gluonish.kernels.numba.machine_code import has_float16
-from gluonish.kernels.numba.pointwise import plan_known, plan_pointwise
+from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.cast import CAST
@@ -39,9 +37,9 @@ _SPECIAL = ("Activation", "LeakyReLU", "digamma", "_softplus", "erf", "gammaln")
 _SPECIAL_ACTIVATIONS = ("gelu", "softrelu")  # of the two that have several
 _ALONE = 1 << 12  # elements up to which no generated kernel wakes a team
 _ALWAYS = partial(bool, True)  # costs small arrays less than a function
-# Seconds that the reference kernel takes before another is compiled: about what that takes, in a
-# process that has imported Numba, and in one that has not.
-_COMPILING_S, _FIRST_S = 0.05, 0.2
+# Elements that the reference kernel computes before another is compiled.
+_WORTH = 1 << 22
+_WORTH_COSTLY = 1 << 17
 
 _COMPARISONS = ("equal", "greater", "greater_equal", "lesser", "lesser_equal", "not_equal")
 
@@ -56,9 +54,9 @@ _at_once = 0  # scopes of `compiled_at_once` that are open
 def compiled_at_once() -> Iterator[None]:
     """Within it every kernel is compiled when it is first wanted, in all threads.
 
-    Elsewhere time decides when a generated kernel replaces a reference kernel, and what the disk
-    has; they differ in the last bits, and so do two runs of a program. It costs the first of them
-    a few seconds. ``MXNET_ENFORCE_DETERMINISM`` does so for a whole program.
+    Elsewhere a generated kernel replaces a reference kernel when an operator has been used a lot;
+    they differ in the last bits, and so do the first and a later call. It costs a program's first
+    run a few seconds. ``MXNET_ENFORCE_DETERMINISM`` does so for a whole program.
     """
     global _at_once
     _at_once += 1
@@ -68,11 +66,14 @@ def compiled_at_once() -> Iterator[None]:
         _at_once -= 1
 
 
-def pays(spent_s: float) -> bool:
-    """Whether an operator that has run for so many seconds is worth compiling."""
-    if _at_once > 0 or spent_s > (_COMPILING_S if "numba" in sys.modules else _FIRST_S):
-        return True
-    return MXNET_ENFORCE_DETERMINISM.value
+def pays(elements: int, worth: int = _WORTH) -> bool:
+    """Whether a kernel is worth compiling for what has computed so many elements without.
+
+    Args:
+        elements: How many.
+        worth: How many are.
+    """
+    return _at_once > 0 or elements >= worth or MXNET_ENFORCE_DETERMINISM.value
 
 
 class LargeKernel:
@@ -82,18 +83,18 @@ class LargeKernel:
         op: The operator.
     """
 
-    __slots__ = ("_least", "_op", "_programs", "_spent_s")
+    __slots__ = ("_elements", "_least", "_op", "_programs")
 
     def __init__(self, op: Operator) -> None:
         self._op = op
         self._least = _COSTLY if op.name in _SPECIAL else LARGE
         self._programs: dict[str, Program] = {}  # by number of inputs and attributes
-        self._spent_s = 0.0
+        self._elements = 0  # that the reference kernel has computed
 
     @property
     def compiles(self) -> bool:
-        """Whether the next call compiles what nobody has compiled before."""
-        return pays(self._spent_s)
+        """Whether the next call runs a generated kernel."""
+        return pays(self._elements, _WORTH if self._least == LARGE else _WORTH_COSTLY)
 
     def fast_kernel(self) -> FastKernel:
         """Return it as the registry wants it."""
@@ -117,18 +118,16 @@ class LargeKernel:
     def __call__(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
         """Fill ``out``."""
         outputs = out if isinstance(out, tuple) else (out,)
-        find = plan_pointwise if self.compiles else plan_known
-        try:
-            bound = find(outputs, inputs, self._program(len(inputs), attrs))
-        except RefusedError as error:
-            note_refusal(self._op.name, error)
-            bound = None
-        if bound is not None:
-            bound.plan.run(*outputs, *inputs, key=attrs.get("key"))
-            return
-        start = perf_counter()
+        if self.compiles:
+            try:
+                bound = plan_pointwise(outputs, inputs, self._program(len(inputs), attrs))
+            except RefusedError as error:
+                note_refusal(self._op.name, error)
+            else:
+                bound.plan.run(*outputs, *inputs, key=attrs.get("key"))
+                return
         self._op.kernel(xp, out, *inputs, **attrs)
-        self._spent_s += perf_counter() - start
+        self._elements += max([x.size for x in (*outputs, *inputs)])
 
     def _program(self, count: int, attrs: dict[str, Any]) -> Program:
         own = {name: value for name, value in attrs.items() if name != "key"}

@@ -21,7 +21,9 @@ _ENTRY = "gluonish_launch"
 
 # Each thread of the team takes the next chunk until none is left, so that a thread that starts late
 # or is disturbed does less. There are four chunks for each thread, and none is below the grain;
-# long ones begin at a multiple of 64 elements, which keeps threads out of each other's cache lines.
+# all but the shortest begin at a multiple of 64 elements. That keeps threads out of each other's
+# cache lines; and the instructions for what is left behind whole vectors compute the same elements,
+# whatever the number of threads and chunks.
 _LAUNCHER = """
 %team_work = type { i64, i64, i64, i64 }
 
@@ -77,7 +79,11 @@ together:
   %aligned = and i64 %padded, -64
   %wanted = select i1 %long, i64 %aligned, i64 %even
   %fine = icmp slt i64 %wanted, %grain
-  %chunk = select i1 %fine, i64 %grain, i64 %wanted
+  %enough = select i1 %fine, i64 %grain, i64 %wanted
+  %rows = icmp slt i64 %enough, 64
+  %more = add i64 %enough, 63
+  %even.words = and i64 %more, -64
+  %chunk = select i1 %rows, i64 %enough, i64 %even.words
   %work = alloca %team_work
   %next = getelementptr %team_work, %team_work* %work, i64 0, i32 0
   %extent.at = getelementptr %team_work, %team_work* %work, i64 0, i32 1

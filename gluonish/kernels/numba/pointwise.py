@@ -8,7 +8,7 @@ from typing import Any
 
 from gluonish.core.config import MXNET_FUSION_VERBOSE
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import GRAIN, KernelError, compile_kernel, is_compiled
+from gluonish.kernels.numba.compiler import GRAIN, KernelError, compile_kernel
 from gluonish.kernels.numba.expressions import aligned_shape
 from gluonish.kernels.numba.loops import Loops, broadcast_strides, find_loops, row_major
 from gluonish.kernels.numba.plan import Bound, KernelPlan
@@ -17,7 +17,7 @@ from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.fused_pointwise import Program
 
-__all__ = ["plan_known", "plan_pointwise"]
+__all__ = ["plan_pointwise"]
 
 _MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
 
@@ -26,19 +26,6 @@ _ELEMENTARY = re.compile(
 )
 
 _plans: dict[tuple[Any, ...], KernelPlan] = {}
-_unknown: set[tuple[Any, ...]] = set()  # what had no kernel in memory or on disk when asked for
-
-
-def plan_known(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> Bound | None:
-    """Return what `plan_pointwise` does, unless its kernel has yet to be compiled."""
-    key = (program, *map(signature, (*outputs, *inputs)))
-    if key not in _plans and key not in _unknown:
-        source = _source(outputs, inputs, program)[0]
-        if not is_compiled(source.text, ()):
-            if len(_unknown) >= _MAX_PLANS:
-                _unknown.clear()
-            _unknown.add(key)
-    return None if key in _unknown else plan_pointwise(outputs, inputs, program)
 
 
 def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> Bound:

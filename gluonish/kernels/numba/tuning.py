@@ -4,9 +4,9 @@ A kernel comes with a grain, an estimate of the steps that are worth waking a th
 type is tuned (``MXNET_USE_OPERATOR_TUNING``), its first runs of about that size are timed in one
 thread, and so is once, in the process, how long a team of threads takes to start; then a run goes
 to the team where that is quicker, whatever the estimate said, within a factor of four of it. Where
-it is not tuned, ``MXNET_CPU_PARALLEL_SIZE`` elements are the border. Results are the same: sums are
-made of parts that do not depend on the threads. Yet LLVM is free to compute the last elements of a
-thread's chunk by other instructions, so ``MXNET_ENFORCE_DETERMINISM`` turns the measurement off.
+it is not tuned, ``MXNET_CPU_PARALLEL_SIZE`` elements are the border. Results are the same to the
+bit: sums are made of parts that do not depend on the threads, and chunks end where vectors do.
+``MXNET_ENFORCE_DETERMINISM`` turns the measurement off all the same.
 """
 
 import math
