@@ -140,7 +140,7 @@ def planned_gradients(
     Returns:
         None where the call has no plan.
     """
-    heads = grads
+    heads: Sequence[Any] = grads
     if len(grads) > 1 or grads[0] is None:
         heads = [g for g in grads if g is not None]
     given = (*heads, *node.inputs, *node.outputs)

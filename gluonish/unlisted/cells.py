@@ -56,14 +56,15 @@ def format_sequence(
     first = inputs if whole else inputs[0]
     space = sequence.namespace_of(first)
     count = sequence.batch_size(inputs, layout)
+    steps: int = length if length is not None else 0
     if length is None:
-        length = len(inputs) if not whole else inputs.shape[in_axis]
+        steps = inputs.shape[in_axis] if whole else len(inputs)
     if whole and merge is False:
-        return sequence.as_steps(length, inputs, in_axis, _WHAT), axis, space, count
+        return sequence.as_steps(steps, inputs, in_axis, _WHAT), axis, space, count
     if whole:
         turned = inputs if axis == in_axis else space.swapaxes(inputs, dim1=axis, dim2=in_axis)
         return turned, axis, space, count
-    return sequence.arranged(length, inputs, axis, merge, _WHAT), axis, space, count
+    return sequence.arranged(steps, inputs, axis, merge, _WHAT), axis, space, count
 
 
 def mask_sequence_variable_length(

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 from collections.abc import Callable
 from multiprocessing.queues import Queue as QueueOfProcesses
 from multiprocessing.queues import SimpleQueue as SimpleQueueOfProcesses
@@ -103,7 +104,7 @@ class ConnectionWrapper:
 
     def recv(self) -> Any:
         """Return the next object that was sent."""
-        return ForkingPickler.loads(self._conn.recv_bytes())
+        return pickle.loads(self._conn.recv_bytes())
 
     def __getattr__(self, name: str) -> Any:
         if name == "_conn":

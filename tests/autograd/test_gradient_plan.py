@@ -23,12 +23,11 @@ CALLS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_waiting() -> Iterator[None]:
     """What is large is compiled at once."""
-    monkeypatch.setattr(eager, "_COMPILING_S", -1.0)
-    monkeypatch.setattr(eager, "_FIRST_S", -1.0)
     gradient_plan._plans.clear()
-    yield
+    with eager.compiled_at_once():
+        yield
     gradient_plan._plans.clear()
 
 
