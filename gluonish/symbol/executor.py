@@ -16,7 +16,10 @@ from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
-from gluonish.graph.ir import Value
+from gluonish.graph.ir import Graph, Value
+from gluonish.graph.memory_figures import memory_figures
+from gluonish.graph.partition import Partition
+from gluonish.graph.passes.common_subexpressions import eliminate_common_subexpressions
 from gluonish.ndarray import recording
 from gluonish.ndarray.creation import array, zeros
 from gluonish.ndarray.ndarray import NDArray
@@ -448,13 +451,25 @@ class Executor:
         self._monitor = ExecutionReport(callback, monitor_all, frozenset(self._names))
 
     def debug_str(self) -> str:
-        """Return the graph as text, and how much memory its outputs take."""
+        """Return the graph as text, and how much memory a pass over it needs.
+
+        That is the memory of the outputs, of what the forward pass keeps for the backward pass,
+        and of what lives in between, as planned. Arguments and their gradients are not in it.
+        """
+        variables = self._symbol._variables()
+        arrays = {**self.arg_dict, **self.aux_dict}
+        specs = [arrays[name]._spec for name in self._names]
+        wanted = [i for i, name in enumerate(self._names) if name in self._leaves]
         nbytes = sum(y._spec.nbytes for y in self.outputs)
+        if not self._dynamic:
+            graph = specialize(variables, self._values, specs, train=bool(wanted))
+            nbytes += memory_figures(Partition(graph, wanted)).planned
         return f"{debug_str(self._symbol)}Total {nbytes >> 20} MB allocated\n"
 
     def get_optimized_symbol(self) -> Symbol:
-        """Return the graph that runs, as the back end of ``MXNET_SUBGRAPH_BACKEND`` takes it.
+        """Return the graph that runs: what occurs in it several times is there once.
 
-        Passes are made when a plan is, so without one of the user's it is the Symbol.
+        Where ``MXNET_SUBGRAPH_BACKEND`` names a back end of the user's, it is as that takes it.
         """
-        return Symbol(self._values)
+        graph = Graph(self._symbol._variables(), self._values)
+        return Symbol(eliminate_common_subexpressions(graph).outputs)

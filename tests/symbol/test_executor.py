@@ -267,3 +267,27 @@ def test_outputs_of_one_name_are_in_no_dict() -> None:
     executor = mx.sym.Group([y, y]).bind(mx.cpu(), [ones(2)])
     with pytest.raises(ArgumentError, match="names that differ"):
         _ = executor.output_dict
+
+
+def test_the_text_counts_what_a_backward_pass_keeps() -> None:
+    y = mx.sym.var("x")
+    for _ in range(10):
+        y = y * y
+    shape = (10, 3, 256, 256)  # 7.5 MiB
+    megabytes = {
+        request: int(y.simple_bind(mx.cpu(), grad_req=request, x=shape).debug_str().split()[-3])
+        for request in ("write", "null")
+    }
+    assert megabytes["null"] == 15  # the output, and one more: as MXNet 1.9.1 says
+    assert 75 <= megabytes["write"] <= 90  # 90 in MXNet 1.9.1
+
+
+def test_the_optimized_symbol_holds_common_subexpressions_once() -> None:
+    a, b = mx.sym.var("a"), mx.sym.var("b")
+    y = (a + b) + (a + b)
+    executor = y.bind(mx.cpu(), {"a": ones(2), "b": ones(2)})
+    optimized = executor.get_optimized_symbol()
+    assert len(y.get_internals().list_outputs()) == 5
+    assert len(optimized.get_internals().list_outputs()) == 4  # as in MXNet 1.9.1
+    assert optimized.list_arguments() == ["a", "b"]
+    np.testing.assert_array_equal(executor.forward()[0].asnumpy(), [4, 4])

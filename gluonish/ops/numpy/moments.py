@@ -104,6 +104,7 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
             ),
             outputs=2,
             visible=1,
+            output_names=("std" if root else "var", "mean"),
         )
     )
 
