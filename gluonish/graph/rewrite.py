@@ -38,9 +38,10 @@ def rebuild(graph: Graph, rule: Rule) -> Graph:
             if replaced:
                 inputs = [replaced.get(value.key, value) for value in inputs]
             values = rule(node, inputs)
-            if values is None and not all(map(is_, inputs, node.inputs)):
-                kept = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
-                values = [Value(kept, i) for i in range(kept.num_outputs)]
+            if values is None and inputs is not node.inputs:
+                if not all(map(is_, inputs, node.inputs)):
+                    kept = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
+                    values = [Value(kept, i) for i in range(kept.num_outputs)]
             if values is not None:
                 for i, value in enumerate(values):
                     if id(value.node) not in present:
@@ -62,6 +63,8 @@ def _new_nodes(value: Value, present: set[int]) -> list[Node]:
     def missing(values: Iterable[Value]) -> list[Node]:
         return [x.node for x in values if id(x.node) not in present]
 
+    if not missing(value.node.inputs):
+        return [value.node]
     return post_order(missing([value]), lambda node: missing(node.inputs))
 
 

@@ -24,12 +24,13 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
         if op is None or op.draws(node.attrs) or op.mutates:
             return None
         # By their text: 0.0 equals -0.0, and 1 equals True.
-        attrs = tuple([(name, repr(value)) for name, value in sorted(node.attrs.items())])
-        key = (op.name, tuple([x.key for x in inputs]), attrs)
+        attrs = node.attrs
+        texts = [(name, repr(attrs[name])) for name in sorted(attrs)] if attrs else ()
+        key = (op.name, tuple([x.key for x in inputs]), tuple(texts))
         values = first.get(key)
         if values is not None:
             return values
-        if all(map(is_, inputs, node.inputs)):
+        if inputs is node.inputs or all(map(is_, inputs, node.inputs)):
             first[key] = _outputs(node)
             return None
         kept = Node(op, node.name, inputs, node.attrs, node.specs, node.extra)
