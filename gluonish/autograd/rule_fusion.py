@@ -17,9 +17,9 @@ from gluonish.kernels.numba.eager import pays
 from gluonish.kernels.numba.expressions import supports
 from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import plan_pointwise
-from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.fused_pointwise import FUSED_POINTWISE_MANY, Instruction, Program
+from gluonish.ops.kernel import RefusedError
+from gluonish.ops.refusals import note_refusal
 
 __all__ = ["Fused", "FusedKernel", "fuse"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.kernels.onednn.memory import address
+from gluonish.ops.kernel import address
 
 __all__ = ["Rows", "current", "new_sample"]
 

@@ -24,8 +24,9 @@ from gluonish.graph.memory_plan import Step as PlannerStep
 from gluonish.graph.memory_plan import plan_memory
 from gluonish.graph.state import StateUse
 from gluonish.graph.steps import Frame, PlanStep, RunStep, Step, ViewStep
+from gluonish.ops.kernel import FastKernel
 from gluonish.ops.memory_layout import array_of
-from gluonish.ops.registry import Attrs, FastKernel, Operator
+from gluonish.ops.registry import Attrs, Operator
 
 __all__ = ["FrameLayout"]
 

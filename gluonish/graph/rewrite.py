@@ -38,10 +38,10 @@ def rebuild(graph: Graph, rule: Rule) -> Graph:
             if replaced:
                 inputs = [replaced.get(value.key, value) for value in inputs]
             values = rule(node, inputs)
-            if values is None and inputs is not node.inputs:
-                if not all(map(is_, inputs, node.inputs)):
-                    kept = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
-                    values = [Value(kept, i) for i in range(kept.num_outputs)]
+            changed = inputs is not node.inputs and not all(map(is_, inputs, node.inputs))
+            if values is None and changed:
+                kept = Node(node.op, node.name, inputs, node.attrs, node.specs, node.extra)
+                values = [Value(kept, i) for i in range(kept.num_outputs)]
             if values is not None:
                 for i, value in enumerate(values):
                     if id(value.node) not in present:

@@ -9,13 +9,12 @@ from typing import Any
 
 from gluonish.core.spec import Shape
 from gluonish.graph.ir import Node
-from gluonish.kernels.onednn.api import RefusedError
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.kernel import Attached, FastKernel, Key
+from gluonish.ops.registry import Operator
 
 __all__ = ["Frame", "PlanStep", "RunStep", "Step", "ViewStep"]
 
 Frame = list[Any]
-Key = tuple[int, int]
 
 
 class RunStep:
@@ -122,15 +121,13 @@ class PlanStep(RunStep):
             attached = self._attach(xp, frame)
         attached.pack(frame)
 
-    def _attach(self, xp: Any, frame: Frame) -> Any:
+    def _attach(self, xp: Any, frame: Frame) -> Attached:
         places = [*self.writes, *self.reads]
         outputs = [frame[i] for i in self.writes]
-        try:
-            assert self.fast is not None
-            assert self.fast.plan is not None
-            bound = self.fast.plan(outputs, [frame[i] for i in self.reads], self.attrs)
-        except RefusedError:
-            attached: Any = _Unplanned(self, xp)
+        assert self.fast is not None
+        bound = self.op.plan(self.fast, outputs, [frame[i] for i in self.reads], self.attrs)
+        if bound is None:
+            attached: Attached = _Unplanned(self, xp)
         else:
             operands = [places[i] for i in bound.operands]
             stable = [i for i, place in enumerate(operands) if place in self.stable]
@@ -142,7 +139,7 @@ class PlanStep(RunStep):
 
 
 class _Unplanned:
-    """Runs the kernel of a step that was refused a plan: it falls back, and counts that."""
+    """Runs the kernel of a step that was refused a plan; it hands on what it refuses."""
 
     __slots__ = ("_step", "_xp")
 
@@ -150,10 +147,10 @@ class _Unplanned:
         self._step = step
         self._xp = xp
 
-    def run(self, frame: Frame) -> None:
-        RunStep.run(self._step, self._xp, frame, (0, 0))
+    def run(self, arrays: Any) -> None:
+        RunStep.run(self._step, self._xp, arrays, (0, 0))
 
-    def pack(self, frame: Frame) -> None:
+    def pack(self, arrays: Any) -> None:
         """Nothing is kept."""
 
 

@@ -1,32 +1,6 @@
 """NDArray and the ``nd`` namespace: creation, files, random numbers, a function per operator."""
 
-from gluonish.kernels import classic_forms as _classic_forms  # noqa: F401  # hangs kernels on
-from gluonish.kernels.cupy import register as _register_gpu  # noqa: F401  # hangs kernels on
-from gluonish.kernels.numba import assignments as _assignments  # noqa: F401  # the same
-from gluonish.kernels.numba import batch_norm as _batch_norm  # noqa: F401  # the same
-from gluonish.kernels.numba import bilinear_points as _bilinear  # noqa: F401  # the same
-from gluonish.kernels.numba import box_iou as _box_iou  # noqa: F401  # the same
-from gluonish.kernels.numba import columns as _columns  # noqa: F401  # the same
-from gluonish.kernels.numba import ctc as _ctc  # noqa: F401  # the same
-from gluonish.kernels.numba import drawing as _drawing  # noqa: F401  # the same
-from gluonish.kernels.numba import gathering as _gathering  # noqa: F401  # the same
-from gluonish.kernels.numba import numbered as _numbered  # noqa: F401  # the same
-from gluonish.kernels.numba import ordering as _ordering  # noqa: F401  # the same
-from gluonish.kernels.numba import pixel_colors as _pixel_colors  # noqa: F401  # the same
-from gluonish.kernels.numba import pooling as _pooling  # noqa: F401  # the same
-from gluonish.kernels.numba import reductions as _reductions  # noqa: F401  # the same
-from gluonish.kernels.numba import register as _register_generated  # noqa: F401  # the same
-from gluonish.kernels.numba import roi_align as _roi_align  # noqa: F401  # the same
-from gluonish.kernels.numba import roi_pooling as _roi_pooling  # noqa: F401  # the same
-from gluonish.kernels.numba import rows as _rows  # noqa: F401  # the same
-from gluonish.kernels.numba import scattering as _scattering  # noqa: F401  # the same
-from gluonish.kernels.numba import suppression as _suppression  # noqa: F401  # the same
-from gluonish.kernels.numba import vocabulary as _vocabulary  # noqa: F401  # the same
-from gluonish.kernels.numba import winograd as _winograd  # noqa: F401  # the same
-from gluonish.kernels.numpy import dense as _dense  # noqa: F401  # the same
-from gluonish.kernels.numpy import dot as _dot  # noqa: F401  # the same
-from gluonish.kernels.numpy import narrow_sums as _narrow_sums  # noqa: F401  # the same
-from gluonish.kernels.onednn import register as _register  # noqa: F401  # the same
+from gluonish.kernels import preference as _preference  # noqa: F401  # hangs kernels on
 from gluonish.ndarray import _internal as _internal
 from gluonish.ndarray import contrib, image, linalg, op, random, sparse
 from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class

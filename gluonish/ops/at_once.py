@@ -8,7 +8,7 @@ value of that array.
 from types import ModuleType
 from typing import Any
 
-from gluonish.ops.registry import Kernel
+from gluonish.ops.kernel import Kernel
 
 __all__ = ["fill_at_once"]
 

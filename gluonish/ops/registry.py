@@ -13,12 +13,11 @@ from gluonish.core.config import kernel_switches
 from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.fast_kernel import Attrs, FastKernel, Kernel
+from gluonish.ops.kernel import Attrs, Bound, FastKernel, Kernel, RefusedError
+from gluonish.ops.refusals import note_refusal
 
 __all__ = [
     "Attrs",
-    "FastKernel",
-    "Kernel",
     "Operator",
     "ShapeRule",
     "V",
@@ -258,12 +257,51 @@ class Operator:
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
 
-    def hang(self, fast: FastKernel, *, last: bool = False) -> None:
-        """Add a fast kernel, in front of those that are there or behind them."""
-        kernels = self.fast_kernels
+    def hang(self, fast: FastKernel) -> None:
+        """Add a fast kernel behind those that are there, which are preferred to it."""
         self._chosen.clear()
-        self.fast_kernels = (*kernels, fast) if last else (fast, *kernels)
+        fast.kernel = fast.hung(single=self.single, after=self._after)
+        self.fast_kernels = (*self.fast_kernels, fast)
         self.large_only = all(kernel.large_only for kernel in self.fast_kernels)
+
+    def plan(
+        self, fast: FastKernel, outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs
+    ) -> Bound | None:
+        """Return the plan of a kernel for some arrays, or that of the next one if it refuses them.
+
+        Args:
+            fast: The kernel that `select_fast` gave.
+            outputs: Raw arrays.
+            inputs: Raw arrays.
+            attrs: Parsed attributes.
+
+        Returns:
+            The plan; None where the kernel that is to run has none.
+        """
+        found: FastKernel | None = fast
+        while found is not None and found.plan is not None:
+            try:
+                return found.plan(outputs, inputs, attrs)
+            except RefusedError:
+                found = self._next(found, inputs, attrs)
+        return None
+
+    def _next(self, fast: FastKernel, inputs: Sequence[Any], attrs: Attrs) -> FastKernel | None:
+        """Return the kernel that takes what another one refused; None for the reference kernel."""
+        kernels = self.fast_kernels
+        specs = [Spec(x.shape, x.dtype) for x in inputs]
+        behind = kernels[kernels.index(fast) + 1 :]
+        return self.select_fast(fast.back_end.xp_name, specs, attrs, behind)
+
+    def _after(
+        self, fast: FastKernel, inputs: Sequence[Any], attrs: Attrs, error: RefusedError
+    ) -> Kernel:
+        """Return what runs a call that a kernel refused; count those for the reference kernel."""
+        found = self._next(fast, inputs, attrs)
+        if found is not None:
+            return found.kernel
+        note_refusal(fast.name.partition(".")[2], error)
+        return self.kernel
 
     def divert(self, function: Callable[[Sequence[Any], Attrs, Any], Any]) -> None:
         """Let eager calls ask a function first; it may give a sparse result from dense arrays.
@@ -309,7 +347,7 @@ class Operator:
         reference.
 
         Args:
-            xp_name: ``"numpy"`` or ``"cupy"``, the prefix that a fast kernel's back end serves.
+            xp_name: The device's array module, ``"numpy"`` or ``"cupy"``.
             specs: The inputs' specs.
             attrs: Parsed attributes.
         """
@@ -338,7 +376,7 @@ class Operator:
         if fast is None:
             return self.kernel, False
         small = fast.alone and max((spec.size for spec in specs), default=0) <= fast.alone
-        return fast.kernel, not (small or fast.name.startswith(("cupy.", "numpy.")))
+        return fast.kernel, fast.back_end.has_team and not small
 
     def select_fast(
         self,
@@ -357,11 +395,7 @@ class Operator:
         """
         outputs: Sequence[Spec] | None = None
         for fast in self.fast_kernels if among is None else among:
-            if (
-                fast.name.startswith("cupy.") == (xp_name == "cupy")
-                and fast.enabled()
-                and fast.takes(*specs, **attrs)
-            ):
+            if fast.back_end.xp_name == xp_name and fast.enabled() and fast.takes(*specs, **attrs):
                 if outputs is None:
                     outputs = self.infer(*specs, **self._without_runtime(attrs))
                 if fast.fills(specs, outputs):

@@ -7,7 +7,8 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.ops.arithmetic import Arithmetic
-from gluonish.ops.registry import Attrs, Kernel, Operator, apply, find_operator
+from gluonish.ops.kernel import Kernel
+from gluonish.ops.registry import Attrs, Operator, apply, find_operator
 
 __all__ = ["ArrayValue", "run_kernel", "run_operator", "runtime_attrs", "spec_of"]
 

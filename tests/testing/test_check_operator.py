@@ -8,7 +8,8 @@ import pytest
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import infer_same
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.registry import Operator
 from gluonish.testing import ArrayValue, check_operator
 
 X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=np.float32)
@@ -107,8 +108,11 @@ def test_wrong_number_of_outputs_is_found() -> None:
 
 def test_wrong_fast_kernel_is_found() -> None:
     op = square()
-    op.fast_kernels = (
-        FastKernel("numba.square", lambda x: True, lambda xp, out, x: np.multiply(x, 2, out=out)),
+    op.hang(
+        FastKernel(
+            *(BackEnd.GENERATED, "square", lambda x: True),
+            run=lambda xp, out, x: np.multiply(x, 2, out=out),
+        )
     )
     with pytest.raises(AssertionError, match=r"numba\.square"):
         check_operator(op, [X])
@@ -116,7 +120,7 @@ def test_wrong_fast_kernel_is_found() -> None:
 
 def test_fast_kernel_that_does_not_take_the_inputs_is_left_alone() -> None:
     op = square()
-    op.fast_kernels = (FastKernel("numba.square", lambda x: False, lambda xp, out, x: None),)
+    op.hang(FastKernel(BackEnd.GENERATED, "square", lambda x: False, run=lambda xp, out, x: None))
     check_operator(op, [X])
 
 

@@ -20,6 +20,7 @@ from gluonish.ops.fused_pointwise import (
     Instruction,
     Program,
 )
+from gluonish.ops.kernel import BackEnd
 from gluonish.ops.registry import Operator
 
 __all__ = ["fuse_pointwise"]
@@ -182,7 +183,7 @@ def _pays_alone(node: Node) -> bool:
         return False
     attrs = {name: value for name, value in node.attrs.items() if name != "key"}
     fast = op.select_fast("numpy", [value.spec for value in node.inputs], attrs)
-    return fast is None or fast.name.startswith("numba.")
+    return fast is None or fast.back_end is BackEnd.GENERATED
 
 
 def _rebuilt(graph: Graph, groups: Sequence[Sequence[Node]]) -> Graph:

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import KernelError, available
+from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.expressions import KINDS
 from gluonish.kernels.numba.moves import move
-from gluonish.kernels.onednn.api import RefusedError
 from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
-from gluonish.ops.registry import FastKernel, Operator, find_operator
+from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
+from gluonish.ops.registry import Operator, find_operator
 
-__all__ = ["MOVERS", "Mover", "SwiftArray", "hang"]
+__all__ = ["KERNELS", "MOVERS", "Mover", "SwiftArray"]
 
 _LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
 
@@ -152,7 +152,7 @@ class SwiftArray:
             return
         try:
             move(target, value)
-        except (RefusedError, KernelError):  # sizes of elements, or no compiler
+        except RefusedError:  # sizes of elements, or no compiler
             target[...] = value
 
 
@@ -205,13 +205,15 @@ class Mover:
         return self._op.infer(*specs, **attrs)[0].size >= _LARGE
 
 
-def hang() -> None:
-    """Hang the kernels on their operators, in front of those that are there."""
-    for op in map(find_operator, MOVERS):
-        mover = Mover(op)
-        name = f"numba.{op.name}"
-        fast = FastKernel(name, mover.takes, mover, available, large_only=True, makes=KINDS)
-        op.hang(fast)
+def _fast(op: Operator) -> FastKernel:
+    mover = Mover(op)
+    return FastKernel(
+        *(BackEnd.GENERATED, op.name, mover.takes),
+        run=mover,
+        enabled=available,
+        large_only=True,
+        makes=KINDS,
+    )
 
 
-hang()
+KERNELS = tuple((op, _fast(op)) for op in map(find_operator, MOVERS))

@@ -17,8 +17,6 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.onednn.memory import Array, address
-from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.batch_norm import move
 from gluonish.ops.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
@@ -27,9 +25,10 @@ from gluonish.ops.batch_norm_parts import (
     finish_statistics,
     finish_sums,
 )
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
+from gluonish.ops.registry import Operator
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _CHUNKS = 32
 _SMALL = 1 << 14  # elements below which NumPy's calls cost less than compiling pays back
@@ -202,7 +201,7 @@ def _laid_out_as(pattern: Array, array: Array) -> Array:
 
 
 def _strange(array: Array) -> str:
-    return f"expected contiguous memory or channels last, got strides {array.strides}"
+    return f"batch_norm: expected contiguous memory or channels last, got strides {array.strides}"
 
 
 def _sizes(data: Array, is_last: bool) -> tuple[int, int, int, int]:
@@ -240,8 +239,8 @@ def _statistics(
 ) -> None:
     is_last = _layout(data)
     if is_last is None:
-        note_refusal("batch_norm_statistics", _strange(data))
-    if is_last is None or not train or use_global_stats:
+        raise RefusedError(_strange(data))
+    if not train or use_global_stats:
         flags = {"use_global_stats": use_global_stats, "train": train, "fix_gamma": fix_gamma}
         arrays = (data, gamma, moving_mean, moving_var)
         BATCH_NORM_STATISTICS.kernel(xp, outputs, *arrays, eps=eps, momentum=momentum, **flags)
@@ -274,10 +273,7 @@ def _sums(
     grad = _laid_out_as(data, grad)
     is_last = _layout(grad, data)
     if is_last is None:
-        note_refusal("batch_norm_sums", _strange(data))
-        arrays = (grad, data, mean, inverse_std, scale, beta)
-        BATCH_NORM_SUMS.kernel(xp, outputs, *arrays, relu=relu, **flags)
-        return
+        raise RefusedError(_strange(data))
     kernel = _kernel(_SUMS_LAST, _SUMS_RUNS, is_last, relu)
     totals = _chunk_sums(kernel, data, is_last, grad, mean, scale, beta)
     projection = (totals[1] * inverse_std).astype(np.float32)
@@ -296,9 +292,7 @@ def _data_gradient(
     grad = _laid_out_as(data, grad)
     is_last = _layout(out, grad, data)
     if is_last is None:
-        note_refusal("batch_norm_data_gradient", _strange(data))
-        BATCH_NORM_DATA_GRADIENT.kernel(xp, out, grad, data, *channels, relu=relu)
-        return
+        raise RefusedError(_strange(data))
     kernel = _kernel(_GRADIENT_LAST, _GRADIENT_RUNS, is_last, relu)
     _, rows, count, run = _sizes(data, is_last)
     arrays = (data, out, grad, *channels)
@@ -313,18 +307,11 @@ def _takes(data: Spec, *rest: Spec, **_: Any) -> bool:
     return large and all(spec.dtype == FLOAT32 for spec in specs)
 
 
-_KERNELS: tuple[tuple[Operator, Any], ...] = (
-    (BATCH_NORM_STATISTICS, _statistics),
-    (BATCH_NORM_SUMS, _sums),
-    (BATCH_NORM_DATA_GRADIENT, _data_gradient),
+KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
+    (op, FastKernel(BackEnd.GENERATED, op.name[1:], _takes, run=run, enabled=available))
+    for op, run in (
+        (BATCH_NORM_STATISTICS, _statistics),
+        (BATCH_NORM_SUMS, _sums),
+        (BATCH_NORM_DATA_GRADIENT, _data_gradient),
+    )
 )
-
-
-def hang() -> None:
-    """Hang the kernels on their operators, in front of those that are there."""
-    for op, kernel in _KERNELS:
-        fast = FastKernel(f"numba.{op.name[1:]}", _takes, kernel, available)
-        op.hang(fast)
-
-
-hang()

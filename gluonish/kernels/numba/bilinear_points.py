@@ -14,9 +14,9 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.onednn.memory import address
+from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.precision import widen
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.registry import Operator
 from gluonish.ops.vision.bilinear_points import (
     BILINEAR_POINTS,
     BILINEAR_POINTS_BACKWARD,
@@ -30,7 +30,7 @@ from gluonish.ops.vision.bilinear_sampler import (
 )
 from gluonish.ops.vision.deformable_convolution import FORMS
 
-__all__ = ["hang", "read_points"]
+__all__ = ["KERNELS", "read_points"]
 
 _MOST = 1 << 31  # elements of one image
 _SMALL = 1 << 10  # elements below which NumPy is done sooner
@@ -271,18 +271,14 @@ def _any(*_specs: Spec, **_attrs: Any) -> bool:
     return True
 
 
-def hang() -> None:
-    """Hang the kernels on their operators."""
-    name = "numba.bilinear_points"
-    BILINEAR_POINTS.hang(FastKernel(name, _takes, _kernel, available))
-    BILINEAR_POINTS_BACKWARD.hang(FastKernel(name, _takes_backward, _backward, available))
-    kernels: list[tuple[Operator, Callable[..., None]]] = [
-        (BILINEAR_SAMPLER, sampler_kernel),
-        (SPATIAL_TRANSFORMER, transformer_kernel),
-        *((form.operator, form.kernel) for form in FORMS),
-    ]
-    for op, kernel in kernels:
-        op.hang(FastKernel(name, _any, partial(kernel, read=read_points), available))
+def _fast(takes: Callable[..., bool], run: Callable[..., None]) -> FastKernel:
+    return FastKernel(BackEnd.GENERATED, "bilinear_points", takes, run=run, enabled=available)
 
 
-hang()
+KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
+    (BILINEAR_POINTS, _fast(_takes, _kernel)),
+    (BILINEAR_POINTS_BACKWARD, _fast(_takes_backward, _backward)),
+    (BILINEAR_SAMPLER, _fast(_any, partial(sampler_kernel, read=read_points))),
+    (SPATIAL_TRANSFORMER, _fast(_any, partial(transformer_kernel, read=read_points))),
+    *((form.operator, _fast(_any, partial(form.kernel, read=read_points))) for form in FORMS),
+)

@@ -9,12 +9,11 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.onednn.memory import address
 from gluonish.ops.detection.box_iou import BOX_IOU
 from gluonish.ops.detection.boxes import as_corners
-from gluonish.ops.registry import FastKernel
+from gluonish.ops.kernel import BackEnd, FastKernel, address
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _SMALL = 1 << 10  # pairs below which NumPy is done sooner
 _GRAIN = 1 << 14  # pairs that are worth a thread
@@ -64,9 +63,6 @@ def _takes(lhs: Spec, rhs: Spec, **_: str) -> bool:
     return lhs.dtype in (FLOAT32, FLOAT64) and lhs.size // 4 * (rhs.size // 4) >= _SMALL
 
 
-def hang() -> None:
-    """Hang the kernel on its operator."""
-    BOX_IOU.hang(FastKernel("numba.box_iou", _takes, _kernel, available))
-
-
-hang()
+KERNELS = (
+    (BOX_IOU, FastKernel(BackEnd.GENERATED, "box_iou", _takes, run=_kernel, enabled=available)),
+)

@@ -12,17 +12,15 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.assignments import Mover
 from gluonish.kernels.numba.compiler import available, compile_kernel
 from gluonish.kernels.numba.moves import VIEWS
-from gluonish.kernels.numba.plan import Bound, KernelPlan
-from gluonish.kernels.onednn import register as _before  # noqa: F401  # hangs its kernels first
-from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.ops.concat import CONCAT
-from gluonish.ops.registry import Attrs, FastKernel, Operator
+from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
+from gluonish.ops.registry import Attrs
 from gluonish.ops.slice import SLICE_AXIS
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _SMALL = 1 << 14  # elements below which NumPy's call costs no more
 _GRAIN = 1 << 15  # elements that are worth a thread
@@ -116,28 +114,13 @@ def _takes_slice(data: Spec, *, axis: int, begin: int, end: int | None) -> bool:
     return plain and count > 0 and data.size // extent * count >= _SMALL
 
 
-def _kernel_of(op: Operator, plan: Any) -> Any:
-    other = Mover(op)
-
-    def kernel(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
-        try:
-            bound = plan((out,), inputs, attrs)
-        except RefusedError:
-            other(xp, out, *inputs, **attrs)
-        else:
-            bound.plan.run(out, *inputs)
-
-    return kernel
-
-
-def hang() -> None:
-    """Hang the kernels on their operators, in front of those that are there."""
+KERNELS = tuple(
+    (
+        op,
+        FastKernel(BackEnd.GENERATED, name, takes, plan=plan, enabled=available, large_only=True),
+    )
     for op, name, takes, plan in (
-        (CONCAT, "numba.concat", _takes_concat, _plan_concat),
-        (SLICE_AXIS, "numba.slice_axis", _takes_slice, _plan_slice),
-    ):
-        fast = FastKernel(name, takes, _kernel_of(op, plan), available, plan, large_only=True)
-        op.hang(fast)
-
-
-hang()
+        (CONCAT, "concat", _takes_concat, _plan_concat),
+        (SLICE_AXIS, "slice_axis", _takes_slice, _plan_slice),
+    )
+)

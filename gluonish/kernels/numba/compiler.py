@@ -56,7 +56,7 @@ from gluonish.core.turn import Turn
 from gluonish.kernels.numba import disk_cache, machine_code, openmp
 from gluonish.kernels.numba.frontend import KernelError, Lowered, lower
 from gluonish.kernels.numba.tuning import FACTOR, Timing, fixed_border, is_tuned
-from gluonish.kernels.onednn.memory import address
+from gluonish.ops.kernel import address
 
 __all__ = [
     "GRAIN",

@@ -7,13 +7,11 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
-from gluonish.kernels.onednn.memory import Array, address
-from gluonish.kernels.refusals import note_refusal
-from gluonish.ops.registry import FastKernel
+from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.sparse.compressed import CSR_DOT
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _SMALL = 1 << 9  # products below which NumPy's calls cost less than compiling pays back
 _GRAIN = 1 << 13  # products that are worth a thread
@@ -81,13 +79,7 @@ def _product(
     width = rhs.size // rhs.shape[0]
     view, number = _VIEWS[rhs.dtype]
     source = (_TRANSPOSED if transpose else _PLAIN).format(view=view, number=number)
-    try:
-        kernel = compile_kernel(source)
-    except KernelError as error:
-        note_refusal(CSR_DOT.name, error)
-        attrs = {"transpose": transpose, "rows": rows}
-        CSR_DOT.kernel(xp, out, values, columns, pointers, rhs, **attrs)
-        return
+    kernel = compile_kernel(source)
     sizes = (width, len(pointers) - 1, rows)
     words = np.array([*map(address, arrays), *sizes], np.int64)
     if transpose:
@@ -96,9 +88,9 @@ def _product(
         kernel(rows, words, max(1, _GRAIN * rows // max(1, values.size * width)))
 
 
-def hang() -> None:
-    """Hang the kernel on its operator."""
-    CSR_DOT.hang(FastKernel("numba.sparse_csr_dot", _takes, _product, available))
-
-
-hang()
+KERNELS = (
+    (
+        CSR_DOT,
+        FastKernel(BackEnd.GENERATED, "sparse_csr_dot", _takes, run=_product, enabled=available),
+    ),
+)

@@ -11,14 +11,12 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import KernelError, compile_kernel
+from gluonish.kernels.numba.compiler import compile_kernel
 from gluonish.kernels.numba.register import enabled
-from gluonish.kernels.onednn.memory import address
-from gluonish.kernels.refusals import note_refusal
+from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.outputs.ctc_loss import CTC_LOSS, lengths_of, states_of, whole_labels
-from gluonish.ops.registry import FastKernel
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _SMALL = 1 << 9  # states of all frames below which compiling does not pay
 _WORTH = 1 << 12  # those that are worth a thread
@@ -133,12 +131,7 @@ def _kernel(
     xp: ModuleType, outputs: tuple[Any, Any], data: Any, label: Any, *lengths: Any, **attrs: Any
 ) -> None:
     loss, grad = outputs
-    try:
-        kernel = compile_kernel(_SOURCE)
-    except KernelError as error:
-        note_refusal("CTCLoss", error)
-        CTC_LOSS.kernel(xp, outputs, data, label, *lengths, **attrs)
-        return
+    kernel = compile_kernel(_SOURCE)
     data = np.ascontiguousarray(data)
     steps, batch, classes = data.shape
     frames, counts = lengths_of(xp, data, label, lengths, attrs)
@@ -154,9 +147,6 @@ def _kernel(
     kernel(batch, words, max(1, _WORTH // (steps * width)))
 
 
-def hang() -> None:
-    """Hang the kernel on its operator."""
-    CTC_LOSS.hang(FastKernel("numba.ctc_loss", _takes, _kernel, enabled))
-
-
-hang()
+KERNELS = (
+    (CTC_LOSS, FastKernel(BackEnd.GENERATED, "ctc_loss", _takes, run=_kernel, enabled=enabled)),
+)

@@ -17,7 +17,7 @@ from functools import cache
 
 import numpy as np
 
-from gluonish.kernels.onednn.memory import Array
+from gluonish.ops.kernel import Array
 
 __all__ = ["READ_NUMBER", "power_tables"]
 

@@ -5,7 +5,7 @@ NumPy needs some hundred passes for Philox and the transform of Box and Muller. 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -15,12 +15,12 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import available, compile_kernel
 from gluonish.kernels.numba.eager import pays
-from gluonish.kernels.onednn.memory import Array, address
 from gluonish.ops.dropout import DROPOUT, drops, fill_dropout
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.random import check_parameters
-from gluonish.ops.registry import FastKernel, Operator, find_operator
+from gluonish.ops.registry import Operator, find_operator
 
-__all__ = ["DrawKernel", "hang"]
+__all__ = ["KERNELS", "DrawKernel"]
 
 _WORDS = 1024  # of a step
 _GRAIN = 16  # steps that are worth a thread
@@ -208,19 +208,26 @@ def _takes_dropout(data: Spec, **_: Any) -> bool:
     return data.size <= _ALONE
 
 
-def hang() -> None:
-    """Hang the kernels on their operators: by name, one for the calling thread, one for a team."""
+def _of_samplers() -> Iterator[tuple[Operator, FastKernel]]:
+    """Yield the kernels by name: one for the calling thread, one for a team."""
+    few, many = BackEnd.NUMPY, BackEnd.GENERATED
     for word in _SOURCES:
         for name in (f"_random_{word}", f"_random_{word}_like"):
             op = find_operator(name)
             kernel = DrawKernel(op, word)
-            op.hang(
-                FastKernel(f"numba.{name}", kernel.takes_many, kernel, available, makes=(FLOAT32,))
-            )
-            op.hang(
-                FastKernel(f"numpy.{name}", kernel.takes_few, kernel, available, makes=(FLOAT32,))
-            )
-    DROPOUT.hang(FastKernel("numpy.Dropout", _takes_dropout, _dropout, available))
+            for back_end, takes in ((few, kernel.takes_few), (many, kernel.takes_many)):
+                yield (
+                    op,
+                    FastKernel(
+                        back_end, name, takes, run=kernel, enabled=available, makes=(FLOAT32,)
+                    ),
+                )
 
 
-hang()
+KERNELS = (
+    *_of_samplers(),
+    (
+        DROPOUT,
+        FastKernel(BackEnd.NUMPY, "Dropout", _takes_dropout, run=_dropout, enabled=available),
+    ),
+)

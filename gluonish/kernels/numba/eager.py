@@ -8,7 +8,6 @@ nor what is on disk, so that a program that runs twice computes the same bits.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -22,21 +21,19 @@ from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.expressions import KINDS, RULES, supports
 from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import plan_pointwise
-from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.cast import CAST
 from gluonish.ops.fused_pointwise import Instruction, Program
+from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.reduction import MAX, MEAN, MIN, SUM
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.registry import Operator, find_operator
 
-__all__ = ["LARGE", "SLOW", "LargeKernel", "WideReduction", "compiled_at_once", "pays"]
+__all__ = ["KERNELS", "LARGE", "SLOW", "LargeKernel", "WideReduction", "compiled_at_once", "pays"]
 
 LARGE = 1 << 16  # elements
 _COSTLY = 1 << 8  # the same of special functions, which NumPy lacks or computes slowly
 _SPECIAL = ("Activation", "LeakyReLU", "digamma", "_softplus", "erf", "gammaln")
 _SPECIAL_ACTIVATIONS = ("gelu", "softrelu")  # of the two that have several
 _ALONE = 1 << 12  # elements up to which no generated kernel wakes a team
-_ALWAYS = partial(bool, True)  # costs small arrays less than a function
 # Elements that the reference kernel computes before another is compiled.
 _WORTH = 1 << 22
 _WORTH_COSTLY = 1 << 17
@@ -98,9 +95,12 @@ class LargeKernel:
 
     def fast_kernel(self) -> FastKernel:
         """Return it as the registry wants it."""
-        name, large = f"numba.{self._op.name}", self._least == LARGE
         return FastKernel(
-            name, self.takes, self, _ALWAYS, large_only=large, alone=_ALONE, makes=KINDS
+            *(BackEnd.GENERATED, self._op.name, self.takes),
+            run=self,
+            large_only=self._least == LARGE,
+            alone=_ALONE,
+            makes=KINDS,
         )
 
     def takes(self, *specs: Spec, **attrs: Any) -> bool:
@@ -119,13 +119,9 @@ class LargeKernel:
         """Fill ``out``."""
         outputs = out if isinstance(out, tuple) else (out,)
         if self.compiles:
-            try:
-                bound = plan_pointwise(outputs, inputs, self._program(len(inputs), attrs))
-            except RefusedError as error:
-                note_refusal(self._op.name, error)
-            else:
-                bound.plan.run(*outputs, *inputs, key=attrs.get("key"))
-                return
+            bound = plan_pointwise(outputs, inputs, self._program(len(inputs), attrs))
+            bound.plan.run(*outputs, *inputs, key=attrs.get("key"))
+            return
         self._op.kernel(xp, out, *inputs, **attrs)
         self._elements += max([x.size for x in (*outputs, *inputs)])
 
@@ -156,7 +152,8 @@ class WideReduction:
 
     def fast_kernel(self) -> FastKernel:
         """Return it as the registry wants it."""
-        return FastKernel(f"numba.{self._op.name}", self.takes, self, _ALWAYS, large_only=True)
+        name = self._op.name
+        return FastKernel(BackEnd.GENERATED, name, self.takes, run=self, large_only=True)
 
     def takes(self, data: Spec, **attrs: Any) -> bool:
         """Whether it can run this input."""
@@ -177,10 +174,7 @@ def _converts(*dtypes: np.dtype[Any]) -> bool:
     return FLOAT16 not in dtypes or has_float16()
 
 
-def hang() -> None:
-    """Hang the kernels of reductions on their operators."""
-    for op in (MAX, MIN, SUM, MEAN):
-        op.hang(WideReduction(op).fast_kernel(), last=True)
-
-
-hang()
+KERNELS = (
+    *((op, LargeKernel(op).fast_kernel()) for op in map(find_operator, SLOW)),
+    *((op, WideReduction(op).fast_kernel()) for op in (MAX, MIN, SUM, MEAN)),
+)

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from gluonish.core.errors import GluonishError
 from gluonish.kernels.numba.plain_source import lower_plain
 from gluonish.kernels.numba.scope import MARKER, kernel_scope
+from gluonish.ops.kernel import RefusedError
 
 __all__ = ["KernelError", "Lowered", "lower"]
 
@@ -28,7 +28,7 @@ _BRANCH = re.compile(r'label %"B(\d+)"')
 _ENTRY = "gluonish_body"
 
 
-class KernelError(GluonishError, RuntimeError):
+class KernelError(RefusedError):
     """A kernel's source cannot be compiled here."""
 
 

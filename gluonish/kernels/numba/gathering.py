@@ -15,14 +15,14 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.numba.moves import VIEWS
 from gluonish.kernels.numba.positions import POSITIONS, WITHIN, readable
-from gluonish.kernels.onednn.memory import Array, address
 from gluonish.ops.embedding import EMBEDDING
 from gluonish.ops.gather_nd import GATHER_ND, flat_points
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.pick import BATCH_TAKE, PICK, TAKE_ALONG
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.registry import Operator
 from gluonish.ops.take import TAKE, whole_positions
 
-__all__ = ["gather_rows", "hang"]
+__all__ = ["KERNELS", "gather_rows"]
 
 _LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
 _GRAIN = 1 << 15  # elements that are worth a thread
@@ -186,18 +186,24 @@ class _Gathering:
         return made.size >= _LARGE and made.dtype.itemsize in VIEWS
 
 
-def hang() -> None:
-    """Hang the kernels on their operators."""
-    for op, kernel in (
+KERNELS = tuple(
+    (
+        op,
+        FastKernel(
+            BackEnd.GENERATED,
+            op.name,
+            _Gathering(op).takes,
+            run=run,
+            enabled=available,
+            large_only=True,
+        ),
+    )
+    for op, run in (
         (TAKE, _take),
         (EMBEDDING, _embedding),
         (GATHER_ND, _gather_nd),
         (TAKE_ALONG, _take_along),
         (PICK, _take_along),
         (BATCH_TAKE, _batch_take),
-    ):
-        takes = _Gathering(op).takes
-        op.hang(FastKernel(f"numba.{op.name}", takes, kernel, available, large_only=True))
-
-
-hang()
+    )
+)

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
+from gluonish.kernels.numba.compiler import available, compile_kernel
 from gluonish.kernels.numba.loops import Loops, find_loops
 from gluonish.kernels.numba.plan import KernelPlan
-from gluonish.kernels.onednn.api import RefusedError
+from gluonish.ops.kernel import RefusedError
 
 __all__ = ["VIEWS", "copy", "is_large", "move"]
 
@@ -126,7 +126,7 @@ def copy(target: Any, source: Any) -> None:
     if target.dtype == source.dtype and is_large(target):
         try:
             move(target, source)
-        except (RefusedError, KernelError):
+        except RefusedError:
             pass
         else:
             return

@@ -19,8 +19,8 @@ from gluonish.kernels.numba.compiler import (
     is_compiled,
 )
 from gluonish.kernels.numba.decimal_source import READ_NUMBER, power_tables
-from gluonish.kernels.onednn.memory import Array, address
-from gluonish.kernels.refusals import note_refusal
+from gluonish.ops.kernel import Array, address
+from gluonish.ops.refusals import note_refusal
 
 __all__ = ["dense_lines", "sparse_lines"]
 

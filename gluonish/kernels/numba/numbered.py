@@ -2,7 +2,7 @@
 reversal of sequences, and _arange, whose elements are their own numbers."""
 
 import math
-from collections.abc import Callable, Collection, Container
+from collections.abc import Callable, Container
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
@@ -16,14 +16,14 @@ from gluonish.kernels.numba.expressions import KINDS
 from gluonish.kernels.numba.gathering import gather_rows
 from gluonish.kernels.numba.moves import VIEWS
 from gluonish.kernels.numba.positions import POSITIONS, readable
-from gluonish.kernels.onednn.memory import Array, address
 from gluonish.ops.creation import ARANGE, arange_bounds, is_rounded, whole_steps
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.one_hot import ONE_HOT
 from gluonish.ops.precision import in_dtype
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.registry import Operator
 from gluonish.ops.sequence import SEQUENCE_MASK, SEQUENCE_REVERSE, reversed_steps
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
 _GRAIN = 1 << 15  # elements that are worth a thread
@@ -201,17 +201,21 @@ def _takes_arange(*, start: float, stop: float | None, step: float, **attrs: Any
     return not is_rounded(first, step, count)
 
 
-def hang() -> None:
-    """Hang the kernels on their operators."""
-    rows: tuple[tuple[Operator, Any, Any, Collection[np.dtype[Any]]], ...] = (
+KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
+    (
+        op,
+        FastKernel(
+            *(BackEnd.GENERATED, op.name, takes),
+            run=run,
+            enabled=available,
+            large_only=True,
+            makes=makes,
+        ),
+    )
+    for op, takes, run, makes in (
         (ONE_HOT, _makes_much(ONE_HOT, VIEWS), _one_hot, KINDS),
         (SEQUENCE_MASK, _takes_sequences, _mask, ()),
         (SEQUENCE_REVERSE, _takes_sequences, _reverse, ()),
         (ARANGE, _takes_arange, _arange, _COUNTED),
     )
-    for op, takes, kernel, makes in rows:
-        name = f"numba.{op.name}"
-        op.hang(FastKernel(name, takes, kernel, available, large_only=True, makes=makes))
-
-
-hang()
+)

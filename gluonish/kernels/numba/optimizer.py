@@ -23,11 +23,12 @@ from gluonish.kernels.numba.compiler import (
 )
 from gluonish.kernels.numba.optimizer_formulas import FORMULAS, Norms
 from gluonish.kernels.numba.optimizer_source import BLOCK, LANES, norms_source, update_source
+from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.optimizer_multi_update import MULTI_UPDATES, MultiUpdate
 from gluonish.ops.optimizer_rules import Rule
-from gluonish.ops.registry import FastKernel, find_operator
+from gluonish.ops.registry import Operator, find_operator
 
-__all__ = ["FusedStep", "fused_step", "hang"]
+__all__ = ["KERNELS", "FusedStep", "fused_step"]
 
 _LOG = logging.getLogger("gluonish")
 
@@ -229,14 +230,10 @@ def _takes(multi: MultiUpdate) -> Callable[..., bool]:
     return takes
 
 
-def hang() -> None:
-    """Hang the kernels on the operators that update several weights."""
-    for multi in MULTI_UPDATES:
-        op = find_operator(multi.name)
-        fast = FastKernel(
-            f"numba.{multi.name}", _takes(multi), _kernel(multi, op.kernel), available
-        )
-        op.hang(fast)
+def _fast(multi: MultiUpdate) -> tuple[Operator, FastKernel]:
+    op = find_operator(multi.name)
+    run = _kernel(multi, op.kernel)
+    return op, FastKernel(BackEnd.GENERATED, multi.name, _takes(multi), run=run, enabled=available)
 
 
-hang()
+KERNELS = tuple(map(_fast, MULTI_UPDATES))

@@ -5,7 +5,7 @@ in which all NaN are the largest, and both zeros are equal. Its few largest numb
 going over it once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -14,14 +14,12 @@ import numpy as np
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
+from gluonish.kernels.numba.compiler import available, compile_kernel
 from gluonish.kernels.numba.expressions import KINDS
-from gluonish.kernels.onednn.memory import Array, address
-from gluonish.kernels.refusals import note_refusal
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.ordering import ARGSORT, SORT, TOPK
-from gluonish.ops.registry import FastKernel, Operator
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 # Elements of a row: fewer are quicker in NumPy, to find some or to sort all; more have no int32.
 _SHORT, _SHORT_SORTED, _LONG = 48, 256, 1 << 31
@@ -208,25 +206,16 @@ def _takes(data: Spec, *, axis: int | None, k: int = 0, **_: Any) -> bool:
     return least <= (data.size if axis is None else data.shape[-1]) < _LONG
 
 
-def _with_fallback(op: Operator, kernel: Callable[..., None]) -> Callable[..., None]:
-    """Return a kernel that hands everything to the reference kernel where nothing compiles."""
-
-    def run(xp: ModuleType, out: Any, data: Array, **attrs: Any) -> None:
-        try:
-            kernel(xp, out, data, **attrs)
-        except KernelError as error:
-            note_refusal(op.name, error)
-            op.kernel(xp, out, data, **attrs)
-
-    return run
-
-
-def hang() -> None:
-    """Hang the kernels on their operators."""
-    for op, kernel in ((SORT, _sort), (ARGSORT, _argsort), (TOPK, _topk)):
-        run = _with_fallback(op, kernel)
-        name = f"numba.{op.name}"
-        op.hang(FastKernel(name, _takes, run, available, alone=_ALONE, makes=KINDS))
-
-
-hang()
+KERNELS = tuple(
+    (
+        op,
+        FastKernel(
+            *(BackEnd.GENERATED, op.name, _takes),
+            run=run,
+            enabled=available,
+            alone=_ALONE,
+            makes=KINDS,
+        ),
+    )
+    for op, run in ((SORT, _sort), (ARGSORT, _argsort), (TOPK, _topk))
+)

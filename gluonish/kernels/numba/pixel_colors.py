@@ -22,12 +22,12 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, UINT8
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.onednn.memory import address
 from gluonish.ops.image.color import COLOR_STEPS, Step
 from gluonish.ops.image.pixel_math import GRAY
-from gluonish.ops.registry import FastKernel, find_operator
+from gluonish.ops.kernel import BackEnd, FastKernel, address
+from gluonish.ops.registry import find_operator
 
-__all__ = ["changed_colors", "hang"]
+__all__ = ["KERNELS", "changed_colors"]
 
 Array = np.ndarray[Any, Any]
 
@@ -282,12 +282,11 @@ def _takes(data: Spec, **_: Any) -> bool:
     return data.dtype in _VIEWS and data.shape[-1] == 3 and data.size > 0
 
 
-def hang() -> None:
-    """Hang the kernel on the operators that change colours."""
-    for name, drawn in COLOR_STEPS.items():
-        kernel = partial(_kernel, drawn)
-        fast = FastKernel("numba.pixel_colors", _takes, kernel, available, alone=_ANY_SIZE)
-        find_operator(name).hang(fast)
+def _fast(drawn: Callable[..., list[Step]]) -> FastKernel:
+    run = partial(_kernel, drawn)
+    return FastKernel(
+        BackEnd.GENERATED, "pixel_colors", _takes, run=run, enabled=available, alone=_ANY_SIZE
+    )
 
 
-hang()
+KERNELS = tuple((find_operator(name), _fast(drawn)) for name, drawn in COLOR_STEPS.items())

@@ -19,7 +19,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError
 from gluonish.kernels.numba.compiler import CompiledKernel, KernelError, available, compile_kernel
-from gluonish.kernels.onednn.memory import address
+from gluonish.ops.kernel import address
 
 __all__ = ["PixelPlanes", "Step"]
 

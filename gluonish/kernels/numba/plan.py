@@ -8,14 +8,12 @@ list of idle ones, both single steps of the interpreter.
 
 from collections.abc import Collection, Sequence
 from ctypes import addressof, c_int64
-from typing import Any, NamedTuple
+from typing import Any
 
 from gluonish.kernels.numba.compiler import CompiledKernel
-from gluonish.kernels.onednn.memory import address
+from gluonish.ops.kernel import Key, address
 
-__all__ = ["Attached", "Bound", "KernelPlan", "Key"]
-
-Key = tuple[int, int]
+__all__ = ["Attached", "KernelPlan"]
 
 
 class KernelPlan:
@@ -125,15 +123,3 @@ class Attached:
 
     def pack(self, arrays: Sequence[Any]) -> None:
         """Compute nothing."""
-
-
-class Bound(NamedTuple):
-    """A plan for one call.
-
-    Attributes:
-        plan: The plan.
-        operands: For each operand of the plan, which array it is: outputs, then inputs.
-    """
-
-    plan: KernelPlan
-    operands: tuple[int, ...]

@@ -8,14 +8,14 @@ from typing import Any
 
 from gluonish.core.config import MXNET_FUSION_VERBOSE
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import GRAIN, KernelError, compile_kernel
+from gluonish.kernels.numba.compiler import GRAIN, compile_kernel
 from gluonish.kernels.numba.expressions import aligned_shape
 from gluonish.kernels.numba.loops import Loops, broadcast_strides, find_loops, row_major
-from gluonish.kernels.numba.plan import Bound, KernelPlan
+from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.numba.pointwise_source import PointwiseSource
-from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.fused_pointwise import Program
+from gluonish.ops.kernel import Bound, RefusedError
 
 __all__ = ["plan_pointwise"]
 
@@ -75,10 +75,7 @@ def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -
     source, loops = _source(outputs, inputs, program)
     if MXNET_FUSION_VERBOSE.value:
         sys.stderr.write(f"# {program}\n{source.text}\n")
-    try:
-        kernel = compile_kernel(source.text, ())
-    except KernelError as error:
-        raise RefusedError(f"fused_pointwise: {error}") from error
+    kernel = compile_kernel(source.text, ())
     *outer, inner = loops.extents
     extent = math.prod(outer) if outer else inner
     # Simple arithmetic wants twice as many elements before a thread pays, and each elementary

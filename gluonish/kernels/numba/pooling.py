@@ -13,18 +13,18 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import KernelError, compile_kernel
-from gluonish.kernels.numba.plan import Bound, KernelPlan
+from gluonish.kernels.numba.compiler import compile_kernel
+from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.numba.pooling_source import MAX_UNROLLED, backward_source, forward_source
 from gluonish.kernels.numba.pooling_windows import Form
-from gluonish.kernels.numba.precedence import hang_in_front
-from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.onednn.memory import Array, signature
+from gluonish.kernels.numba.register import enabled
+from gluonish.kernels.onednn.memory import signature
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs
 from gluonish.ops.windows import channels_first, is_channels_last
 
-__all__ = ["hang", "pooling", "pooling_backward"]
+__all__ = ["KERNELS", "pooling", "pooling_backward"]
 
 _SMALL = 1 << 14  # elements below which compiling does not pay, and that are worth a thread
 # Fewest channels with which these kernels were faster than oneDNN's; with data larger than caches,
@@ -166,10 +166,7 @@ def _find(
     if plan is None:
         if len(_plans) >= _MAX_PLANS:
             _plans.clear()
-        try:
-            plan = _plans[key] = make(views, attrs)
-        except KernelError as error:
-            raise RefusedError(f"{name}: {error}") from error
+        plan = _plans[key] = make(views, attrs)
     return Bound(plan, tuple(range(len(arrays))))
 
 
@@ -231,10 +228,19 @@ def _takes(data: Spec, channels: int, attrs: Attrs) -> bool:
     )
 
 
-def hang() -> None:
-    """Hang the kernels on their operators."""
-    hang_in_front(POOLING, "numba.pooling", _takes_pooling, pooling)
-    hang_in_front(POOLING_BACKWARD, "numba.pooling_backward", _takes_backward, pooling_backward)
-
-
-hang()
+KERNELS = (
+    (
+        POOLING,
+        FastKernel(BackEnd.GENERATED, "pooling", _takes_pooling, plan=pooling, enabled=enabled),
+    ),
+    (
+        POOLING_BACKWARD,
+        FastKernel(
+            BackEnd.GENERATED,
+            "pooling_backward",
+            _takes_backward,
+            plan=pooling_backward,
+            enabled=enabled,
+        ),
+    ),
+)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.kernels.onednn.memory import Array
+from gluonish.ops.kernel import Array
 
 __all__ = ["POSITIONS", "WITHIN", "readable"]
 

@@ -8,17 +8,15 @@ from typing import Any, NamedTuple
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.numba.compiler import available
-from gluonish.kernels.numba.plan import Bound, KernelPlan
+from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.numba.sums import SMALL, has_plan, sums_plan
 from gluonish.kernels.onednn import register as _library  # noqa: F401  # to stand before its own
-from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.refusals import note_refusal
 from gluonish.ops.broadcast_to import SUM_TO_SHAPE, stretched_axes
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.reduction import MEAN, SUM, reduced_axes
-from gluonish.ops.registry import Attrs, FastKernel, Operator
+from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 
 class _Row(NamedTuple):
@@ -71,7 +69,7 @@ def _plan(row: _Row, out: Array, data: Array, attrs: Attrs) -> KernelPlan:
     return sums_plan(turned.shape, axes, float(divisor))
 
 
-def _hang(row: _Row) -> None:
+def _kernel(row: _Row) -> FastKernel:
     op = row.op
 
     def takes(data: Spec, **attrs: Any) -> bool:
@@ -79,28 +77,17 @@ def _hang(row: _Row) -> None:
             return False
         return has_plan(data.shape, row.axes(data.shape, **attrs))
 
-    def kernel(xp: ModuleType, out: Array, data: Array, **attrs: Any) -> None:
+    def run(xp: ModuleType, out: Array, data: Array, **attrs: Any) -> None:
         if data.size < SMALL:  # no call waits for the kernel to be compiled
             op.kernel(xp, out, data, **attrs)
-            return
-        try:
-            plan = _plan(row, out, data, attrs)
-        except RefusedError as error:
-            note_refusal(op.name, error)
-            op.kernel(xp, out, data, **attrs)
         else:
-            plan.run(out, data)
+            _plan(row, out, data, attrs).run(out, data)
 
     def plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
         return Bound(_plan(row, outputs[0], inputs[0], attrs), (0, 1))
 
-    op.hang(FastKernel(f"numba.exact_{op.name.lstrip('_')}", takes, kernel, available, plan))
+    name = f"exact_{op.name.lstrip('_')}"
+    return FastKernel(BackEnd.GENERATED, name, takes, plan=plan, run=run, enabled=available)
 
 
-def hang() -> None:
-    """Hang the kernels on their operators, in front of those that are there."""
-    for row in _ROWS:
-        _hang(row)
-
-
-hang()
+KERNELS = tuple((row.op, _kernel(row)) for row in _ROWS)

@@ -13,13 +13,12 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.onednn.memory import address
 from gluonish.ops.host import widened_on_host
-from gluonish.ops.registry import FastKernel
+from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.vision.regions import image_number
 from gluonish.ops.vision.roi_align import MOST_SAMPLES, ROI_ALIGN, ROI_ALIGN_BACKWARD
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _MOST = 1 << 26  # elements of the matrices
 
@@ -233,11 +232,12 @@ def _takes_backward(
     return _fits(data_shape, rois, grad.dtype, pooled_size)
 
 
-def hang() -> None:
-    """Hang the kernels on their operators."""
-    name = "numba.roi_align"
-    ROI_ALIGN.hang(FastKernel(name, _takes, _kernel, available))
-    ROI_ALIGN_BACKWARD.hang(FastKernel(name, _takes_backward, _backward, available))
-
-
-hang()
+KERNELS = (
+    (ROI_ALIGN, FastKernel(BackEnd.GENERATED, "roi_align", _takes, run=_kernel, enabled=available)),
+    (
+        ROI_ALIGN_BACKWARD,
+        FastKernel(
+            BackEnd.GENERATED, "roi_align", _takes_backward, run=_backward, enabled=available
+        ),
+    ),
+)

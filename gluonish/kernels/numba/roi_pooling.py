@@ -9,13 +9,12 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, FLOAT64, INT64
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.onednn.memory import address
 from gluonish.ops.host import widened_on_host
-from gluonish.ops.registry import FastKernel
+from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.vision.regions import image_number
 from gluonish.ops.vision.roi_pooling import ROI_POOLING, region_bounds
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 # Words: data, values, index, rows, columns, images; channels, height, width, parts along rows and
 # along columns. A NaN is larger than any number, as for argmax.
@@ -74,9 +73,11 @@ def _takes(data: Spec, rois: Spec, **_: Any) -> bool:
     return data.dtype in (FLOAT32, FLOAT64) and data.size > 0 and rois.size > 0
 
 
-def hang() -> None:
-    """Hang the kernel on its operator."""
-    ROI_POOLING.hang(FastKernel("numba.roi_pooling", _takes, _kernel, available, makes=(INT64,)))
-
-
-hang()
+KERNELS = (
+    (
+        ROI_POOLING,
+        FastKernel(
+            BackEnd.GENERATED, "roi_pooling", _takes, run=_kernel, enabled=available, makes=(INT64,)
+        ),
+    ),
+)

@@ -12,18 +12,15 @@ from typing import Any, NamedTuple
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
-from gluonish.kernels.numba.plan import Bound, KernelPlan
-from gluonish.kernels.onednn import register as _library  # noqa: F401  # to stand before its own
-from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.refusals import note_refusal
+from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.numba.plan import KernelPlan
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.l2_normalization import L2_NORMALIZATION, L2_NORMALIZATION_BACKWARD
 from gluonish.ops.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
-from gluonish.ops.registry import Attrs, FastKernel, Operator
+from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _SHORT = 24  # elements of a row below which its loops hardly pay
 _ALONE = 1 << 13  # elements that one thread does
@@ -277,7 +274,7 @@ def _plan_of(
     return KernelPlan(kernel, words, 1 if whole else rows, max(1, _ALONE // count))
 
 
-def _hang(row: _Row) -> None:
+def _kernel(row: _Row) -> FastKernel:
     op = row.op
 
     def takes(*specs: Spec, **attrs: Any) -> bool:
@@ -295,41 +292,12 @@ def _hang(row: _Row) -> None:
         shape = inputs[row.data].shape
         rows = row.rows(shape, attrs)
         number = (attrs[row.number],) if row.number else ()
-        try:
-            source, count = row.source(attrs), _size(shape) // rows
-            found = _plan_of(source, len(arrays), count, rows, number, row.whole)
-        except KernelError as error:
-            raise RefusedError(f"{op.name}: {error}") from error
-        return Bound(found, tuple(range(len(arrays))))
+        source, count = row.source(attrs), _size(shape) // rows
+        found = _plan_of(source, len(arrays), count, rows, number, row.whole)
+        return Bound(found, range(len(arrays)))
 
-    others = op.fast_kernels
-
-    def kernel(xp: Any, out: Any, *inputs: Array, **attrs: Any) -> None:
-        outputs = (out,) if op.single else out
-        try:
-            found = plan(outputs, inputs, attrs).plan
-        except RefusedError as error:
-            note_refusal(op.name, error)
-            _other(op, others, inputs, attrs)(xp, out, *inputs, **attrs)
-        else:
-            found.run(*outputs, *inputs)
-
-    name = op.name.removeprefix("_")
-    op.hang(FastKernel(f"numba.{name}_rows", takes, kernel, available, plan, alone=_ALONE))
+    name = f"{op.name.removeprefix('_')}_rows"
+    return FastKernel(BackEnd.GENERATED, name, takes, plan=plan, enabled=available, alone=_ALONE)
 
 
-def _other(
-    op: Operator, kernels: Sequence[FastKernel], inputs: Sequence[Array], attrs: Attrs
-) -> Callable[..., None]:
-    """Return the kernel that runs what the generated one refuses."""
-    fast = op.select_fast("numpy", [Spec(x.shape, x.dtype) for x in inputs], attrs, kernels)
-    return op.kernel if fast is None else fast.kernel
-
-
-def hang() -> None:
-    """Hang the kernels on their operators, in front of those that are there."""
-    for row in _ROWS:
-        _hang(row)
-
-
-hang()
+KERNELS = tuple((row.op, _kernel(row)) for row in _ROWS)

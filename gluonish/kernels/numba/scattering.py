@@ -17,15 +17,15 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.numba import openmp
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.numba.positions import POSITIONS, WITHIN, readable
-from gluonish.kernels.onednn.memory import Array, address
 from gluonish.ops.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.gather_nd import SCATTER_ADD_ND, flat_points
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.pick import ADD_ALONG
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.registry import Operator
 from gluonish.ops.scatter import scatter_accumulator
 from gluonish.ops.take import TAKE_ADD, whole_positions
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _LARGE = 1 << 13  # elements; NumPy adds so slowly that less is worth it than elsewhere
 _GRAIN = 1 << 15  # elements that are worth a thread
@@ -230,16 +230,22 @@ class _Scattering:
         return large and grad.dtype in _FORMS
 
 
-def hang() -> None:
-    """Hang the kernels on their operators."""
-    for op, kernel in (
+KERNELS = tuple(
+    (
+        op,
+        FastKernel(
+            BackEnd.GENERATED,
+            op.name,
+            _Scattering(op).takes,
+            run=run,
+            enabled=available,
+            large_only=True,
+        ),
+    )
+    for op, run in (
         (TAKE_ADD, _take_add),
         (EMBEDDING_BACKWARD, _embedding_backward),
         (SCATTER_ADD_ND, _add_nd),
         (ADD_ALONG, _add_along),
-    ):
-        takes = _Scattering(op).takes
-        op.hang(FastKernel(f"numba.{op.name}", takes, kernel, available, large_only=True))
-
-
-hang()
+    )
+)

@@ -3,6 +3,7 @@
 Each box waits for all before it, so one thread does it, comparison by comparison.
 """
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from gluonish.core.dtype import INT64
 from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.onednn.memory import address
 from gluonish.ops.detection.box_nms import BOX_NMS, box_nms_kernel
 from gluonish.ops.detection.boxes import Matrix, Rule
 from gluonish.ops.detection.multibox_detection import (
@@ -18,9 +18,9 @@ from gluonish.ops.detection.multibox_detection import (
     multibox_detection_kernel,
 )
 from gluonish.ops.detection.proposal import MULTI_PROPOSAL, PROPOSAL, proposal_kernel
-from gluonish.ops.registry import FastKernel
+from gluonish.ops.kernel import BackEnd, FastKernel, address
 
-__all__ = ["hang", "kept_by_overlap"]
+__all__ = ["KERNELS", "kept_by_overlap"]
 
 # Words: boxes, classes, flags; count, whether classes count, whether equal overlaps go, most,
 # threshold and border as bits.
@@ -93,16 +93,16 @@ def _takes(*_specs: Any, **_attrs: Any) -> bool:
     return True
 
 
-def hang() -> None:
-    """Hang the kernels on their operators."""
-    for op, kernel in (
-        (BOX_NMS, box_nms_kernel),
-        (MULTIBOX_DETECTION, multibox_detection_kernel),
-        (PROPOSAL, proposal_kernel),
-        (MULTI_PROPOSAL, proposal_kernel),
-    ):
-        fast = partial(kernel, suppress=kept_by_overlap)
-        op.hang(FastKernel("numba.suppression", _takes, fast, available, makes=(INT64,)))
+def _fast(run: Callable[..., None]) -> FastKernel:
+    run = partial(run, suppress=kept_by_overlap)
+    return FastKernel(
+        BackEnd.GENERATED, "suppression", _takes, run=run, enabled=available, makes=(INT64,)
+    )
 
 
-hang()
+KERNELS = (
+    (BOX_NMS, _fast(box_nms_kernel)),
+    (MULTIBOX_DETECTION, _fast(multibox_detection_kernel)),
+    (PROPOSAL, _fast(proposal_kernel)),
+    (MULTI_PROPOSAL, _fast(proposal_kernel)),
+)

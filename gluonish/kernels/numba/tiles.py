@@ -12,7 +12,7 @@ from ctypes import addressof, c_int64
 from gluonish.kernels.numba.compiler import CompiledKernel
 from gluonish.kernels.numba.winograd_code import POINTS
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array
+from gluonish.ops.kernel import Array
 
 __all__ = ["Arrays", "Call", "Tiles", "TilesPlan", "Words", "scratch"]
 

@@ -1,6 +1,6 @@
 """Generated kernels for class numbers: the loss over few or many classes. Float32 only."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from struct import pack, unpack
 from types import ModuleType
@@ -10,16 +10,14 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import KernelError, available, compile_kernel
-from gluonish.kernels.numba.plan import Bound, KernelPlan
+from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.numba.positions import POSITIONS, WITHIN, readable
-from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.refusals import note_refusal
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
-from gluonish.ops.registry import Attrs, FastKernel, Operator
+from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 _SMALL = 1 << 9  # elements below which NumPy's calls cost less than compiling pays back
 _GRAIN = 1 << 14  # elements that are worth a thread
@@ -173,10 +171,7 @@ def _plan_rows(
         raise RefusedError("_log_softmax_pick: expected contiguous arrays, got others")
     count = data.shape[-1]
     rows = data.size // max(1, count)
-    try:
-        plan = _rows_plan(text, fastmath, index.dtype, attrs["mode"], attrs["scale"], rows, count)
-    except KernelError as error:
-        raise RefusedError(f"_log_softmax_pick: {error}") from error
+    plan = _rows_plan(text, fastmath, index.dtype, attrs["mode"], attrs["scale"], rows, count)
     return Bound(plan, tuple(range(len(arrays))))
 
 
@@ -202,7 +197,7 @@ def _pick(
     xp: ModuleType, outputs: tuple[Array, ...], data: Array, index: Array, **attrs: Any
 ) -> None:
     inputs = (np.ascontiguousarray(data), readable(index))
-    _run(LOG_SOFTMAX_PICK, _plan_pick, outputs, inputs, attrs)
+    _plan_pick(outputs, inputs, attrs).plan.run(*outputs, *inputs)
 
 
 def _takes_pick_backward(grad: Spec, data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
@@ -214,36 +209,13 @@ def _pick_backward(
 ) -> None:
     grad, data, *kept_rows = map(np.ascontiguousarray, (grad, data, *kept))
     inputs = (grad, data, readable(index), *kept_rows)
-    _run(LOG_SOFTMAX_PICK_BACKWARD, _plan_pick_backward, (out,), inputs, attrs)
+    _plan_pick_backward((out,), inputs, attrs).plan.run(out, *inputs)
 
 
-def _run(
-    op: Operator,
-    plan: Callable[[Sequence[Array], Sequence[Array], Attrs], Bound],
-    outputs: tuple[Array, ...],
-    inputs: tuple[Array, ...],
-    attrs: Attrs,
-) -> None:
-    try:
-        found = plan(outputs, inputs, attrs).plan
-    except RefusedError as error:
-        note_refusal(op.name, error)
-        op.kernel(np, outputs[0] if op.single else outputs, *inputs, **attrs)
-    else:
-        found.run(*outputs, *inputs)
-
-
-_KERNELS: tuple[tuple[Operator, Any, Any, Any], ...] = (
-    (LOG_SOFTMAX_PICK, _takes_pick, _pick, _plan_pick),
-    (LOG_SOFTMAX_PICK_BACKWARD, _takes_pick_backward, _pick_backward, _plan_pick_backward),
+KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
+    (op, FastKernel(BackEnd.GENERATED, op.name[1:], takes, plan=plan, run=run, enabled=available))
+    for op, takes, run, plan in (
+        (LOG_SOFTMAX_PICK, _takes_pick, _pick, _plan_pick),
+        (LOG_SOFTMAX_PICK_BACKWARD, _takes_pick_backward, _pick_backward, _plan_pick_backward),
+    )
 )
-
-
-def hang() -> None:
-    """Hang the kernels on their operators, in front of those that are there."""
-    for op, takes, kernel, plan in _KERNELS:
-        fast = FastKernel(f"numba.{op.name[1:]}", takes, kernel, available, plan)
-        op.hang(fast)
-
-
-hang()

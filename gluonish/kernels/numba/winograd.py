@@ -12,7 +12,7 @@ times forward and for both gradients at 32 samples.
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,19 +20,16 @@ from gluonish.core.config import MXNET_WINOGRAD_CONVOLUTION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.numba import register as numba
-from gluonish.kernels.numba.compiler import KernelError
-from gluonish.kernels.numba.precedence import hang_in_front
 from gluonish.kernels.numba.winograd_gradient import GradientPlan
 from gluonish.kernels.numba.winograd_output import Finish, OutputPlan
 from gluonish.kernels.onednn import convolution as direct
 from gluonish.kernels.onednn import register as onednn
-from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.attributes import ELTWISE
 from gluonish.kernels.onednn.backend import current
 from gluonish.kernels.onednn.binding import channels_last, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.finish import finish_of
-from gluonish.kernels.onednn.memory import Array, signature
+from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
@@ -40,10 +37,11 @@ from gluonish.ops.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
 from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Key, RefusedError
 from gluonish.ops.registry import Attrs
 from gluonish.ops.windows import is_channels_last
 
-__all__ = ["hang", "outputs_plan"]
+__all__ = ["KERNELS", "outputs_plan"]
 
 _CHANNELS = 32  # fewest on either side that pay
 _VECTOR = 16  # channels are a multiple
@@ -51,14 +49,6 @@ _VECTOR = 16  # channels are a multiple
 _TILES, _TILES_UNPACKED = 32, 80
 
 Arrays = Sequence[Array]
-T = TypeVar("T")
-
-
-class _Bound(NamedTuple):
-    """A plan for one call, and which array each of its operands is: outputs, then inputs."""
-
-    plan: Any
-    operands: tuple[int, ...]
 
 
 class _WhenPacked:
@@ -70,7 +60,7 @@ class _WhenPacked:
         self._plan = plan
         self._direct = other
 
-    def run(self, *arrays: Array) -> None:
+    def run(self, *arrays: Array, key: Key | None = None) -> None:
         """Run the direct plan."""
         self._direct.run(*arrays)
 
@@ -90,7 +80,7 @@ class _WhenPacked:
         return plan.attach(operands, arrays, moving, packing)
 
 
-def outputs_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> _Bound:
+def outputs_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     """Plan a convolution; arguments of `direct.convolution`.
 
     Raises:
@@ -107,25 +97,25 @@ def outputs_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> _Bound:
         _require_last(image)
     plan = _find("outputs", _plan_outputs, arrays, (_pad(attrs), form))
     if _count_tiles(arrays[0].shape) >= _TILES_UNPACKED:
-        return _Bound(plan, operands)
+        return Bound(plan, operands)
     other = direct.convolution(outputs, inputs, attrs)
-    return _Bound(_WhenPacked(plan, other.plan), operands)
+    return Bound(_WhenPacked(plan, other.plan), operands)
 
 
-def _data_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> _Bound:
+def _data_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     arrays = _images([*outputs, *inputs], attrs)
     for image in arrays[:2]:
         _require_last(image)
     plan = _find("data gradient", _plan_data, arrays, 2 - _pad(attrs))
-    return _Bound(plan, (0, 1, 2))
+    return Bound(plan, (0, 1, 2))
 
 
-def _filters_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> _Bound:
+def _filters_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     arrays = _images([*outputs, *inputs], attrs)
     for image in arrays[-2:]:
         _require_last(image)
     plan = _find("filter gradient", _plan_filters, arrays, _pad(attrs))
-    return _Bound(plan, tuple(range(len(arrays))))
+    return Bound(plan, tuple(range(len(arrays))))
 
 
 def _find(name: str, build: Callable[..., Any], arrays: Arrays, form: Any) -> Any:
@@ -136,22 +126,15 @@ def _find(name: str, build: Callable[..., Any], arrays: Arrays, form: Any) -> An
 
 def _plan_outputs(engine: Engine, arrays: Arrays, form: tuple[int, Finish]) -> OutputPlan:
     pad, finish = form
-    return _compiled(lambda: OutputPlan(engine, arrays, pad, finish, turned=False))
+    return OutputPlan(engine, arrays, pad, finish, turned=False)
 
 
 def _plan_data(engine: Engine, arrays: Arrays, pad: int) -> OutputPlan:
-    return _compiled(lambda: OutputPlan(engine, arrays, pad, Finish(), turned=True))
+    return OutputPlan(engine, arrays, pad, Finish(), turned=True)
 
 
 def _plan_filters(engine: Engine, arrays: Arrays, pad: int) -> GradientPlan:
-    return _compiled(lambda: GradientPlan(engine, arrays, pad))
-
-
-def _compiled(make: Callable[[], T]) -> T:
-    try:
-        return make()
-    except KernelError as error:
-        raise RefusedError(f"winograd: {error}") from error
+    return GradientPlan(engine, arrays, pad)
 
 
 def _images(arrays: Sequence[Array], attrs: Attrs) -> list[Array]:
@@ -230,15 +213,13 @@ def _usable() -> bool:
     return MXNET_WINOGRAD_CONVOLUTION.value and numba.enabled() and onednn.enabled()
 
 
-def hang() -> None:
-    """Hang the kernels on their operators."""
-    for op in (CONVOLUTION, FUSED_CONVOLUTION):
-        hang_in_front(op, "numba.winograd", _takes_outputs, outputs_plan, _usable)
-    hang_in_front(
-        CONVOLUTION_BACKWARD_DATA, "numba.winograd_data", _takes_data, _data_plan, _usable
+KERNELS = tuple(
+    (op, FastKernel(BackEnd.GENERATED, name, takes, plan=plan, enabled=_usable))
+    for op, name, takes, plan in (
+        (CONVOLUTION, "winograd", _takes_outputs, outputs_plan),
+        (FUSED_CONVOLUTION, "winograd", _takes_outputs, outputs_plan),
+        (CONVOLUTION_BACKWARD_DATA, "winograd_data", _takes_data, _data_plan),
+        (CONVOLUTION_BACKWARD_WEIGHT, "winograd_filters", _takes_filters, _filters_plan),
+        (CONVOLUTION_BACKWARD_WEIGHT_BIAS, "winograd_filters", _takes_filters, _filters_plan),
     )
-    for op in (CONVOLUTION_BACKWARD_WEIGHT, CONVOLUTION_BACKWARD_WEIGHT_BIAS):
-        hang_in_front(op, "numba.winograd_filters", _takes_filters, _filters_plan, _usable)
-
-
-hang()
+)

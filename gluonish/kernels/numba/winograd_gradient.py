@@ -13,8 +13,9 @@ from gluonish.kernels.numba.winograd_code import (
     sums_kernel,
 )
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, address, element_strides
+from gluonish.kernels.onednn.memory import element_strides
 from gluonish.kernels.onednn.plane_products import PlaneCalls, Stack, plane_product
+from gluonish.ops.kernel import Array, address
 
 __all__ = ["GradientPlan"]
 

@@ -16,7 +16,7 @@ from gluonish.kernels.numba.winograd_code import (
     output_kernel,
 )
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, address, aligned_bytes, element_strides
+from gluonish.kernels.onednn.memory import aligned_bytes, element_strides
 from gluonish.kernels.onednn.plane_products import (
     PlaneCalls,
     PlaneProduct,
@@ -24,6 +24,7 @@ from gluonish.kernels.onednn.plane_products import (
     packing,
     plane_product,
 )
+from gluonish.ops.kernel import Array, address
 
 __all__ = ["Finish", "OutputPlan"]
 

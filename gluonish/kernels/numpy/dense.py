@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numpy.plan import Bound, NumpyPlan
+from gluonish.kernels.numpy.plan import NumpyPlan
 from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.fused_dense import FUSED_DENSE
-from gluonish.ops.registry import Attrs, FastKernel
+from gluonish.ops.kernel import BackEnd, Bound, FastKernel
+from gluonish.ops.registry import Attrs
 
-__all__ = ["SmallDense", "hang"]
+__all__ = ["KERNELS", "SmallDense"]
 
 _LARGEST = 96**3  # multiplications; from there on oneDNN is faster
 _TYPES = "fd"  # type codes of float32 and float64, which a BLAS multiplies
@@ -98,16 +99,7 @@ def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
     return Bound(plan, tuple(range(1 + len(inputs))))
 
 
-def _kernel(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
-    bound = _plan((out,), inputs, attrs)
-    bound.plan.at(bound.operands).run((out, *inputs))
-
-
-def hang() -> None:
-    """Hang the kernel on its operators, in front of those that are there."""
-    for op in (FULLY_CONNECTED, FUSED_DENSE):
-        fast = FastKernel("numpy.dense", _takes, _kernel, plan=_plan, packs=False)
-        op.hang(fast)
-
-
-hang()
+KERNELS = tuple(
+    (op, FastKernel(BackEnd.NUMPY, "dense", _takes, plan=_plan, packs=False))
+    for op in (FULLY_CONNECTED, FUSED_DENSE)
+)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numpy.plan import Bound, NumpyPlan
-from gluonish.kernels.onednn.api import RefusedError
+from gluonish.kernels.numpy.plan import NumpyPlan
+from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.matmul import DOT
-from gluonish.ops.registry import Attrs, FastKernel
+from gluonish.ops.registry import Attrs
 
-__all__ = ["SmallDot", "hang"]
+__all__ = ["KERNELS", "SmallDot"]
 
 _LARGEST = 96**3  # multiplications; from there on oneDNN is faster
 _TYPES = "fd"  # type codes of float32 and float64, which a BLAS multiplies
@@ -77,14 +77,4 @@ def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
     return Bound(_PLANS[attrs["transpose_a"], attrs["transpose_b"]], (0, 1, 2))
 
 
-def _kernel(xp: Any, out: Any, lhs: Any, rhs: Any, **attrs: Any) -> None:
-    DOT.kernel(xp, out, lhs, rhs, **attrs)
-
-
-def hang() -> None:
-    """Hang the kernel on its operator, in front of those that are there."""
-    fast = FastKernel("numpy.dot", _takes, _kernel, plan=_plan, packs=False)
-    DOT.hang(fast)
-
-
-hang()
+KERNELS = ((DOT, FastKernel(BackEnd.NUMPY, "dot", _takes, plan=_plan, packs=False)),)

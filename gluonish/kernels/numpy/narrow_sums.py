@@ -5,20 +5,20 @@ term is less than half of its last place: that of float16 at 2048 for terms belo
 in float32 in any case.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.config import MXNET_SAFE_ACCUMULATION
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba import rows as _rows  # noqa: F401  # hangs its kernels on first
-from gluonish.kernels.onednn import register as _onednn  # noqa: F401  # the same
+from gluonish.ops.kernel import BackEnd, FastKernel, Kernel
 from gluonish.ops.precision import in_dtype, is_narrow
 from gluonish.ops.reduction import NORM, reduced_axes
-from gluonish.ops.registry import FastKernel
+from gluonish.ops.registry import Operator
 from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 
-__all__ = ["hang"]
+__all__ = ["KERNELS"]
 
 
 def _enabled() -> bool:
@@ -70,22 +70,15 @@ def _norm(xp: Any, out: Any, data: Any, **attrs: Any) -> None:
     out[...] = (largest * np.sqrt(_total(parts * parts, -1))).reshape(out.shape)
 
 
-def _hang(op: Any, kernel: Any) -> None:
-    op.hang(FastKernel(f"numpy.narrow_{op.name.strip('_')}", _takes, kernel, _enabled))
+def _fast(op: Operator, run: Kernel) -> tuple[Operator, FastKernel]:
+    name = f"narrow_{op.name.strip('_')}"
+    return op, FastKernel(BackEnd.NUMPY, name, _takes, run=run, enabled=_enabled)
 
 
-def hang() -> None:
-    """Hang the kernels on their operators, in front of those that are there."""
-    for op, sign, log in ((SOFTMAX, 1.0, False), (LOG_SOFTMAX, 1.0, True), (SOFTMIN, -1.0, False)):
-
-        def kernel(
-            xp: Any, out: Any, data: Any, *, sign: float = sign, log: bool = log, **attrs: Any
-        ) -> None:
-            _softmax(xp, out, data, sign=sign, log=log, **attrs)
-
-        _hang(op, kernel)
-    _hang(SOFTMAX_BACKWARD, _backward)
-    _hang(NORM, _norm)
-
-
-hang()
+KERNELS = (
+    _fast(SOFTMAX, partial(_softmax, sign=1.0, log=False)),
+    _fast(LOG_SOFTMAX, partial(_softmax, sign=1.0, log=True)),
+    _fast(SOFTMIN, partial(_softmax, sign=-1.0, log=False)),
+    _fast(SOFTMAX_BACKWARD, _backward),
+    _fast(NORM, _norm),
+)

@@ -2,25 +2,21 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-__all__ = ["Attached", "Bound", "NumpyPlan"]
+from gluonish.ops.kernel import Attached, Key
 
-
-class Attached(Protocol):
-    """A plan and the places of its operands, for one caller at a time."""
-
-    def run(self, arrays: Sequence[Any]) -> None:
-        """Run on the arrays at the places."""
-
-    def pack(self, arrays: Sequence[Any]) -> None:
-        """Compute what can be computed ahead."""
+__all__ = ["NumpyPlan"]
 
 
 class NumpyPlan(ABC):
     """A plan; a subclass says what runs."""
 
     __slots__ = ()
+
+    def run(self, *arrays: Any, key: Key | None = None) -> None:
+        """Run on the operands."""
+        self.at(range(len(arrays))).run(arrays)
 
     def packing(self, stable: Collection[int]) -> None:  # noqa: B027  # true of all plans here
         """Nothing is computed ahead."""
@@ -38,15 +34,3 @@ class NumpyPlan(ABC):
     @abstractmethod
     def at(self, operands: Sequence[int]) -> Attached:
         """Return what runs on arrays at these places."""
-
-
-class Bound(NamedTuple):
-    """A plan for one call.
-
-    Attributes:
-        plan: The plan.
-        operands: For each operand of the plan, which array it is: the output, then inputs.
-    """
-
-    plan: NumpyPlan
-    operands: tuple[int, ...]

@@ -6,7 +6,7 @@ does not take is refused with `RefusedError`, and then belongs to the reference 
 predicate.
 """
 
-from gluonish.kernels.onednn.api import OneDNNError, RefusedError
+from gluonish.kernels.onednn.api import OneDNNError
 from gluonish.kernels.onednn.backend import (
     DEFAULT_CACHE_CAPACITY,
     Backend,
@@ -18,6 +18,7 @@ from gluonish.kernels.onednn.backend import (
     supported,
 )
 from gluonish.kernels.onednn.reorder import reorder, supports_reorder
+from gluonish.ops.kernel import RefusedError
 
 __all__ = [
     "DEFAULT_CACHE_CAPACITY",

@@ -14,6 +14,7 @@ from typing import Any
 from gluonish.core.errors import GluonishError
 from gluonish.core.finalizer import Finalizer, keep
 from gluonish.kernels.onednn.prototypes import PRIMITIVES
+from gluonish.ops.kernel import RefusedError
 
 __all__ = [
     "AlgorithmKind",
@@ -25,7 +26,6 @@ __all__ = [
     "OneDNNError",
     "PropagationKind",
     "Query",
-    "RefusedError",
     "dims",
 ]
 
@@ -39,10 +39,6 @@ _REFUSALS = (2, 3)
 
 class OneDNNError(GluonishError, RuntimeError):
     """The oneDNN library is missing, or failed."""
-
-
-class RefusedError(OneDNNError):
-    """The library has no primitive for these arrays; the operator's reference kernel takes them."""
 
 
 class DataType(IntEnum):

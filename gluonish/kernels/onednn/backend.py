@@ -8,7 +8,8 @@ from gluonish.kernels.onednn.api import Api, OneDNNError
 from gluonish.kernels.onednn.cache import PlanCache
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.library import locate
-from gluonish.kernels.onednn.memory import Array, describable
+from gluonish.kernels.onednn.memory import describable
+from gluonish.ops.kernel import Array, RefusedError
 
 __all__ = [
     "DEFAULT_CACHE_CAPACITY",
@@ -91,7 +92,7 @@ def _open(path: str | None, cache_capacity: int, threads: int, workspaces: int) 
         engine = Engine(Api(location.path), threads, workspaces)
         if cache_capacity >= 0:
             engine.api.limit_primitives(min(cache_capacity, DEFAULT_CACHE_CAPACITY))
-    except OneDNNError as error:
+    except (OneDNNError, RefusedError) as error:
         return Loaded(None, str(error))
     return Loaded(Backend(engine, PlanCache(engine, cache_capacity)), "")
 

@@ -13,21 +13,16 @@ its gradient reads the output, and nothing is written to the mask.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gluonish.kernels.onednn.api import (
-    AlgorithmKind,
-    Argument,
-    NormalizationFlag,
-    PropagationKind,
-    RefusedError,
-)
+from gluonish.kernels.onednn.api import AlgorithmKind, Argument, NormalizationFlag, PropagationKind
 from gluonish.kernels.onednn.attributes import Eltwise
 from gluonish.kernels.onednn.binding import bind, channels_last, few_threads, require, vectors
 from gluonish.kernels.onednn.eltwise import chain_step, eltwise_backward_step, eltwise_step
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor, element_strides
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.memory import Descriptor, element_strides
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.kernels.onednn.sum import sum_step
+from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 
 __all__ = ["batch_norm", "batch_norm_backward"]

@@ -10,9 +10,10 @@ from typing import NamedTuple, cast
 from gluonish.kernels.onednn.api import AlgorithmKind, Api, Argument
 from gluonish.kernels.onednn.binding import bind, channels_last, require, vectors
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.memory import Descriptor
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
 
 __all__ = ["batch_norm_apply"]

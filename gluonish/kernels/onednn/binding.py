@@ -9,12 +9,13 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.api import Argument, RefusedError
+from gluonish.kernels.onednn.api import Argument
 from gluonish.kernels.onednn.backend import current, supported
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor, contiguous_strides, signature
-from gluonish.kernels.onednn.plan import Bound, Plan
+from gluonish.kernels.onednn.memory import Descriptor, contiguous_strides, signature
+from gluonish.kernels.onednn.plan import Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound, RefusedError
 
 __all__ = [
     "bind",

@@ -12,8 +12,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.engine import Engine
+from gluonish.ops.kernel import RefusedError
 
 __all__ = ["PlanCache"]
 

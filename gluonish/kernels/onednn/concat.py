@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from gluonish.kernels.onednn.api import Argument
 from gluonish.kernels.onednn.binding import bind, require, source
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
 
 __all__ = ["concat"]

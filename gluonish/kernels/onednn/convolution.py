@@ -10,20 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.kernels.onednn.api import (
-    AlgorithmKind,
-    Argument,
-    PropagationKind,
-    RefusedError,
-    dims,
-)
+from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
 from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.finish import add_finished, finish_of
-from gluonish.kernels.onednn.memory import Array, Descriptor, element_strides
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.memory import Descriptor, element_strides
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound, RefusedError
 
 __all__ = [
     "convolution",

@@ -8,10 +8,11 @@ import numpy as np
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
 from gluonish.kernels.onednn.binding import bind, require, require_fast, spread
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor, element_strides
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.memory import Descriptor, element_strides
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.deconvolution import transposed_window
+from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
 from gluonish.ops.windows import Geometry, channels_first
 

@@ -6,9 +6,10 @@ from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind
 from gluonish.kernels.onednn.attributes import Attributes, Eltwise, Finish
 from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan, Slot
+from gluonish.kernels.onednn.memory import Descriptor
+from gluonish.kernels.onednn.plan import Builder, Plan, Slot
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound
 
 __all__ = [
     "chain_step",

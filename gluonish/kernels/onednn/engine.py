@@ -16,14 +16,10 @@ import ml_dtypes
 import numpy as np
 
 from gluonish.kernels.onednn.api import Api, DataType, OneDNNError
-from gluonish.kernels.onednn.memory import (
-    Array,
-    Descriptor,
-    contiguous_strides,
-    element_strides,
-)
+from gluonish.kernels.onednn.memory import Descriptor, contiguous_strides, element_strides
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.kernels.onednn.workspaces import Workspace, Workspaces
+from gluonish.ops.kernel import Array, RefusedError
 
 __all__ = ["Engine", "ThreadState"]
 
@@ -212,6 +208,6 @@ class Engine:
             PrimitiveDescriptor(
                 self.api, "dnnl_matmul_primitive_desc_create", self.handle, *handles
             )
-        except OneDNNError:
+        except (OneDNNError, RefusedError):
             return False
         return True

@@ -7,15 +7,16 @@ for the data and ``grad^T x`` for the weight.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gluonish.kernels.onednn.api import Argument, PropagationKind, RefusedError
+from gluonish.kernels.onednn.api import Argument, PropagationKind
 from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.finish import add_finished, finish_of
 from gluonish.kernels.onednn.matmul import matrix_view, plan_product
-from gluonish.kernels.onednn.memory import Array, element_strides
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.memory import element_strides
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound, RefusedError
 
 __all__ = ["fully_connected"]
 

@@ -13,15 +13,15 @@ from gluonish.kernels.onednn.api import (
     DataType,
     NormalizationFlag,
     PropagationKind,
-    RefusedError,
 )
 from gluonish.kernels.onednn.attributes import Eltwise
 from gluonish.kernels.onednn.binding import bind, few_threads, flat, require
 from gluonish.kernels.onednn.eltwise import chain_step
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan, Slot
+from gluonish.kernels.onednn.memory import Descriptor
+from gluonish.kernels.onednn.plan import Builder, Plan, Slot
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 
 __all__ = ["layer_norm", "layer_norm_backward"]

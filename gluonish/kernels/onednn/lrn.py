@@ -9,17 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.kernels.onednn.api import (
-    AlgorithmKind,
-    Argument,
-    PropagationKind,
-    RefusedError,
-)
+from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind
 from gluonish.kernels.onednn.binding import bind, require, spread
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.memory import Descriptor
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 
 __all__ = ["has_exact_backward", "lrn", "lrn_backward"]

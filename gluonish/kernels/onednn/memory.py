@@ -1,18 +1,15 @@
 """Layouts of arrays, as the library wants them described."""
 
-import ctypes
 import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gluonish.kernels.onednn.api import Api, dims
+from gluonish.ops.kernel import Array, address
 
 __all__ = [
-    "Array",
     "Descriptor",
-    "address",
     "aligned_bytes",
     "contiguous_strides",
     "describable",
@@ -22,28 +19,6 @@ __all__ = [
 
 _ANY_TAG = 1
 _CACHE_LINE = 64  # bytes
-Array = npt.NDArray[Any]
-
-# `array.ctypes.data` takes 1 us, more than all else that a call does to one array. The data pointer
-# is the first field of NumPy's array struct, right behind the object header; the probe falls back
-# where that does not hold.
-_DATA_OFFSET = object.__basicsize__
-
-
-def _address_by_field(array: Array) -> int:
-    return ctypes.c_void_p.from_address(id(array) + _DATA_OFFSET).value or 0
-
-
-def _address_by_property(array: Array) -> int:
-    return array.ctypes.data
-
-
-_PROBE = np.zeros(3, np.float32)
-address = (
-    _address_by_field
-    if all(_address_by_field(view) == view.ctypes.data for view in (_PROBE, _PROBE[1:]))
-    else _address_by_property
-)
 
 
 def aligned_bytes(nbytes: int) -> Array:

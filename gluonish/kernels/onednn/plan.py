@@ -13,14 +13,14 @@ fixed when the plan is built.
 
 from collections.abc import Collection, Mapping, Sequence
 from ctypes import Array as CArray
-from typing import NamedTuple
 
 from gluonish.kernels.onednn.api import Argument, ExecArgument, OneDNNError
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor, address, aligned_bytes
+from gluonish.kernels.onednn.memory import Descriptor, aligned_bytes
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Key, address
 
-__all__ = ["Attached", "Bound", "Builder", "Call", "Packing", "Plan", "Slot"]
+__all__ = ["Attached", "Builder", "Call", "Packing", "Plan", "Slot"]
 
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
@@ -195,11 +195,11 @@ class Plan:
         """Return the plan bound to memory; arguments of `Attached`."""
         return Attached(self, operands, arrays, moving, packing)
 
-    def run(self, *arrays: Array) -> None:
+    def run(self, *arrays: Array, key: Key | None = None) -> None:
         """Run on ``arrays``, in the order in which the operands were added.
 
         Their layouts must be those that the plan was built for: the plan's key holds them, so
-        nothing is checked here.
+        nothing is checked here. No primitive draws random numbers by ``key``.
 
         Raises:
             OneDNNError: A primitive failed.
@@ -284,19 +284,6 @@ class Attached:
         if base != call.base:
             call.move(base)
         thread.run(steps)
-
-
-class Bound(NamedTuple):
-    """A plan for one call of an operator.
-
-    Attributes:
-        plan: The plan.
-        operands: For each operand of the plan, which array it is: a position among the operator's
-            outputs and inputs, outputs first.
-    """
-
-    plan: Plan
-    operands: tuple[int, ...]
 
 
 class Builder:

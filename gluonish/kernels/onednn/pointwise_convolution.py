@@ -13,9 +13,8 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.onednn.memory import Array
 from gluonish.kernels.onednn.sgemm import dot
+from gluonish.ops.kernel import Array, RefusedError
 
 __all__ = ["takes", "weight_gradient"]
 

@@ -13,18 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.kernels.onednn.api import (
-    AlgorithmKind,
-    Argument,
-    PropagationKind,
-    RefusedError,
-    dims,
-)
+from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
 from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan, Slot
+from gluonish.kernels.onednn.plan import Builder, Plan, Slot
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.pooling import pooling_steps
 from gluonish.ops.registry import Attrs
 from gluonish.ops.windows import channels_first

@@ -3,9 +3,10 @@
 from gluonish.kernels.onednn.api import Argument, PropagationKind
 from gluonish.kernels.onednn.binding import bind, flat, require, require_fast
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.memory import Descriptor
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound
 
 __all__ = ["prelu", "prelu_backward"]
 

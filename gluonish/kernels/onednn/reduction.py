@@ -3,9 +3,9 @@
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument
 from gluonish.kernels.onednn.binding import bind, flat, require, require_fast
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound
 
 __all__ = ["reduction"]
 

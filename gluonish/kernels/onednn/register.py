@@ -6,8 +6,7 @@ see specs only; what the library refuses in spite of them, or arrays laid out in
 know, go to the reference kernel, and `refusals` counts them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,15 +29,13 @@ from gluonish.kernels.onednn import (
     register_products,
     register_windows,
 )
-from gluonish.kernels.onednn.api import RefusedError
-from gluonish.kernels.onednn.plan import Bound
-from gluonish.kernels.refusals import note_refusal, refusals
 from gluonish.ops.batch_norm_relu import BATCH_NORM_RELU
 from gluonish.ops.fused_rnn import FUSED_RNN
-from gluonish.ops.registry import Attrs, FastKernel, Operator
+from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.registry import Operator
 from gluonish.ops.rnn import RNN
 
-__all__ = ["enabled", "hang", "refusals", "serve"]
+__all__ = ["HIDDEN", "KERNELS", "enabled"]
 
 # How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
 # with which threads spin against each other on a busy machine: three processes beside it on two
@@ -72,60 +69,6 @@ def _recurrent() -> bool:
     return MXNET_USE_MKLDNN_RNN.value and enabled()
 
 
-def _with_fallback(op: Operator, name: str, kernel: Callable[..., None]) -> Callable[..., None]:
-    """Return a kernel that hands what the library refuses to the reference kernel, and counts it.
-
-    What fails in the library is an error like any other.
-    """
-    reference = op.kernel
-
-    def run(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
-        try:
-            kernel(xp, out, *inputs, **attrs)
-        except RefusedError as error:
-            note_refusal(name, error)
-            reference(xp, out, *inputs, **attrs)
-
-    return run
-
-
-def serve(
-    op: Operator,
-    name: str,
-    takes: Callable[..., bool],
-    plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Bound],
-) -> None:
-    """Hang a kernel that is one plan on an operator, in front of those that are there.
-
-    Args:
-        op: The operator.
-        name: The kernel's, without the library.
-        takes: Called with the input specs and the attributes; True if the kernel can run them.
-        plan: Called with the outputs, the inputs and the attributes; finds or builds the plan.
-            It raises RefusedError for arrays that the library cannot take.
-    """
-
-    def kernel(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
-        outputs = (out,) if op.single else out
-        arrays = (*outputs, *inputs)
-        bound = plan(outputs, inputs, attrs)
-        bound.plan.run(*[arrays[i] for i in bound.operands])
-
-    run = _with_fallback(op, name, kernel)
-    makes = HIDDEN.get(op, ())
-    fast = FastKernel(f"onednn.{name}", takes, run, enabled, plan, makes=makes)
-    op.hang(fast)
-
-
-# A table a family: operator, name of the kernel, what it takes, and its plan.
-PLANNED = (
-    *register_arithmetic.KERNELS,
-    *register_normalization.KERNELS,
-    *register_products.KERNELS,
-    *register_windows.KERNELS,
-)
-
-
 # Dtypes of what operators keep for their gradients, beside results in the dtype of the data.
 HIDDEN: Mapping[Operator, tuple[np.dtype[Any], ...]] = {
     BATCH_NORM_RELU: (UINT8,),
@@ -134,15 +77,25 @@ HIDDEN: Mapping[Operator, tuple[np.dtype[Any], ...]] = {
 }
 
 
-def hang() -> None:
-    """Hang the kernels on their operators, in front of those that are there."""
-    for row in PLANNED:
-        serve(*row)
-    for op, name, takes, kernel in register_direct.KERNELS:
+def _planned() -> Iterator[tuple[Operator, FastKernel]]:
+    """Yield the kernels that are one plan each; a table a family says what they take."""
+    for op, name, takes, plan in (
+        *register_arithmetic.KERNELS,
+        *register_normalization.KERNELS,
+        *register_products.KERNELS,
+        *register_windows.KERNELS,
+    ):
+        makes = HIDDEN.get(op, ())
+        yield op, FastKernel(BackEnd.ONEDNN, name, takes, plan=plan, enabled=enabled, makes=makes)
+
+
+def _direct() -> Iterator[tuple[Operator, FastKernel]]:
+    """Yield the kernels that are no single plan."""
+    for op, name, takes, run in register_direct.KERNELS:
         is_on = _recurrent if op in register_direct.RECURRENT else enabled
-        run = _with_fallback(op, name, kernel)
-        fast = FastKernel(name, takes, run, is_on, makes=HIDDEN.get(op, ()))
-        op.hang(fast)
+        makes = HIDDEN.get(op, ())
+        yield op, FastKernel(BackEnd.ONEDNN, name, takes, run=run, enabled=is_on, makes=makes)
 
 
-hang()
+# The direct ones are preferred.
+KERNELS = (*_direct(), *_planned())

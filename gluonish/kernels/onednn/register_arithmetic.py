@@ -11,16 +11,15 @@ from typing import Any
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.api import AlgorithmKind, RefusedError
+from gluonish.kernels.onednn.api import AlgorithmKind
 from gluonish.kernels.onednn.binding import plain
 from gluonish.kernels.onednn.concat import concat
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.onednn.plan import Bound
 from gluonish.kernels.onednn.prelu import prelu
 from gluonish.kernels.onednn.reduction import reduction
 from gluonish.kernels.onednn.sum import weighted_sum
 from gluonish.ops.add_n import ADD_N
 from gluonish.ops.concat import CONCAT
+from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.leaky_relu import LEAKY_RELU
 from gluonish.ops.reduction import MEAN, SUM, reduced_axes
 from gluonish.ops.registry import Attrs, Operator

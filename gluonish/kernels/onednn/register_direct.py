@@ -6,8 +6,9 @@ from collections.abc import Callable
 from gluonish.kernels.onednn import pointwise_convolution, rnn, sgemm
 from gluonish.ops.convolution import CONVOLUTION_BACKWARD_WEIGHT
 from gluonish.ops.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD
+from gluonish.ops.kernel import Kernel
 from gluonish.ops.matmul import DOT
-from gluonish.ops.registry import Kernel, Operator
+from gluonish.ops.registry import Operator
 from gluonish.ops.rnn import RNN, RNN_BACKWARD
 
 __all__ = ["KERNELS", "RECURRENT"]
@@ -15,22 +16,22 @@ __all__ = ["KERNELS", "RECURRENT"]
 # Operators whose kernels have a switch of their own, ``MXNET_USE_MKLDNN_RNN``.
 RECURRENT = (FUSED_RNN, FUSED_RNN_BACKWARD, RNN, RNN_BACKWARD)
 
-# Operator, full name of the kernel, what it takes, and the kernel.
+# Operator, name of the kernel, what it takes, and the kernel.
 KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Kernel], ...] = (
     (
         CONVOLUTION_BACKWARD_WEIGHT,
-        "onednn_blas.convolution_backward_weight",
+        "blas_convolution_backward_weight",
         pointwise_convolution.takes,
         pointwise_convolution.weight_gradient,
     ),
-    (DOT, "onednn_blas.dot", sgemm.takes_dot, sgemm.dot),
-    (FUSED_RNN, "onednn.fused_rnn", rnn.takes, rnn.fused_rnn),
+    (DOT, "blas_dot", sgemm.takes_dot, sgemm.dot),
+    (FUSED_RNN, "fused_rnn", rnn.takes, rnn.fused_rnn),
     (
         FUSED_RNN_BACKWARD,
-        "onednn.fused_rnn_backward",
+        "fused_rnn_backward",
         rnn.takes_backward,
         rnn.fused_rnn_backward,
     ),
-    (RNN, "onednn.rnn", rnn.takes, rnn.rnn),
-    (RNN_BACKWARD, "onednn.rnn_backward", rnn.takes_backward, rnn.rnn_backward),
+    (RNN, "rnn", rnn.takes, rnn.rnn),
+    (RNN_BACKWARD, "rnn_backward", rnn.takes_backward, rnn.rnn_backward),
 )

@@ -13,7 +13,6 @@ from gluonish.kernels.onednn.convolution import (
 )
 from gluonish.kernels.onednn.inner_product import fully_connected
 from gluonish.kernels.onednn.matmul import batch_dot, dot
-from gluonish.kernels.onednn.plan import Bound
 from gluonish.ops.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
@@ -23,6 +22,7 @@ from gluonish.ops.convolution import (
 from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
 from gluonish.ops.fused_dense import FUSED_DENSE
+from gluonish.ops.kernel import Bound
 from gluonish.ops.matmul import BATCH_DOT, DOT
 from gluonish.ops.registry import Operator
 

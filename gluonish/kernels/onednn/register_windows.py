@@ -4,15 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.binding import channels_last, plain
 from gluonish.kernels.onednn.deconvolution import deconvolution
 from gluonish.kernels.onednn.lrn import has_exact_backward, lrn, lrn_backward
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.onednn.plan import Bound
 from gluonish.kernels.onednn.pooling import pooling, pooling_backward
 from gluonish.kernels.onednn.resampling import nearest, nearest_backward
 from gluonish.ops.deconvolution import DECONVOLUTION
+from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.lrn import LRN, LRN_BACKWARD
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
 from gluonish.ops.registry import Attrs, Operator

@@ -3,8 +3,9 @@ bfloat16."""
 
 from gluonish.kernels.onednn.backend import current, supported
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, signature
+from gluonish.kernels.onednn.memory import signature
 from gluonish.kernels.onednn.plan import Builder, Plan
+from gluonish.ops.kernel import Array
 
 __all__ = ["reorder", "supports_reorder"]
 

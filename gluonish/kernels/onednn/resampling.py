@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind
 from gluonish.kernels.onednn.binding import bind, require, require_fast
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
 
 __all__ = ["nearest", "nearest_backward"]

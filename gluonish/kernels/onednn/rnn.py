@@ -24,9 +24,9 @@ from gluonish.kernels.numba.rnn_steps import (
 )
 from gluonish.kernels.numba.sums import add_rows
 from gluonish.kernels.onednn.binding import require
-from gluonish.kernels.onednn.memory import Array, address
 from gluonish.kernels.onednn.rnn_products import PackedProduct, product
 from gluonish.ops.fused_rnn import split, weights_of
+from gluonish.ops.kernel import Array, address
 from gluonish.ops.rnn import arguments, dropout_factors
 from gluonish.ops.rnn_layout import GATES, Dims, Reserve, Weights, dims_of, split_parameters
 from gluonish.ops.rnn_reference import Arguments, time_order

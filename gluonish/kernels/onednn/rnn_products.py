@@ -11,9 +11,10 @@ from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import bind
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.matmul import plan_product
-from gluonish.kernels.onednn.memory import Array, aligned_bytes
+from gluonish.kernels.onednn.memory import aligned_bytes
 from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array
 
 __all__ = ["PackedProduct", "product"]
 
@@ -81,8 +82,10 @@ class PackedProduct:
     ) -> None:
         arrays = (out, a, w) if bias is None else (out, a, w, bias)
         finish = Finish("out" if add else None)
-        self._plan = bind("rnn.packed_product", _plan_packed, arrays, finish).plan
-        self._packed = _buffer.get(self._plan.slots[2].layout.nbytes)
+        plan = bind("rnn.packed_product", _plan_packed, arrays, finish).plan
+        assert isinstance(plan, Plan)
+        self._plan = plan
+        self._packed = _buffer.get(plan.slots[2].layout.nbytes)
         self._rest: tuple[Any, ...] = (self._packed, *arrays[3:])
         bind("rnn.packing", _plan_packing, arrays, finish).plan.run(self._packed, w)
 

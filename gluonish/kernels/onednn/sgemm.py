@@ -11,10 +11,10 @@ from typing import Any
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.api import RefusedError
 from gluonish.kernels.onednn.backend import current
 from gluonish.kernels.onednn.binding import require
-from gluonish.kernels.onednn.memory import Array, address, element_strides
+from gluonish.kernels.onednn.memory import element_strides
+from gluonish.ops.kernel import Array, RefusedError, address
 
 __all__ = ["dot", "takes_dot"]
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind
 from gluonish.kernels.onednn.binding import bind, channels_last, flat, require, require_fast
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array, Descriptor
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan
+from gluonish.kernels.onednn.memory import Descriptor
+from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
 
 __all__ = ["log_softmax", "softmax", "softmax_backward"]

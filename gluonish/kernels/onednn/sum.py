@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from gluonish.kernels.onednn.api import Argument
 from gluonish.kernels.onednn.binding import bind, require, source
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.onednn.plan import Bound, Builder, Plan, Slot
+from gluonish.kernels.onednn.plan import Builder, Plan, Slot
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound
 
 __all__ = ["sum_step", "weighted_sum"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from gluonish.core.context import cpu
 from gluonish.core.device import Device, watch_devices
 from gluonish.core.holders import Holder, describe_holders
-from gluonish.kernels.onednn.memory import Array
+from gluonish.ops.kernel import Array
 
 __all__ = ["Workspace", "Workspaces"]
 

@@ -1,6 +1,5 @@
 """``nd.sparse``: row-sparse arrays and CSR matrices, and the operators that keep them sparse."""
 
-from gluonish.kernels.numba import csr as _csr  # noqa: F401  # hangs kernels on
 from gluonish.ndarray.sparse import elementwise as _elementwise  # noqa: F401  # fills the table
 from gluonish.ndarray.sparse import embedding as _embedding  # noqa: F401  # fills the table
 from gluonish.ndarray.sparse import methods as _methods  # noqa: F401  # completes the classes

@@ -7,7 +7,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.kernel import FastKernel
+from gluonish.ops.registry import Operator
 from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
 from tests.kernels.cupy import host_kernels
 from tests.kernels.cupy.arrays import Array, allocate

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from gluonish.core.dtype import is_floating
-from gluonish.ops.registry import FastKernel, find_operator
+from gluonish.ops.kernel import FastKernel
+from gluonish.ops.registry import find_operator
 from gluonish.testing.values import spec_of
 from tests.kernels.cupy.arrays import Array, allocate
 from tests.kernels.cupy.double import make_cupy

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.numba import batch_norm
-from gluonish.kernels.refusals import refusals
 from gluonish.ops.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
 )
+from gluonish.ops.refusals import refusals
 
 SHAPE = (4, 12, 9, 7)
 

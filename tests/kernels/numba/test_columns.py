@@ -5,8 +5,8 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba import columns
-from gluonish.kernels.onednn.api import RefusedError
 from gluonish.ops.concat import CONCAT
+from gluonish.ops.kernel import RefusedError
 from gluonish.ops.slice import SLICE_AXIS
 
 

@@ -10,7 +10,8 @@ from gluonish.kernels.numba import gathering as _gathering  # noqa: F401  # hang
 from gluonish.kernels.numba import numbered as _numbered  # noqa: F401  # the same
 from gluonish.kernels.numba import scattering as _scattering  # noqa: F401  # the same
 from gluonish.kernels.numba.compiler import available
-from gluonish.ops.registry import FastKernel, find_operator
+from gluonish.ops.kernel import FastKernel
+from gluonish.ops.registry import find_operator
 from gluonish.testing.values import run_kernel, spec_of
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")

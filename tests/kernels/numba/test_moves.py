@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.moves import move
-from gluonish.kernels.onednn.api import RefusedError
+from gluonish.ops.kernel import RefusedError
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 

@@ -17,7 +17,6 @@ from gluonish.kernels.numba import register
 from gluonish.kernels.numba.expressions import RULES, supports
 from gluonish.kernels.numba.numpy_expressions import NUMPY_RULES
 from gluonish.kernels.numba.pointwise import plan_pointwise
-from gluonish.kernels.onednn.api import RefusedError
 from gluonish.ops.fused_pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
@@ -25,6 +24,7 @@ from gluonish.ops.fused_pointwise import (
     Instruction,
     Program,
 )
+from gluonish.ops.kernel import RefusedError
 from gluonish.ops.registry import find_operator
 from tests.ops.operator_runs import Call, calls_of
 

@@ -8,9 +8,8 @@ from gluonish.core.dtype import BFLOAT16
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba import openmp
 from gluonish.kernels.numba.compiler import available
-from gluonish.kernels.numba.plan import Bound
 from gluonish.kernels.numba.pooling import pooling, pooling_backward
-from gluonish.kernels.onednn.api import RefusedError
+from gluonish.ops.kernel import Bound, RefusedError
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
 from gluonish.testing.values import run_kernel
 

@@ -6,7 +6,8 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba import rows  # noqa: F401  # hangs the kernels on
-from gluonish.ops.registry import FastKernel, Operator, find_operator
+from gluonish.ops.kernel import FastKernel
+from gluonish.ops.registry import Operator, find_operator
 
 SHAPES = [(3, 24), (5, 64), (2, 3, 100), (300, 130)]
 SOFTMAX = {"axis": -1, "temperature": None, "dtype": None, "use_length": False}

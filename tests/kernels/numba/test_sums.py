@@ -7,7 +7,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.numba import openmp, sums
 from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.sums import add_rows
-from gluonish.kernels.onednn.api import RefusedError
+from gluonish.ops.kernel import RefusedError
 from gluonish.ops.registry import find_operator
 from gluonish.testing.values import run_kernel
 

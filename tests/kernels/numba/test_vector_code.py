@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.kernels.numba.compiler import KernelError, available, compile_assembly
 from gluonish.kernels.numba.vector_code import Assembler, lanes
-from gluonish.kernels.onednn.memory import address
+from gluonish.ops.kernel import address
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 

@@ -19,7 +19,8 @@ from gluonish.ops.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
 from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
-from gluonish.ops.registry import FastKernel, Operator
+from gluonish.ops.kernel import FastKernel
+from gluonish.ops.registry import Operator
 
 pytestmark = pytest.mark.skipif(
     not available() or onednn.load().backend is None, reason="oneDNN or Numba is not there"

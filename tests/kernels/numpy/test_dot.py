@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.api import RefusedError
+from gluonish.ops.kernel import RefusedError
 from gluonish.ops.registry import find_operator
 from gluonish.testing.values import run_kernel
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.kernels.onednn.memory import Array
 from gluonish.kernels.onednn.plan import Plan
+from gluonish.ops.kernel import Array
 from gluonish.ops.registry import Operator
 from gluonish.testing.values import runtime_attrs, spec_of
 

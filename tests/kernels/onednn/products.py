@@ -13,9 +13,9 @@ from gluonish.kernels.onednn.convolution import (
 )
 from gluonish.kernels.onednn.inner_product import fully_connected as plan_fully_connected
 from gluonish.kernels.onednn.matmul import batch_dot
-from gluonish.kernels.onednn.memory import Array
 from gluonish.ops.convolution import CONVOLUTION
 from gluonish.ops.dense import FULLY_CONNECTED
+from gluonish.ops.kernel import Array
 from gluonish.ops.matmul import BATCH_DOT
 from tests.kernels.onednn.planned import parsed, run
 

@@ -11,12 +11,11 @@ from gluonish.kernels.onednn.api import AlgorithmKind
 from gluonish.kernels.onednn.binary import binary
 from gluonish.kernels.onednn.concat import concat
 from gluonish.kernels.onednn.eltwise import eltwise, eltwise_backward
-from gluonish.kernels.onednn.memory import Array
-from gluonish.kernels.onednn.plan import Bound
 from gluonish.kernels.onednn.prelu import prelu, prelu_backward
 from gluonish.kernels.onednn.reduction import reduction
 from gluonish.kernels.onednn.resampling import nearest, nearest_backward
 from gluonish.kernels.onednn.sum import weighted_sum
+from gluonish.ops.kernel import Array, Bound
 from tests.kernels.onednn.planned import LAYOUTS, Layout, channels_last, contiguous, random
 
 Close = Callable[[Array, Array], None]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluonish.kernels.onednn import RefusedError
-from gluonish.kernels.onednn.memory import Array
+from gluonish.ops.kernel import Array
 from tests.kernels.onednn.planned import channels_last
 from tests.kernels.onednn.products import (
     convolution,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.onednn import RefusedError, inner_product
-from gluonish.kernels.onednn.memory import Array
+from gluonish.ops.kernel import Array
 from tests.kernels.onednn.products import fully_connected
 
 Close = Callable[[Array, Array], None]

@@ -2,14 +2,8 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.onednn import Backend
-from gluonish.kernels.onednn.memory import (
-    Array,
-    Descriptor,
-    address,
-    describable,
-    element_strides,
-    signature,
-)
+from gluonish.kernels.onednn.memory import Descriptor, describable, element_strides, signature
+from gluonish.ops.kernel import Array, address
 
 
 def _zeros(*shape: int) -> Array:

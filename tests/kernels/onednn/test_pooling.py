@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn import pooling as planned
-from gluonish.kernels.onednn.memory import Array
 from gluonish.kernels.onednn.plan import Plan
+from gluonish.ops.kernel import Array
 from gluonish.ops.pooling import POOLING
 from tests.kernels.onednn.planned import channels_last, parsed, run
 

@@ -15,7 +15,9 @@ from gluonish.core.spec import Spec
 from gluonish.kernels import onednn
 from gluonish.kernels.onednn import register
 from gluonish.kernels.onednn.plan import Plan
-from gluonish.ops.registry import FastKernel, Operator, find_operator
+from gluonish.ops.kernel import FastKernel
+from gluonish.ops.refusals import refusals
+from gluonish.ops.registry import Operator, find_operator
 from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
 
 SERVED = (
@@ -178,13 +180,13 @@ def _compare(op: Operator, inputs: list[Any], given: dict[str, Any], train: bool
     runtime = runtime_attrs(op, attrs, train)
     fast = _fast(op)
     assert fast.takes(*[spec_of(x) for x in inputs], **runtime)
-    before = register.refusals()
+    before = refusals()
     own, theirs = ([x.copy(order="K") for x in inputs] for _ in range(2))
     got = run_kernel(op, fast.kernel, own, attrs, runtime)
     want = run_kernel(op, op.kernel, theirs, attrs, runtime)
     for x, y in zip([*got, *own], [*want, *theirs], strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-4)
-    assert register.refusals() == before
+    assert refusals() == before
 
 
 @pytest.mark.parametrize("train", [True, False])
@@ -341,10 +343,10 @@ def test_arrays_that_the_library_cannot_describe_go_to_the_reference() -> None:
     wide = _values(100, 240)[:, ::2]
     rhs = _values(120, 110)
     out = np.empty((100, 110), np.float32)
-    before = register.refusals().get("matmul", 0)
+    before = refusals().get("matmul", 0)
     _fast(op).kernel(np, out, wide, rhs, **_attrs(op, {}))
     np.testing.assert_allclose(out, wide @ rhs, rtol=1e-4, atol=1e-4)
-    assert register.refusals()["matmul"] == before + 1
+    assert refusals()["matmul"] == before + 1
 
 
 def test_failure_of_the_library_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,10 +358,10 @@ def test_failure_of_the_library_is_raised(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Plan, "run", fail)
     op = find_operator("dot")
     lhs, rhs = _values(100, 120), _values(120, 110)
-    before = register.refusals()
+    before = refusals()
     with pytest.raises(onednn.OneDNNError, match="expected dnnl_primitive_execute to succeed"):
         _fast(op).kernel(np, np.empty((100, 110), np.float32), lhs, rhs, **_attrs(op, {}))
-    assert register.refusals() == before
+    assert refusals() == before
 
 
 @pytest.mark.parametrize("name", ["LRN", "UpSampling"])
@@ -369,7 +371,7 @@ def test_images_with_channels_last(name: str) -> None:
     attrs = _attrs(op, {**more, **({} if op.variadic is None else {op.variadic: 1})})
     data = _values(2, 17, 16, 32).transpose(0, 3, 1, 2)
     assert _fast(op).takes(spec_of(data), **attrs)
-    before = register.refusals()
+    before = refusals()
     results = []
     for kernel in (_fast(op).kernel, op.kernel):
         shape = op.infer(spec_of(data), **attrs)[0].shape
@@ -377,7 +379,7 @@ def test_images_with_channels_last(name: str) -> None:
         kernel(np, out if op.single else (out, np.zeros(1, np.float32)), data, **attrs)
         results.append(out)
     np.testing.assert_allclose(*results, rtol=1e-4, atol=1e-4)
-    assert register.refusals() == before
+    assert refusals() == before
 
 
 def test_large_concatenations_are_taken_with_channels_last_only() -> None:
@@ -387,9 +389,9 @@ def test_large_concatenations_are_taken_with_channels_last_only() -> None:
     assert _fast(op).takes(spec, spec, **attrs)
     assert not _fast(op).takes(spec, spec, num_args=2, dim=0)
     arrays = [_values(1, 3, 4, 5), _values(1, 3, 4, 5)]
-    before = register.refusals().get("concat", 0)
+    before = refusals().get("concat", 0)
     _fast(op).kernel(np, np.empty((1, 6, 4, 5), np.float32), *arrays, **attrs)
-    assert register.refusals()["concat"] == before + 1
+    assert refusals()["concat"] == before + 1
 
 
 def test_softmax_with_a_temperature_or_lengths_goes_to_the_reference() -> None:
@@ -431,10 +433,10 @@ def test_reductions_of_channels_that_are_last_in_memory_go_to_the_reference() ->
     data = _values(8, 16, 16, 32).transpose(0, 3, 1, 2)
     attrs = _attrs(op, {"axis": (2, 3)})
     assert _fast(op).takes(spec_of(data), **attrs)
-    before = register.refusals().get("mean", 0)
+    before = refusals().get("mean", 0)
     (got,) = run_kernel(op, _fast(op).kernel, [data], attrs, attrs)
     np.testing.assert_allclose(got, data.mean((2, 3)), rtol=1e-4, atol=1e-6)
-    assert register.refusals()["mean"] == before + 1
+    assert refusals()["mean"] == before + 1
 
 
 def test_one_slope_for_all_channels_is_left_to_others() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.onednn import sgemm
-from gluonish.kernels.onednn.api import RefusedError
+from gluonish.ops.kernel import RefusedError
 
 FLOAT32 = np.dtype(np.float32)
 
