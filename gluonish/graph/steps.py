@@ -129,7 +129,7 @@ class PlanStep(RunStep):
         if bound is None:
             attached: Attached = _Unplanned(self, xp)
         else:
-            operands = [places[i] for i in bound.operands]
+            operands = bound.order(places)
             stable = [i for i, place in enumerate(operands) if place in self.stable]
             if stable and self._packing is None:
                 self._packing = bound.plan.packing(stable)

@@ -21,7 +21,7 @@ Which kernel is preferred is said in one place, `gluonish.kernels.preference`.
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,7 @@ __all__ = [
 Array = npt.NDArray[Any]
 Attrs = Mapping[str, Any]
 Kernel = Callable[..., None]
+T = TypeVar("T")
 Key = tuple[int, int]  # where the random numbers of a call start
 
 # `array.ctypes.data` takes 1 us, more than all else that a call does to one array. The data pointer
@@ -140,11 +141,15 @@ class Bound(NamedTuple):
     Attributes:
         plan: The plan.
         operands: For each operand of the plan, which array it is: a position among the operator's
-            outputs and inputs, outputs first.
+            outputs and inputs, outputs first. None: these are all the operands, in this order.
     """
 
     plan: Plan
-    operands: Sequence[int]
+    operands: Sequence[int] | None = None
+
+    def order(self, arrays: Sequence[T]) -> Sequence[T]:
+        """Return what belongs to each operand, of what belongs to outputs and inputs."""
+        return arrays if self.operands is None else [arrays[i] for i in self.operands]
 
 
 def always() -> bool:
@@ -227,11 +232,12 @@ class FastKernel:
         known = [spec.dtype for spec in inputs]
         return all(spec.dtype in known or spec.dtype in self.makes for spec in outputs)
 
-    def hung(self, *, single: bool, after: Callable[..., Kernel]) -> Kernel:
+    def hung(self, *, single: bool, random: bool, after: Callable[..., Kernel]) -> Kernel:
         """Return what runs calls of an operator.
 
         Args:
             single: Whether the operator always has one output.
+            random: Whether it may draw random numbers.
             after: ``after(fast, inputs, attrs, error)`` gives the kernel for what this one refused.
         """
         plan, run = self.plan, self.run
@@ -239,16 +245,17 @@ class FastKernel:
         def run_plan(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
             outputs = (out,) if single else tuple(out)
             try:
-                bound = plan(outputs, inputs, attrs)  # type: ignore[misc]  # there is one
+                made, operands = plan(outputs, inputs, attrs)  # type: ignore[misc]  # there is one
             except RefusedError as error:
                 after(self, inputs, attrs, error)(xp, out, *inputs, **attrs)
                 return
             arrays = (*outputs, *inputs)
-            operands = [arrays[i] for i in bound.operands]
-            if "key" in attrs:
-                bound.plan.run(*operands, key=attrs["key"])
+            if operands is not None:
+                arrays = tuple([arrays[i] for i in operands])
+            if random:
+                made.run(*arrays, key=attrs.get("key"))
             else:
-                bound.plan.run(*operands)
+                made.run(*arrays)
 
         def run_at_once(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
             try:

@@ -260,7 +260,7 @@ class Operator:
     def hang(self, fast: FastKernel) -> None:
         """Add a fast kernel behind those that are there, which are preferred to it."""
         self._chosen.clear()
-        fast.kernel = fast.hung(single=self.single, after=self._after)
+        fast.kernel = fast.hung(single=self.single, random=bool(self.random), after=self._after)
         self.fast_kernels = (*self.fast_kernels, fast)
         self.large_only = all(kernel.large_only for kernel in self.fast_kernels)
 

@@ -86,7 +86,7 @@ def _plan_concat(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) ->
     kernel = compile_kernel(_join_source(VIEWS[out.itemsize], count))
     words = [0] * (count + 1) + [total, *widths]
     plan = KernelPlan(kernel, words, rows, max(1, _GRAIN // total))
-    return Bound(plan, tuple(range(count + 1)))
+    return Bound(plan)
 
 
 def _plan_slice(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
@@ -97,7 +97,7 @@ def _plan_slice(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> 
     first = begin * (total // data.shape[axis])
     kernel = compile_kernel(_CUT.format(view=VIEWS[out.itemsize]))
     plan = KernelPlan(kernel, [0, 0, width, total, first], rows, max(1, _GRAIN // width))
-    return Bound(plan, (0, 1))
+    return Bound(plan)
 
 
 def _takes_concat(*specs: Spec, num_args: int, dim: int) -> bool:

@@ -47,7 +47,7 @@ def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Progr
         if len(_plans) >= _MAX_PLANS:
             _plans.clear()
         plan = _plans[key] = _new_plan(outputs, inputs, program)
-    return Bound(plan, tuple(range(len(arrays))))
+    return Bound(plan)
 
 
 def _source(

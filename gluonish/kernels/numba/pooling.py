@@ -167,7 +167,7 @@ def _find(
         if len(_plans) >= _MAX_PLANS:
             _plans.clear()
         plan = _plans[key] = make(views, attrs)
-    return Bound(plan, tuple(range(len(arrays))))
+    return Bound(plan)
 
 
 def _plan_forward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:

@@ -84,7 +84,7 @@ def _kernel(row: _Row) -> FastKernel:
             _plan(row, out, data, attrs).run(out, data)
 
     def plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
-        return Bound(_plan(row, outputs[0], inputs[0], attrs), (0, 1))
+        return Bound(_plan(row, outputs[0], inputs[0], attrs))
 
     name = f"exact_{op.name.lstrip('_')}"
     return FastKernel(BackEnd.GENERATED, name, takes, plan=plan, run=run, enabled=available)

@@ -294,7 +294,7 @@ def _kernel(row: _Row) -> FastKernel:
         number = (attrs[row.number],) if row.number else ()
         source, count = row.source(attrs), _size(shape) // rows
         found = _plan_of(source, len(arrays), count, rows, number, row.whole)
-        return Bound(found, range(len(arrays)))
+        return Bound(found)
 
     name = f"{op.name.removeprefix('_')}_rows"
     return FastKernel(BackEnd.GENERATED, name, takes, plan=plan, enabled=available, alone=_ALONE)

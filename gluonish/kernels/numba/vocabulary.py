@@ -172,7 +172,7 @@ def _plan_rows(
     count = data.shape[-1]
     rows = data.size // max(1, count)
     plan = _rows_plan(text, fastmath, index.dtype, attrs["mode"], attrs["scale"], rows, count)
-    return Bound(plan, tuple(range(len(arrays))))
+    return Bound(plan)
 
 
 @lru_cache(4096)

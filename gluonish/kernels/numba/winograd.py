@@ -107,7 +107,7 @@ def _data_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     for image in arrays[:2]:
         _require_last(image)
     plan = _find("data gradient", _plan_data, arrays, 2 - _pad(attrs))
-    return Bound(plan, (0, 1, 2))
+    return Bound(plan)
 
 
 def _filters_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
@@ -115,7 +115,7 @@ def _filters_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     for image in arrays[-2:]:
         _require_last(image)
     plan = _find("filter gradient", _plan_filters, arrays, _pad(attrs))
-    return Bound(plan, tuple(range(len(arrays))))
+    return Bound(plan)
 
 
 def _find(name: str, build: Callable[..., Any], arrays: Arrays, form: Any) -> Any:

@@ -96,7 +96,7 @@ def _takes(
 
 def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
     plan = _PLANS[attrs.get("activation") == "relu", len(outputs[0]) == 1]
-    return Bound(plan, tuple(range(1 + len(inputs))))
+    return Bound(plan)
 
 
 KERNELS = tuple(

@@ -74,7 +74,7 @@ def _takes(lhs: Spec, rhs: Spec, *, transpose_b: bool, **_: Any) -> bool:
 def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
     if not outputs[0].flags.c_contiguous:
         raise RefusedError(f"dot: expected a contiguous result, got {outputs[0].strides}")
-    return Bound(_PLANS[attrs["transpose_a"], attrs["transpose_b"]], (0, 1, 2))
+    return Bound(_PLANS[attrs["transpose_a"], attrs["transpose_b"]])
 
 
 KERNELS = ((DOT, FastKernel(BackEnd.NUMPY, "dot", _takes, plan=_plan, packs=False)),)

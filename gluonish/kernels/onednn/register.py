@@ -1,9 +1,9 @@
-"""oneDNN's kernels on the operators that they serve: importing this module hangs them on.
+"""oneDNN's kernels, each with the operator that it serves.
 
 The library is loaded when a call or a plan first asks for a kernel, as ``MXNET_MKLDNN_ENABLED``,
 ``MXNET_LIBRARY_PATH``, ``MXNET_MKLDNN_CACHE_NUM`` and ``MXNET_CPU_TEMP_COPY`` then say. Predicates
 see specs only; what the library refuses in spite of them, or arrays laid out in a way it does not
-know, go to the reference kernel, and `refusals` counts them.
+know, go to the next kernel.
 """
 
 from collections.abc import Iterator, Mapping

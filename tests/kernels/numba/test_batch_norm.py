@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.kernels.numba import batch_norm
 from gluonish.ops.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
 )
+from gluonish.ops.kernel import Kernel
 from gluonish.ops.refusals import refusals
+from gluonish.ops.registry import Operator
 
 SHAPE = (4, 12, 9, 7)
 
@@ -29,6 +30,10 @@ def _last(x: Any) -> Any:
     return np.moveaxis(np.moveaxis(x, 1, -1).copy(), -1, 1)
 
 
+def _kernel(op: Operator) -> Kernel:
+    return op.fast_kernels[0].kernel
+
+
 LAYOUTS = {
     "plain": lambda x: x.copy(),
     "last": _last,
@@ -43,7 +48,9 @@ def test_statistics_are_those_of_the_reference(layout: str, centre: float) -> No
     flags = {"eps": 1e-5, "momentum": 0.9, "fix_gamma": False, "use_global_stats": False}
     found, wanted = ([np.empty(SHAPE[1], np.float32) for _ in range(3)] for _ in range(2))
     moved = [[_channels(2), _channels(3)] for _ in range(2)]
-    batch_norm._statistics(np, found, LAYOUTS[layout](data), gamma, *moved[0], train=True, **flags)
+    _kernel(BATCH_NORM_STATISTICS)(
+        np, found, LAYOUTS[layout](data), gamma, *moved[0], train=True, **flags
+    )
     BATCH_NORM_STATISTICS.kernel(np, wanted, data, gamma, *moved[1], train=True, **flags)
     for got, expected in zip((*found, *moved[0]), (*wanted, *moved[1]), strict=True):
         np.testing.assert_allclose(got, expected, rtol=2e-5, atol=1e-5)
@@ -58,13 +65,13 @@ def test_gradients_are_those_of_the_reference(relu: bool, layouts: tuple[str, ..
     arrays = (mean, inverse_std, scale, beta)
     flags = {"relu": relu, "fix_gamma": False, "use_global_stats": False}
     found, wanted = ([np.empty(SHAPE[1], np.float32) for _ in range(4)] for _ in range(2))
-    batch_norm._sums(np, found, place_grad(grad), place_data(data), *arrays, **flags)
+    _kernel(BATCH_NORM_SUMS)(np, found, place_grad(grad), place_data(data), *arrays, **flags)
     BATCH_NORM_SUMS.kernel(np, wanted, grad, data, *arrays, **flags)
     for got, expected in zip(found, wanted, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
     rest = (mean, scale, beta, *wanted[2:])
     out, expected = place_out(np.zeros_like(data)), np.empty_like(data)
-    batch_norm._data_gradient(np, out, place_grad(grad), place_data(data), *rest, relu=relu)
+    _kernel(BATCH_NORM_DATA_GRADIENT)(np, out, place_grad(grad), place_data(data), *rest, relu=relu)
     BATCH_NORM_DATA_GRADIENT.kernel(np, expected, grad, data, *rest, relu=relu)
     np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-5)
 
@@ -74,5 +81,5 @@ def test_what_goes_to_the_reference_kernel_is_counted() -> None:
     data = LAYOUTS["strange"](_values(0, *SHAPE))
     outputs = [np.empty(SHAPE[1], np.float32) for _ in range(4)]
     flags = {"relu": False, "fix_gamma": False, "use_global_stats": False}
-    batch_norm._sums(np, outputs, data, data, *(_channels(i) for i in range(4)), **flags)
+    _kernel(BATCH_NORM_SUMS)(np, outputs, data, data, *(_channels(i) for i in range(4)), **flags)
     assert refusals()["batch_norm_sums"] == before + 1

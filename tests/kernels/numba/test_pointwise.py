@@ -311,7 +311,7 @@ def test_an_attached_plan_follows_arrays_that_move() -> None:
     a, b, out = (np.full(10, v, np.float32) for v in (1, 2, 0))
     bound = plan_pointwise([out], [a, b], RELU_OF_SUM)
     frame = [b, out, a]
-    places = [(1, 2, 0)[i] for i in bound.operands]
+    places = bound.order((1, 2, 0))
     attached = bound.plan.attach(places, frame, {0})
     attached.run(frame)
     assert (out == 3).all()

@@ -73,7 +73,7 @@ def references(data: Any, attrs: dict[str, Any]) -> tuple[Any, Any, Any]:
 
 
 def run(bound: Bound, *arrays: Any) -> None:
-    bound.plan.run(*[arrays[i] for i in bound.operands])
+    bound.plan.run(*bound.order(arrays))
 
 
 def check(data: Any, attrs: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ def planned(op: Operator, outputs: list[Any], inputs: list[Any], attrs: dict[str
     assert plan is not None
     bound = plan(tuple(outputs), tuple(inputs), attrs)
     arrays = (*outputs, *inputs)
-    bound.plan.run(*[arrays[i] for i in bound.operands])
+    bound.plan.run(*bound.order(arrays))
     return type(bound.plan).__name__
 
 
@@ -163,7 +163,7 @@ def test_filters_transformed_ahead_give_the_same() -> None:
     out = last(np.zeros((1, 96, 14, 14), np.float32))
     bound = plan((out,), (data, weight), attrs)
     packing = bound.plan.packing([2])
-    attached = bound.plan.attach(bound.operands, [out, data, weight], (), packing)
+    attached = bound.plan.attach(bound.order((0, 1, 2)), [out, data, weight], (), packing)
     attached.pack([out, data, weight])
     for seed in (1, 2):
         fresh = images((1, 64, 14, 14), seed)

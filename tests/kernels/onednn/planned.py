@@ -17,7 +17,7 @@ def run(plan: Any, outputs: Sequence[Array], inputs: Sequence[Array], attrs: Any
     """Make the plan and run it on the arrays it was made for."""
     bound = plan(tuple(outputs), tuple(inputs), attrs)
     arrays = (*outputs, *inputs)
-    bound.plan.run(*[arrays[i] for i in bound.operands])
+    bound.plan.run(*bound.order(arrays))
     made: Plan = bound.plan
     return made
 

@@ -38,7 +38,7 @@ def test_version_is_3(backend: Backend) -> None:
 
 
 def test_a_failing_call_names_the_function_and_the_status(backend: Backend) -> None:
-    with pytest.raises(OneDNNError, match=r"dnnl_engine_create.*'invalid_arguments'"):
+    with pytest.raises(RefusedError, match=r"dnnl_engine_create.*'invalid_arguments'"):
         backend.engine.api.call("dnnl_engine_create", ctypes.byref(ctypes.c_void_p()), 1, 99)
 
 
@@ -49,9 +49,8 @@ def test_a_failing_call_names_the_function_and_the_status(backend: Backend) -> N
 def test_what_the_library_lacks_is_told_from_what_fails(
     backend: Backend, status: int, name: str, refused: bool
 ) -> None:
-    with pytest.raises(OneDNNError, match=name) as caught:
+    with pytest.raises(RefusedError if refused else OneDNNError, match=name) as caught:
         backend.engine.api.check(status, "the call")
-    assert isinstance(caught.value, RefusedError) is refused
     assert ("MXNET_MKLDNN_ENABLED=0" in str(caught.value)) is not refused
 
 

@@ -24,7 +24,7 @@ SHAPE = (2, 5, 4, 6)
 
 
 def _run(bound: Bound, *arrays: Array) -> None:
-    bound.plan.run(*[arrays[i] for i in bound.operands])
+    bound.plan.run(*bound.order(arrays))
 
 
 def _wide(array: Array) -> Array:

@@ -1,0 +1,159 @@
+"""Which kernel an operator chooses, and where a call goes that it refuses."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish.core.spec import Spec
+from gluonish.kernels import preference
+from gluonish.kernels.numba import assignments
+from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
+from gluonish.ops.refusals import refusals
+from gluonish.ops.registry import Attrs, Operator, all_operators
+
+
+def spec_of(x: Any) -> Spec:
+    return Spec(x.shape, x.dtype)
+
+
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+DATA = Spec((100,), FLOAT32)
+
+
+def _operator(*kernels: FastKernel) -> Operator:
+    def infer(data: Spec, *, dtype: np.dtype[Any]) -> tuple[Spec]:
+        return (Spec(data.shape, dtype),)
+
+    op = Operator("test_cast", infer, lambda *_args, **_attrs: None, None, doc="A cast.")
+    for kernel in kernels:
+        op.hang(kernel)
+    return op
+
+
+def _kernel(name: str, **options: Any) -> FastKernel:
+    def takes(*_specs: Spec, **_attrs: Any) -> bool:
+        return True
+
+    def run(*_args: Any, **_attrs: Any) -> None:
+        """Write nothing."""
+
+    return FastKernel(BackEnd.GENERATED, name, takes, run=run, **options)
+
+
+@pytest.mark.parametrize(("dtype", "is_taken"), [(FLOAT32, True), (FLOAT64, False)])
+def test_predicate_alone_does_not_give_a_kernel_outputs_of_another_dtype(
+    dtype: np.dtype[Any], is_taken: bool
+) -> None:
+    fast = _kernel("cast")
+    op, attrs = _operator(fast), {"dtype": dtype}
+    assert (op.select_fast("numpy", [DATA], attrs) is fast) is is_taken
+    assert (op.select_kernel("numpy", [DATA], attrs) is op.kernel) is not is_taken
+    assert (op.chosen_kernel("numpy", [DATA], attrs)[0] is op.kernel) is not is_taken
+
+
+def test_kernel_gets_outputs_of_the_dtypes_that_it_makes() -> None:
+    narrow, wide = _kernel("narrow"), _kernel("wide", makes=(FLOAT64,))
+    op = _operator(narrow, wide)
+    assert op.select_fast("numpy", [DATA], {"dtype": FLOAT32}) is narrow
+    assert op.select_fast("numpy", [DATA], {"dtype": FLOAT64}) is wide
+    assert op.select_fast("numpy", [DATA], {"dtype": FLOAT64}, (narrow,)) is None
+
+
+def test_what_only_the_moment_of_the_call_knows_is_kept_from_inference() -> None:
+    fast = _kernel("draw")
+    op = Operator(
+        "test_draw", lambda data: (data,), lambda *_args, **_attrs: None, None, doc="", random=True
+    )
+    op.hang(fast)
+    attrs: Attrs = {"key": (1, 2), "train": True}
+    assert op.select_fast("numpy", [DATA], attrs) is fast
+
+
+class _Adds:
+    """A plan that adds a number."""
+
+    def __init__(self, number: float) -> None:
+        self.number = number
+
+    def run(self, out: Any, x: Any, key: Any = None) -> None:
+        np.add(x, self.number, out=out)
+
+    def packing(self, stable: Any) -> None:
+        """Nothing is computed ahead."""
+
+    def attach(self, operands: Any, arrays: Any, moving: Any, packing: Any = None) -> Any:
+        raise NotImplementedError
+
+
+def _plan(number: float | None) -> FastKernel:
+    """Return a kernel that adds a number; None: that refuses."""
+
+    def plan(outputs: Any, inputs: Any, attrs: Attrs) -> Bound:
+        if number is None:
+            raise RefusedError("no such layout")
+        return Bound(_Adds(number))
+
+    return FastKernel(BackEnd.NUMPY, f"plus_{number}", lambda *_specs: True, plan=plan)
+
+
+def _refusing_run() -> FastKernel:
+    def run(xp: Any, out: Any, x: Any) -> None:
+        raise RefusedError("no such layout")
+
+    return FastKernel(BackEnd.GENERATED, "run", lambda *_specs: True, run=run)
+
+
+def _plus(*kernels: FastKernel) -> Operator:
+    def kernel(xp: Any, out: Any, x: Any) -> None:
+        xp.add(x, 100, out=out)
+
+    op = Operator("test_plus", lambda data: (data,), kernel, None, doc="A sum.")
+    for fast in kernels:
+        op.hang(fast)
+    return op
+
+
+@pytest.mark.parametrize(
+    ("kernels", "wanted"),
+    [
+        ([_plan(1), _plan(2)], 1),
+        ([_plan(None), _plan(2)], 2),
+        ([_refusing_run(), _plan(None), _plan(3)], 3),
+        ([_plan(None), _refusing_run()], 100),
+    ],
+)
+def test_what_a_kernel_refuses_goes_to_the_next_and_last_to_the_reference(
+    kernels: list[FastKernel], wanted: int
+) -> None:
+    op = _plus(*kernels)
+    x, out = np.zeros(3, np.float32), np.empty(3, np.float32)
+    before = refusals().get("run", 0)
+    op.select_kernel("numpy", [spec_of(x)], {})(np, out, x)
+    np.testing.assert_array_equal(out, wanted)
+    assert refusals().get("run", 0) == before + (wanted == 100)
+    planned = op.plan(kernels[0], (out,), (x,), {}) if kernels[0].plan is not None else None
+    if planned is not None:
+        planned.plan.run(out, x)
+        np.testing.assert_array_equal(out, wanted)
+
+
+def test_no_plan_is_given_where_a_kernel_without_one_is_next() -> None:
+    refuses = _plan(None)
+    op = _plus(refuses, _refusing_run(), _plan(3))
+    x = np.zeros(3, np.float32)
+    assert op.plan(refuses, (x,), (x,), {}) is None
+
+
+def test_operands_may_stand_in_another_order() -> None:
+    assert Bound(_Adds(1), (1, 0)).order("ab") == ["b", "a"]
+    assert Bound(_Adds(1)).order("ab") == "ab"
+
+
+def test_no_kernel_is_hung_twice() -> None:
+    for op in all_operators():
+        assert len(set(map(id, op.fast_kernels))) == len(op.fast_kernels)
+    names = [(op.name, fast.name) for op, fast in preference.kernels()]
+    movers = {(op.name, fast.name) for op, fast in assignments.KERNELS}
+    doubles = {name for name in names if names.count(name) > 1}
+    assert doubles <= movers  # a copy, and an expression of single elements, under one name
