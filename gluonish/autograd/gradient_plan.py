@@ -9,27 +9,30 @@ that do more than call operators, the rule itself runs.
 Plans are shared by all threads; making one twice does no harm.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.autograd.rule_fusion import fuse
-from gluonish.autograd.rule_trace import Rule, Step, trace_rule
-from gluonish.core.config import kernel_switches
+from gluonish.core.config import MXNET_USE_FUSION, kernel_switches
 from gluonish.core.device import Device
-from gluonish.core.spec import Spec
+from gluonish.core.errors import GluonishError
+from gluonish.core.spec import UNKNOWN, Spec
 from gluonish.engine import current_engine
+from gluonish.graph.ir import Graph, Node, Value, namer, variable
+from gluonish.graph.passes import fuse_pointwise
 from gluonish.kernels import teams
+from gluonish.kernels.numba.eager import LargeProgram
 from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, keep_pace
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import OperatorNode
+from gluonish.ops.composite import input_gradients
 from gluonish.ops.memory_layout import starts_layout
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["planned_gradients"]
+__all__ = ["Rule", "planned_gradients", "trace_rule"]
 
 Found = list[NDArray | None]
 Run = Callable[..., None]
@@ -37,6 +40,75 @@ Run = Callable[..., None]
 _MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
 
 _data_of, _spec_of, _var_of = attrgetter("_data"), attrgetter("_spec"), attrgetter("_var")
+
+
+class Rule(NamedTuple):
+    """What a gradient rule computes for one signature of a call.
+
+    Attributes:
+        graph: Its inputs stand for what the rule is given, its outputs are the gradients.
+        wanted: For each output, of which input of the operator it is the gradient.
+        inputs: How many inputs the operator has.
+    """
+
+    graph: Graph
+    wanted: tuple[int, ...]
+    inputs: int
+
+
+def trace_rule(
+    op: Operator,
+    attrs: Attrs,
+    grads: Sequence[Spec | None],
+    inputs: Sequence[Spec],
+    outputs: Sequence[Spec],
+    wanted: Iterable[bool],
+) -> Rule | None:
+    """Return what an operator's gradient rule computes.
+
+    The values that it is given are the gradients that are there, the inputs, and the outputs.
+
+    Args:
+        op: The operator.
+        attrs: Its parsed attributes.
+        grads: For each output the spec of its gradient, or None.
+        inputs: Specs of the inputs.
+        outputs: Specs of the outputs; none unless the rule reads them.
+        wanted: For each input whether its gradient is asked for.
+
+    Returns:
+        None where the rule does more than call plain operators on these values.
+    """
+    heads = [None if spec is None else variable("head", spec) for spec in grads]
+    read = [variable("input", spec) for spec in inputs]
+    made = [variable("output", spec) for spec in outputs]
+    named = namer.set(None)
+    try:
+        found = input_gradients(op, heads, read, made, attrs, wanted)
+    except (GluonishError, AttributeError, TypeError):
+        return None  # what is wrong with it, if anything, shows on arrays
+    finally:
+        namer.reset(named)
+    there = {i: x for i, x in enumerate(found) if x is not None}
+    if not all(isinstance(x, Value) for x in there.values()):
+        return None
+    given = [x.node for x in (*heads, *read, *made) if x is not None]
+    graph = Graph(given, list(there.values()))
+    known = set(map(id, given))
+    if not all(
+        _is_plain(node) if node.op is not None else id(node) in known for node in graph.nodes
+    ):
+        return None
+    return Rule(graph, tuple(there), len(found))
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether a node's result follows from its inputs, and it overwrites none of them."""
+    op = node.op
+    assert op is not None
+    if op.train_dependent or op.draws(node.attrs) or op.mutated_inputs(node.attrs):
+        return False
+    return all(UNKNOWN not in spec.shape for spec in node.specs)
 
 
 class _Call(NamedTuple):
@@ -63,46 +135,55 @@ class _Plan:
     Args:
         rule: What it computes.
         op: The operator whose gradient it is.
-        given: How many values it is given.
     """
 
     __slots__ = ("_calls", "_count", "fresh", "inline", "name", "on_team", "results")
 
-    def __init__(self, rule: Rule, op: Operator, given: int) -> None:
+    def __init__(self, rule: Rule, op: Operator) -> None:
         self.name = f"{op.name}_backward"
-        self.results = rule.results
+        graph = rule.graph
+        nodes = [node for node in graph.nodes if node.op is not None]
+        sizes = [spec.size for node in (*graph.inputs, *nodes) for spec in node.specs]
+        heavy = any(node.op.heavy for node in nodes if node.op is not None)
+        self.inline = max(sizes) <= (HEAVY_INLINE_SIZE if heavy else LIGHT_INLINE_SIZE)
+        self.on_team = False
+        if not self.inline and MXNET_USE_FUSION.value:
+            graph = fuse_pointwise(graph, LIGHT_INLINE_SIZE, alone=False)
+            nodes = [node for node in graph.nodes if node.op is not None]
+        given = len(graph.inputs)
+        numbers = {Value(node).key: i for i, node in enumerate(graph.inputs)}
+        for node in nodes:
+            for i in range(len(node.specs)):
+                numbers[id(node), i] = len(numbers)
+        self._count = len(numbers)
+        wanted = [numbers[value.key] for value in graph.outputs]
+        self.results = _spread(wanted, rule)
         # What it fills: of which input it is the gradient, its number, its spec. One stands for
         # several inputs where they have the same gradient.
-        first = {n: i for i, n in reversed([*enumerate(rule.results)]) if n is not None}
-        self.fresh = tuple([(i, n, rule.specs[n]) for n, i in first.items() if n >= given])
-        self._count = len(rule.specs)
-        heavy = any(step.op.heavy for step in rule.steps)
-        limit = HEAVY_INLINE_SIZE if heavy else LIGHT_INLINE_SIZE
-        self.inline = max(spec.size for spec in rule.specs) <= limit
-        found = None if self.inline else fuse(rule, op.name, LIGHT_INLINE_SIZE)
-        self.on_team = found is not None
-        kept = {number for number in rule.results if number is not None}
+        first = {
+            n: (i, value) for n, i, value in zip(wanted, rule.wanted, graph.outputs, strict=True)
+        }
+        self.fresh = tuple([(i, n, value.spec) for n, (i, value) in first.items() if n >= given])
+        kept = {*wanted}
         calls = []
-        for step in reversed(rule.steps if found is None else found.steps):
-            numbers: Sequence[int] = range(step.first, step.first + len(step.specs))
-            single = step.op.single
-            if found is not None and step is found.joined:
-                numbers, single, run = found.made, False, cast(Run, found.kernel)
-            else:
-                run = self._chosen(rule, step)
-            read = {*step.inputs}
-            dead = tuple(n for n in {*read, *numbers} if n not in kept and n >= given)
-            kept |= read
-            made = tuple(zip(numbers, step.specs, strict=True))
-            calls.append(_Call(run, step.inputs, made, single, dead))
+        for node in reversed(nodes):
+            read = tuple([numbers[value.key] for value in node.inputs])
+            made = tuple([(numbers[id(node), i], spec) for i, spec in enumerate(node.specs)])
+            dead = {n for n in (*read, *(n for n, _ in made)) if n not in kept and n >= given}
+            kept.update(read)
+            single = node.op is None or node.op.single
+            calls.append(_Call(self._chosen(node), read, made, single, tuple(dead)))
         self._calls = tuple(reversed(calls))
 
-    def _chosen(self, rule: Rule, step: Step) -> Run:
-        op, attrs = step.op, step.attrs
+    def _chosen(self, node: Node) -> Run:
+        op, attrs = node.op, node.attrs
+        assert op is not None
+        if "program" in attrs:
+            self.on_team = True
+            return LargeProgram(attrs["program"], self.name)
         kernel, on_team = op.kernel, False
         if op.fast_kernels and not (self.inline and op.large_only):
-            specs = [rule.specs[number] for number in step.inputs]
-            kernel, on_team = op.chosen_kernel("numpy", specs, attrs)
+            kernel, on_team = op.chosen_kernel("numpy", [x.spec for x in node.inputs], attrs)
         self.on_team = self.on_team or on_team
         return partial(kernel, **attrs) if attrs else kernel
 
@@ -122,6 +203,12 @@ class _Plan:
             kernel(np, out, *[values[n] for n in inputs])
             for number in dead:
                 values[number] = None
+
+
+def _spread(numbers: Sequence[int], rule: Rule) -> tuple[int | None, ...]:
+    """Return for each input of the operator the number of its gradient; None for no gradient."""
+    found = dict(zip(rule.wanted, numbers, strict=True))
+    return tuple([found.get(i) for i in range(rule.inputs)])
 
 
 _plans: dict[tuple[Any, ...], _Plan | None] = {}
@@ -177,8 +264,11 @@ def _fits(target: NDArray, spec: Spec, given: Sequence[NDArray]) -> bool:
     )
 
 
-def _is_own(op: Operator, attrs: Attrs) -> bool:
+def _is_own(node: Node) -> bool:
     """Whether a call of the operator is the eager path's own: a layout, or a sparse result."""
+    op, attrs = node.op, node.attrs
+    if op is None:
+        return False
     return starts_layout(op, attrs) or (op.diverted is not None and bool(attrs.get("sparse_grad")))
 
 
@@ -201,8 +291,8 @@ def _plan(
     inputs, outputs = ([x._spec for x in part] for part in (node.inputs, node.outputs))
     rule = trace_rule(op, node.attrs, specs, inputs, outputs, wanted)
     plan = None
-    if rule is not None and not any(_is_own(step.op, step.attrs) for step in rule.steps):
-        plan = _Plan(rule, op, len(given))
+    if rule is not None and not any(map(_is_own, rule.graph.nodes)):
+        plan = _Plan(rule, op)
     _plans[key] = plan
     return plan
 

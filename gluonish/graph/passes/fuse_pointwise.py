@@ -49,12 +49,12 @@ _MAX_STEPS = 128
 Key = tuple[int, int]
 
 
-def fuse_pointwise(graph: Graph) -> Graph:
+def fuse_pointwise(graph: Graph, least: int = _SMALLEST, *, alone: bool = True) -> Graph:
     """Join operators on single elements into `_fused_pointwise` nodes.
 
-    A large operator without a fast kernel of its own becomes such a node alone.
-
-    Where Numba is missing the graph stays as it is.
+    A large operator without a fast kernel of its own becomes such a node alone, unless ``alone`` is
+    false. Arrays of fewer than ``least`` elements stay with the kernels that they have, and where
+    Numba is missing all do.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
     Ensures: the outputs have the specs and values that they had, but for round-off of elementary
@@ -63,10 +63,10 @@ def fuse_pointwise(graph: Graph) -> Graph:
     """
     if not available():
         return graph
-    groups = _Groups(graph)
+    groups = _Groups(graph, least)
     for node in graph.nodes:
         groups.add(node)
-    return _rebuilt(graph, groups.members())
+    return _rebuilt(graph, groups.members(alone=alone))
 
 
 class _Group:
@@ -91,7 +91,8 @@ class _Group:
 class _Groups:
     """The groups of the nodes seen so far."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, least: int) -> None:
+        self._least = least
         self._overwritten = _overwritten(graph)
         self._places = {id(node): i for i, node in enumerate(graph.nodes)}
         self._contraction = Contraction()
@@ -119,7 +120,7 @@ class _Groups:
         if op is None or op.identity:
             return None
         shape = node.specs[0].shape
-        if node.specs[0].size < _SMALLEST or any(spec.shape != shape for spec in node.specs):
+        if node.specs[0].size < self._least or any(spec.shape != shape for spec in node.specs):
             return None
         if not supports(op, node.attrs, [value.spec for value in node.inputs]):
             return None
@@ -151,12 +152,13 @@ class _Groups:
             self._of[id(node)] = a
         del self._all[id(b)]
 
-    def members(self) -> list[list[Node]]:
+    def members(self, *, alone: bool) -> list[list[Node]]:
         """Return the nodes of the groups that become fused nodes."""
         return [
             group.nodes
             for group in self._all.values()
-            if group.shape is not None and (len(group.nodes) > 1 or _pays_alone(group.nodes[0]))
+            if group.shape is not None
+            and (len(group.nodes) > 1 or (alone and _pays_alone(group.nodes[0])))
         ]
 
 

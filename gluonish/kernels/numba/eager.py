@@ -22,12 +22,22 @@ from gluonish.kernels.numba.expressions import KINDS, RULES, supports
 from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.ops.cast import CAST
-from gluonish.ops.fused_pointwise import Instruction, Program
-from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.fused_pointwise import FUSED_POINTWISE_MANY, Instruction, Program
+from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.reduction import MAX, MEAN, MIN, SUM
+from gluonish.ops.refusals import note_refusal
 from gluonish.ops.registry import Operator, find_operator
 
-__all__ = ["KERNELS", "LARGE", "SLOW", "LargeKernel", "WideReduction", "compiled_at_once", "pays"]
+__all__ = [
+    "KERNELS",
+    "LARGE",
+    "SLOW",
+    "LargeKernel",
+    "LargeProgram",
+    "WideReduction",
+    "compiled_at_once",
+    "pays",
+]
 
 LARGE = 1 << 16  # elements
 _COSTLY = 1 << 8  # the same of special functions, which NumPy lacks or computes slowly
@@ -135,6 +145,37 @@ class LargeKernel:
             program = Program(count, [step], range(count, count + made))
             self._programs[key] = program
         return program
+
+
+class LargeProgram:
+    """The kernel of a program: the reference kernels until compiling pays, then a generated one.
+
+    Args:
+        program: What it computes.
+        name: For counts of refusals.
+    """
+
+    __slots__ = ("_elements", "_name", "_program")
+
+    def __init__(self, program: Program, name: str) -> None:
+        self._program = program
+        self._name = name
+        self._elements = 0  # that the reference kernels have computed
+
+    def __call__(self, xp: ModuleType, out: Any, *inputs: Any) -> None:
+        """Fill ``out``."""
+        program = self._program
+        outputs = out if isinstance(out, tuple) else (out,)
+        if pays(self._elements):
+            try:
+                bound = plan_pointwise(outputs, inputs, program)
+            except RefusedError as error:
+                note_refusal(self._name, error)
+            else:
+                bound.plan.run(*outputs, *inputs)
+                return
+        FUSED_POINTWISE_MANY.kernel(xp, outputs, *inputs, num_args=len(inputs), program=program)
+        self._elements += outputs[0].size * len(program.instructions)
 
 
 class WideReduction:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import gluonish.ndarray as nd
-from gluonish.autograd.rule_fusion import FusedKernel
 from gluonish.context import num_gpus
 from gluonish.core.config import (
     MXNET_CUDA_ALLOW_TENSOR_CORE,
@@ -40,7 +39,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import CuPySupport
 from gluonish.kernels.numba import register as numba
-from gluonish.kernels.numba.eager import LARGE
+from gluonish.kernels.numba.eager import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.library import locate
 from gluonish.ndarray import NDArray
@@ -189,7 +188,7 @@ def _determinism() -> str:
     told = []
     x = np.ones(LARGE, np.float32)
     for switch in (True, False):
-        kernel, written = FusedKernel(_new_program(), "check"), io.StringIO()
+        kernel, written = LargeProgram(_new_program(), "check"), io.StringIO()
         with (
             tempfile.TemporaryDirectory() as folder,
             MXNET_HOME.override(folder),
