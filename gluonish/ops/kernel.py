@@ -133,6 +133,7 @@ class Plan(Protocol):
             moving: Places of arrays that may lie elsewhere at the next call.
             packing: What `packing` gave; None to compute all in each run.
         """
+        raise NotImplementedError
 
 
 class Bound(NamedTuple):
