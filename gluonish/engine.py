@@ -5,6 +5,7 @@ after the import.
 """
 
 import weakref
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -27,9 +28,10 @@ from gluonish.core.errors import (
     ArgumentTypeError,
     OperatorError,
 )
-from gluonish_engine import Engine, PushHook, Stream, create_engine
+from gluonish.kernels import teams
+from gluonish_engine import Engine, PushHook, Stream, Var, create_engine
 
-__all__ = ["bulk", "current_engine", "set_bulk_size", "use_engine"]
+__all__ = ["bulk", "current_engine", "set_bulk_size", "settle", "use_engine"]
 
 # Of engines that are made at once the first one counts. Who makes one puts it into ``_engines``
 # before it looks at the streams and the hook, and who changes those does so before it looks at the
@@ -76,6 +78,24 @@ def make_engine(kind: str) -> Engine:
     for lane, stream in tuple(_streams.items()):
         _register(engine, lane, stream)
     return engine
+
+
+def settle(variables: Iterable[Var]) -> None:
+    """Wait until variables are written that somebody is about to write; without, it costs little.
+
+    For work that shall run in the calling thread, which it can't while a worker has its arrays.
+    """
+    for var in variables:
+        if var.queue is not None or var.active < 0:
+            current_engine().settle(var)
+
+
+def _end_teams(end: Callable[[], None]) -> bool:
+    """Have all workers end their teams of threads if no worker has anything to do."""
+    return all(engine.in_idle_workers(end, "end_team") for engine in _living())
+
+
+teams.when_quiet(_end_teams)
 
 
 def _living() -> list[Engine]:

@@ -145,6 +145,18 @@ class Engine(ABC):
                 type.
         """
 
+    def in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
+        """Have every worker thread call ``fn`` once, if nothing is pending.
+
+        Args:
+            fn: Cheap; it must not raise.
+            name: For errors and `on_push`.
+
+        Returns:
+            Whether they will: False while something is pending, or a lane has several threads.
+        """
+        return True  # without workers
+
     def promise(self, var: Var) -> Promise | None:
         """Hold a variable that a later push will write, so that what reads it waits for that.
 

@@ -119,6 +119,23 @@ class ThreadedEngine(Engine):
         except EngineError as error:
             self._refuse(str(error))
 
+    def in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
+        """Have every worker thread call ``fn`` once; see `Engine.in_idle_workers`."""
+        if self._core.closed:
+            return True
+        lanes = {
+            id(lane): (key, lane)
+            for key, lane in tuple(self._lanes.items())
+            if isinstance(lane, WorkerLane) and lane.started
+        }
+        if self._core.pending or self._thread.state.running is not None:
+            return False
+        if any(lane.stopped or len(lane.threads) != 1 for _, lane in lanes.values()):
+            return False
+        for key, _ in lanes.values():
+            self.push(fn, (), (), key, 0, name)
+        return True
+
     def promise(self, var: Var) -> Promise:
         """Hold a variable that a later push will write; see `Engine.promise`."""
         self._flush_bulk()

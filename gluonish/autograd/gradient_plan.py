@@ -301,11 +301,14 @@ def _push(
     plan: _Plan, given: Sequence[NDArray], results: Mapping[int, NDArray], device: Device
 ) -> None:
     inline = plan.inline
+    run = plan.run
     if plan.on_team:
         inline = teams.claim(small=inline)
+        if inline:
+            run = teams.leaving(run)
     raw = {number: array._data for number, array in results.items()}
     current_engine().push(
-        partial(plan.run, list(map(_data_of, given)), raw),
+        partial(run, list(map(_data_of, given)), raw),
         list(map(_var_of, given)),
         list(map(_var_of, results.values())),
         device.lane,

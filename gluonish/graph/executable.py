@@ -18,7 +18,7 @@ from gluonish.core.device import Device
 from gluonish.core.errors import run_error
 from gluonish.core.random_state import next_key
 from gluonish.core.turn import Turn
-from gluonish.engine import current_engine
+from gluonish.engine import current_engine, settle
 from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
@@ -179,6 +179,9 @@ class Executable:
         inline = self.inline
         if self._asks:
             inline = teams.claim(small=self._small)
+            if inline:
+                settle(reads)
+                settle(writes)
         if len(self.segments) > 1:
             self._push_segments(frame, state, reads, writes, key, versions, inline)
             return key

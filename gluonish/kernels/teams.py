@@ -3,17 +3,22 @@
 libgomp gives every thread that asks for a team one of its own, and lets all of them sleep at once
 when they are more than the cores; then each kernel waits for its team to wake up. So only one
 thread should have a team. A program of small networks runs them in its own thread: a hand-over to
-a worker would take longer than some of their kernels. The first work that is worth a worker ends
-that, for good.
+a worker would take longer than some of their kernels. Work that is worth a worker ends that, until
+so many pieces of small work came one after the other without any, and the workers have nothing to
+do: what ran before does not decide how a program runs.
 """
 
 import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from gluonish.kernels.numba import openmp
 
-__all__ = ["claim", "hand_over", "leave", "may_run_here"]
+__all__ = ["claim", "hand_over", "leave", "leaving", "may_run_here", "when_quiet"]
 
 _MOST_MOVES = 16  # small networks that may run in a worker by chance
+_QUIET = 64  # pieces of small work without a large one, after which the caller has the team again
 
 
 class _State:
@@ -22,11 +27,25 @@ class _State:
     owner = 0  # the caller's thread that may have a team; 0 before there is one
     ended = False  # whether workers have teams
     moves = 0  # how often a small network ran in a worker before that
+    quiet = 0  # pieces of small work since the last large one
+
+    # Ends the teams of the workers if these are idle, and says whether they were.
+    end_workers: Callable[[Callable[[], None]], bool] | None = None
+
+
+def when_quiet(function: Callable[[Callable[[], None]], bool]) -> None:
+    """Set how the workers' teams end.
+
+    Args:
+        function: Called with what ends the team of the thread that calls it: has every worker do so
+            if all of them are idle, and returns whether they are.
+    """
+    _State.end_workers = staticmethod(function)
 
 
 def may_run_here() -> bool:
     """Whether the calling thread may run a small network itself, on a team of its own."""
-    if _State.ended:
+    if _State.ended and not _resumes():
         _release()
         return False
     ident = threading.get_ident()
@@ -38,7 +57,20 @@ def may_run_here() -> bool:
 def hand_over() -> None:
     """Note that a worker is about to run kernels on a team: from now on workers only do."""
     _State.ended = True
+    _State.quiet = 0
     _release()
+
+
+def _resumes() -> bool:
+    """Whether callers may have teams again."""
+    _State.quiet += 1
+    if _State.quiet < _QUIET or _State.end_workers is None:
+        return False
+    if not _State.end_workers(openmp.team().release):
+        return False  # the next piece asks again
+    _State.owner = _State.moves = _State.quiet = 0
+    _State.ended = False
+    return True
 
 
 def claim(*, small: bool) -> bool:
@@ -49,7 +81,8 @@ def claim(*, small: bool) -> bool:
     """
     if small and may_run_here():
         return True
-    hand_over()
+    if not (small and _State.ended):  # two callers want one, or there is large work
+        hand_over()
     return False
 
 
@@ -65,6 +98,16 @@ def leave() -> None:
             hand_over()
         else:
             openmp.team().release()
+
+
+def leaving(kernel: Callable[..., None]) -> Callable[..., None]:
+    """Return a kernel that calls `leave` behind it: of small work that a worker may come to run."""
+    return partial(_run_and_leave, kernel)
+
+
+def _run_and_leave(kernel: Callable[..., None], *arrays: Any, **attrs: Any) -> None:
+    kernel(*arrays, **attrs)
+    leave()
 
 
 def _release() -> None:

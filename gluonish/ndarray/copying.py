@@ -1,7 +1,7 @@
 """Copies between arrays and devices, recorded so that gradients flow back over them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -72,13 +72,16 @@ def copy_into(
         lane: The engine's lane; None for the usual one.
     """
     inline = source._data.size <= 4096
+    move: Callable[..., None] = transfer
     if source._device.xp_name == "numpy" and is_large(source._data):
         inline = teams.claim(small=True)
+        if inline:
+            move = teams.leaving(move)
     if lane is None:
         near = source._device is target._device
         lane = target._device.lane if near else target._device.copy_lane
     current_engine().push(
-        partial(transfer, source, target),
+        partial(move, source, target),
         [source._var, target._var] if refreshes else [source._var],
         [target._var],
         lane,

@@ -209,6 +209,8 @@ def run(
         kernel, on_team = op.chosen_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
         if on_team:
             inline = teams.claim(small=inline or not inputs)
+            if inline:
+                kernel = teams.leaving(kernel)
     if given and inline and kernel is op.kernel and not op.at_once and device.xp_name == "numpy":
         kernel = partial(fill_at_once, kernel)
     if op.single:

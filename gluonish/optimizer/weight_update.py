@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from gluonish.core.device import Device
 from gluonish.core.errors import DeviceError
-from gluonish.engine import current_engine
+from gluonish.engine import current_engine, settle
 from gluonish.kernels import teams
 from gluonish.kernels.numba.optimizer import fused_step
 from gluonish.ndarray import NDArray, recording
@@ -126,6 +126,8 @@ class WeightUpdate:
             inline = teams.claim(small=self._small)
             if inline:
                 run = self._run_small
+                settle(self._reads)
+                settle(self._writes)
         current_engine().push(
             partial(run, columns, scalars),
             self._reads,

@@ -16,6 +16,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teams._State, "owner", 0)
     monkeypatch.setattr(teams._State, "ended", False)
     monkeypatch.setattr(teams._State, "moves", 0)
+    monkeypatch.setattr(teams._State, "quiet", 0)
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_one_thread_only_has_a_team() -> None:
     assert teams.may_run_here()
 
 
-def test_workers_take_over_for_good(released: list[int]) -> None:
+def test_workers_take_over(released: list[int]) -> None:
     assert teams.may_run_here()
     teams.hand_over()
     assert released == [threading.get_ident()]
@@ -91,6 +92,62 @@ def test_a_thread_that_may_not_keep_a_team_ends_it(released: list[int]) -> None:
     assert len(released) == 2
 
 
+class Workers:
+    """Stands for the engine, which ends the teams of its workers if they are idle."""
+
+    def __init__(self) -> None:
+        self.idle = True
+        self.ended = 0
+
+    def __call__(self, end: Callable[[], None]) -> bool:
+        self.ended += self.idle
+        return self.idle
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> Workers:
+    made = Workers()
+    monkeypatch.setattr(teams._State, "end_workers", staticmethod(made))
+    return made
+
+
+def claims(pieces: int) -> list[bool]:
+    return [teams.claim(small=True) for _ in range(pieces)]
+
+
+def test_callers_have_the_team_again_after_small_work_only(workers: Workers) -> None:
+    assert not teams.claim(small=False)
+    assert claims(teams._QUIET) == [False] * (teams._QUIET - 1) + [True]
+    assert workers.ended == 1
+    assert claims(3) == [True] * 3
+
+
+def test_workers_that_are_busy_keep_the_team(workers: Workers) -> None:
+    assert not teams.claim(small=False)
+    workers.idle = False
+    assert not any(claims(2 * teams._QUIET))
+    workers.idle = True
+    assert claims(1) == [True]
+
+
+def test_large_work_now_and_then_leaves_the_team_to_workers(workers: Workers) -> None:
+    for _ in range(3):
+        assert not teams.claim(small=False)
+        assert not any(claims(teams._QUIET - 1))
+    assert workers.ended == 0
+
+
+def test_work_that_another_thread_came_to_run_ends_its_team(released: list[int]) -> None:
+    assert teams.claim(small=True)
+    made: list[int] = []
+    in_thread(
+        lambda: teams.leaving(lambda out, **attrs: made.append(out + attrs["step"]))(1, step=2)
+    )
+    assert (made, len(released)) == ([3], 1)
+    teams.leaving(made.append)(4)
+    assert (made, len(released)) == ([3, 4], 1)
+
+
 @pytest.fixture
 def runners(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The threads that ran executables, on the threaded engine."""
@@ -123,3 +180,47 @@ def test_a_small_network_runs_in_its_caller_until_a_large_one_comes(runners: lis
     large(x).wait_to_read()
     small(x).wait_to_read()
     assert caller not in runners[1:]
+
+
+def test_small_networks_run_in_their_caller_again_long_after_a_large_one(
+    runners: list[int],
+) -> None:
+    if type(mx.engine.current_engine()).__name__ == "NaiveEngine":
+        pytest.skip("the naive engine has no workers")
+    net = mx.gluon.nn.Dense(256, in_units=1024)
+    net.initialize()
+    net.hybridize(static_alloc=True, static_shape=True)
+    x = mx.nd.array(np.ones((64, 1024)))
+    large = mx.nd.ones((2048, 1024))
+    mx.nd.dot(large, large, transpose_b=True).wait_to_read()
+    assert teams._State.ended
+    for _ in range(3 * teams._QUIET):
+        net(x)
+        mx.nd.waitall()
+    caller = threading.get_ident()
+    assert runners[0] != caller
+    assert set(runners[-16:]) == {caller}
+
+
+def test_small_work_waits_for_what_a_worker_makes(runners: list[int]) -> None:
+    """Without the wait all that follows would go to the worker, and nothing come back."""
+    if type(mx.engine.current_engine()).__name__ == "NaiveEngine":
+        pytest.skip("the naive engine has no workers")
+    net = mx.gluon.nn.Dense(256, in_units=1024)
+    net.initialize()
+    net.hybridize(static_alloc=True, static_shape=True)
+    made = mx.nd.array(np.ones((64, 1024)))
+    net(made).wait_to_read()
+    runners.clear()
+    started, go = threading.Event(), threading.Event()
+    engine = mx.engine.current_engine()
+
+    def slow() -> None:
+        started.set()
+        go.wait(10)
+
+    engine.push(slow, [], [made._var], made._device.lane)
+    started.wait(10)
+    threading.Timer(0.05, go.set).start()
+    net(made).wait_to_read()
+    assert runners == [threading.get_ident()]
