@@ -146,14 +146,15 @@ class Engine(ABC):
         """
 
     def in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
-        """Have every worker thread call ``fn`` once, if nothing is pending.
+        """Have every worker thread call ``fn`` once, if nothing is pending, and wait for that.
 
         Args:
             fn: Cheap; it must not raise.
             name: For errors and `on_push`.
 
         Returns:
-            Whether they will: False while something is pending, or a lane has several threads.
+            Whether they did, or soon will: False while something is pending, or a lane has several
+            threads.
         """
         return True  # without workers
 

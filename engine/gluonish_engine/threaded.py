@@ -37,6 +37,7 @@ __all__ = ["ThreadedEngine"]
 
 _EXIT_FLUSH_S = 60.0
 _DROP_S = 1.0
+_CALL_S = 0.1  # for idle threads to call a function
 
 
 class ThreadedEngine(Engine):
@@ -134,6 +135,7 @@ class ThreadedEngine(Engine):
             return False
         for key, _ in lanes.values():
             self.push(fn, (), (), key, 0, name)
+        wait_idle(self._core, _CALL_S)
         return True
 
     def promise(self, var: Var) -> Promise:

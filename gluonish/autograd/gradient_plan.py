@@ -23,14 +23,16 @@ from gluonish.core.spec import UNKNOWN, Spec
 from gluonish.engine import current_engine
 from gluonish.graph.ir import Graph, Node, Value, namer, variable
 from gluonish.graph.passes import fuse_pointwise
+from gluonish.graph.work import work
 from gluonish.kernels import teams
 from gluonish.kernels.numba.eager import LargeProgram
-from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, keep_pace
+from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, LONE_INLINE_SIZE, keep_pace
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import OperatorNode
 from gluonish.ops.composite import input_gradients
 from gluonish.ops.memory_layout import starts_layout
 from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.work import SMALL
 
 __all__ = ["Rule", "planned_gradients", "trace_rule"]
 
@@ -137,7 +139,7 @@ class _Plan:
         op: The operator whose gradient it is.
     """
 
-    __slots__ = ("_calls", "_count", "fresh", "inline", "name", "on_team", "results")
+    __slots__ = ("_calls", "_count", "fresh", "inline", "name", "on_team", "results", "small")
 
     def __init__(self, rule: Rule, op: Operator) -> None:
         self.name = f"{op.name}_backward"
@@ -145,9 +147,10 @@ class _Plan:
         nodes = [node for node in graph.nodes if node.op is not None]
         sizes = [spec.size for node in (*graph.inputs, *nodes) for spec in node.specs]
         heavy = any(node.op.heavy for node in nodes if node.op is not None)
-        self.inline = max(sizes) <= (HEAVY_INLINE_SIZE if heavy else LIGHT_INLINE_SIZE)
+        few = max(sizes) <= (HEAVY_INLINE_SIZE if heavy else LIGHT_INLINE_SIZE)
+        self.small = work(nodes).is_within(SMALL) and max(sizes) <= SMALL.elements
         self.on_team = False
-        if not self.inline and MXNET_USE_FUSION.value:
+        if not few and MXNET_USE_FUSION.value:
             graph = fuse_pointwise(graph, LIGHT_INLINE_SIZE, alone=False)
             nodes = [node for node in graph.nodes if node.op is not None]
         given = len(graph.inputs)
@@ -172,18 +175,20 @@ class _Plan:
             dead = {n for n in (*read, *(n for n, _ in made)) if n not in kept and n >= given}
             kept.update(read)
             single = node.op is None or node.op.single
-            calls.append(_Call(self._chosen(node), read, made, single, tuple(dead)))
+            calls.append(_Call(self._chosen(node, few), read, made, single, tuple(dead)))
         self._calls = tuple(reversed(calls))
+        alone = not (heavy or self.on_team) and max(sizes) <= LONE_INLINE_SIZE
+        self.inline = few or alone
 
-    def _chosen(self, node: Node) -> Run:
+    def _chosen(self, node: Node, few: bool) -> Run:
         op, attrs = node.op, node.attrs
         assert op is not None
         if "program" in attrs:
             self.on_team = True
             return LargeProgram(attrs["program"], self.name)
         kernel, on_team = op.kernel, False
-        if op.fast_kernels and not (self.inline and op.large_only):
-            kernel, on_team = op.chosen_kernel("numpy", [x.spec for x in node.inputs], attrs)
+        if op.fast_kernels and not (few and op.large_only):
+            kernel, on_team, _ = op.chosen_kernel("numpy", [x.spec for x in node.inputs], attrs)
         self.on_team = self.on_team or on_team
         return partial(kernel, **attrs) if attrs else kernel
 
@@ -303,7 +308,7 @@ def _push(
     inline = plan.inline
     run = plan.run
     if plan.on_team:
-        inline = teams.claim(small=inline)
+        inline = teams.claim(small=inline or plan.small)
         if inline:
             run = teams.leaving(run)
     raw = {number: array._data for number, array in results.items()}

@@ -40,6 +40,9 @@ __all__ = ["invoke", "parse_context", "record_call", "run", "runtime_attrs", "so
 # The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as
 # convolutions.
 HEAVY_INLINE_SIZE = 1 << 15
+# And for those that no team has a kernel for. Handing them over costs as much as they do, and all
+# small work that follows goes to the worker, too, since it waits for them.
+LONE_INLINE_SIZE = 1 << 18
 
 # Elements from which on it pays to lay channels out last.
 _LAID_OUT = 1 << 12
@@ -206,11 +209,15 @@ def run(
     limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
     inline = first._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
     if op.fast_kernels and not (inline and op.large_only):
-        kernel, on_team = op.chosen_kernel(device.xp_name, list(map(_spec_of, inputs)), attrs)
+        kernel, on_team, small = op.chosen_kernel(
+            device.xp_name, list(map(_spec_of, inputs)), attrs
+        )
         if on_team:
-            inline = teams.claim(small=inline or not inputs)
+            inline = teams.claim(small=inline or small or not inputs)
             if inline:
                 kernel = teams.leaving(kernel)
+    if not inline and kernel is op.kernel and not op.heavy:
+        inline = max([x._data.size for x in (*results, *inputs)]) <= LONE_INLINE_SIZE
     if given and inline and kernel is op.kernel and not op.at_once and device.xp_name == "numpy":
         kernel = partial(fill_at_once, kernel)
     if op.single:

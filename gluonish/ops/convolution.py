@@ -33,6 +33,7 @@ from gluonish.ops.windows import (
     sliding_windows,
     window_count,
 )
+from gluonish.ops.work import by_data, by_shape, by_weight
 
 __all__ = [
     "CONVOLUTION",
@@ -374,7 +375,7 @@ CONVOLUTION = register(
         schema=Schema(**_ATTRIBUTES),
         aliases=("_npx_convolution",),
         complete=_complete,
-        heavy=True,
+        heavy=by_weight,
     )
 )
 
@@ -387,7 +388,7 @@ CONVOLUTION_BACKWARD_DATA = register(
         doc="Gradient of Convolution's data, from that of its output and the weight.",
         inputs=("grad", "weight"),
         schema=Schema(**_ATTRIBUTES, data_shape=shape()),
-        heavy=True,
+        heavy=by_data,
     )
 )
 
@@ -400,7 +401,7 @@ CONVOLUTION_BACKWARD_WEIGHT = register(
         doc="Gradient of Convolution's weight, from that of its output and the data.",
         inputs=("grad", "data"),
         schema=Schema(**_ATTRIBUTES, weight_shape=shape()),
-        heavy=True,
+        heavy=by_shape,
     )
 )
 
@@ -418,6 +419,6 @@ CONVOLUTION_BACKWARD_WEIGHT_BIAS = register(
         schema=Schema(**_ATTRIBUTES, weight_shape=shape()),
         outputs=2,
         output_names=("weight", "bias"),
-        heavy=True,
+        heavy=by_shape,
     )
 )

@@ -12,6 +12,7 @@ from gluonish.ops.matmul import matmul
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.work import by_weight
 
 __all__ = ["FULLY_CONNECTED"]
 
@@ -137,6 +138,6 @@ FULLY_CONNECTED = register(
         schema=Schema(num_hidden=integer(low=1), no_bias=boolean(False), flatten=boolean(True)),
         aliases=("_sparse_FullyConnected", "_npx_fully_connected"),
         complete=_complete,
-        heavy=True,
+        heavy=by_weight,
     )
 )

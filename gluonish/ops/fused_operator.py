@@ -40,7 +40,7 @@ def register_fused(base: Operator, name: str, doc: str, **extra: Attribute) -> O
             complete=fused.complete,
             gradient_uses_output=True,
             overwrites=lambda attrs: len(base.input_names(attrs)) if attrs["with_sum"] else None,
-            heavy=True,
+            heavy=base.heavy,
         )
     )
 

@@ -19,6 +19,7 @@ from gluonish.ops.reshape import reshape
 from gluonish.ops.rnn import RNN, RNN_BACKWARD, active_inputs
 from gluonish.ops.rnn_layout import GATES, Dims, Weights, dims_of, parameter_count, weight_shapes
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.work import endless
 
 __all__ = ["FUSED_RNN", "FUSED_RNN_BACKWARD", "Split", "part_shapes", "split", "weights_of"]
 
@@ -140,7 +141,7 @@ FUSED_RNN = register(
         gradient_uses_output=True,
         train_dependent=True,
         random=True,
-        heavy=True,
+        heavy=endless,
     )
 )
 
@@ -196,6 +197,6 @@ FUSED_RNN_BACKWARD = register(
         ),
         schema=Schema(**RNN.schema.attributes, heads=shape_attr(())),
         outputs=lambda attrs: 1 + (2 if attrs["mode"] == "lstm" else 1) + _part_count(attrs),
-        heavy=True,
+        heavy=endless,
     )
 )

@@ -1,6 +1,7 @@
 """Matrix products: dot, batch_dot and linalg_gemm2, and `matmul` for gradient rules."""
 
 import math
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -115,6 +116,11 @@ def _dot_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
     tell(outputs, 0, (*kept, *(b[:-1] if right else b[1:])) or (1,))
 
 
+def _dot_products(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> int:
+    lhs, rhs = inputs
+    return lhs.size * rhs.size // max(1, rhs.shape[-1 if attrs["transpose_b"] else 0])
+
+
 DOT = register(
     Operator(
         "dot",
@@ -132,7 +138,7 @@ DOT = register(
         schema=_DOT_SCHEMA,
         aliases=("_sparse_dot",),
         shapes=_dot_shapes,
-        heavy=True,
+        heavy=_dot_products,
     )
 )
 

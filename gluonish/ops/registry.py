@@ -15,6 +15,7 @@ from gluonish.core.schema import Schema
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.kernel import Attrs, Bound, FastKernel, Kernel, RefusedError
 from gluonish.ops.refusals import note_refusal
+from gluonish.ops.work import SMALL, work_of
 
 __all__ = [
     "Attrs",
@@ -112,7 +113,8 @@ class Operator:
             though that of other inputs may not; None for no such. No other input is the same array.
         identity: The output holds the same elements in the same order as input 0, so that a plan
             may share the memory.
-        heavy: Costs much more per element than reading it; worth a worker thread.
+        heavy: Costs much more per element than reading it; worth a worker thread. A function
+            ``heavy(inputs, outputs, attrs)`` of specs says how many multiplications it does.
         workspaces: Positions of hidden outputs that a fast kernel fills in a way of its own, or not
             at all, for a gradient that reads them so.
         measure: ``measure(xp, *inputs, **attrs)`` gives the outputs' shapes from the arrays'
@@ -207,7 +209,7 @@ class Operator:
         at_once: bool = False,
         overwrites: Callable[[Attrs], int | None] | None = None,
         identity: bool = False,
-        heavy: bool = False,
+        heavy: bool | Callable[[Sequence[Spec], Sequence[Spec], Attrs], int] = False,
         workspaces: tuple[int, ...] = (),
         measure: Callable[..., tuple[Shape, ...]] | None = None,
         across_devices: Callable[[Attrs], bool] | None = None,
@@ -252,7 +254,7 @@ class Operator:
         self.single = outputs == 1  # the common case, tested once on the eager path
         self.fast_kernels: tuple[FastKernel, ...] = ()
         self.large_only = False
-        self._chosen: dict[tuple[Any, ...], tuple[Kernel, bool]] = {}
+        self._chosen: dict[tuple[Any, ...], tuple[Kernel, bool, bool]] = {}
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -356,8 +358,9 @@ class Operator:
 
     def chosen_kernel(
         self, xp_name: str, specs: Sequence[Spec], attrs: Attrs
-    ) -> tuple[Kernel, bool]:
-        """Return what `select_kernel` does, and whether it runs on a team of threads.
+    ) -> tuple[Kernel, bool, bool]:
+        """Return what `select_kernel` does, whether it runs on a team of threads, and whether that
+        is so little work that handing it to a worker would be a large part of it.
 
         It is kept from call to call: asking each kernel takes long. Arguments of `select_kernel`.
         """
@@ -371,12 +374,19 @@ class Operator:
             found = self._chosen[choice] = self._choose(xp_name, specs, attrs)
         return found
 
-    def _choose(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> tuple[Kernel, bool]:
+    def _choose(
+        self, xp_name: str, specs: Sequence[Spec], attrs: Attrs
+    ) -> tuple[Kernel, bool, bool]:
         fast = self.select_fast(xp_name, specs, attrs)
         if fast is None:
-            return self.kernel, False
+            return self.kernel, False, False
         small = fast.alone and max((spec.size for spec in specs), default=0) <= fast.alone
-        return fast.kernel, fast.back_end.has_team and not small
+        if small or not fast.back_end.has_team:
+            return fast.kernel, False, False
+        outputs = self.infer(*specs, **self._without_runtime(attrs))
+        work = work_of(self, specs, outputs, attrs)
+        read = max((spec.size for spec in specs), default=0)
+        return fast.kernel, True, work.is_within(SMALL) and read <= SMALL.elements
 
     def select_fast(
         self,

@@ -21,6 +21,7 @@ from gluonish.ops.rnn_composite import compose
 from gluonish.ops.rnn_layout import Dims, dims_of, parameter_count, reserve_size, segments
 from gluonish.ops.rnn_reference import Arguments, backward, forward
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.work import endless
 
 __all__ = ["RNN", "RNN_BACKWARD", "active_inputs", "arguments", "dropout_factors"]
 
@@ -205,7 +206,7 @@ RNN = register(
         gradient_uses_output=True,
         train_dependent=True,
         random=True,
-        heavy=True,
+        heavy=endless,
     )
 )
 
@@ -270,6 +271,6 @@ RNN_BACKWARD = register(
         schema=Schema(**_ATTRIBUTES, heads=shape_attr(())),
         outputs=lambda attrs: 2 + _state_count(attrs),
         output_names=("data", "parameters", "state", "state_cell"),
-        heavy=True,
+        heavy=endless,
     )
 )

@@ -16,6 +16,7 @@ from gluonish.ops.control_flow.subgraph import (
     spec_of,
 )
 from gluonish.ops.registry import Attrs, Operator, apply, register
+from gluonish.ops.work import endless
 
 __all__ = ["BRANCH", "COND"]
 
@@ -232,7 +233,7 @@ BRANCH = register(
         outputs=_num_branch_outputs,
         visible=_num_visible,
         gradient_uses_output=True,
-        heavy=True,
+        heavy=endless,
     )
 )
 
@@ -261,6 +262,6 @@ COND = register(
         gradient_uses_output=True,
         train_dependent=True,
         random=any_draws,
-        heavy=True,
+        heavy=endless,
     )
 )

@@ -22,6 +22,7 @@ from gluonish.ops.control_flow.subgraph import (
     slice_spec,
 )
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.work import endless
 
 __all__ = ["FOREACH"]
 
@@ -132,6 +133,6 @@ FOREACH = register(
         gradient_uses_output=True,
         train_dependent=True,
         random=any_draws,
-        heavy=True,
+        heavy=endless,
     )
 )

@@ -16,6 +16,7 @@ from gluonish.ops.control_flow.subgraph import (
     stacked,
 )
 from gluonish.ops.registry import Attrs, Operator, V, apply, find_operator, register
+from gluonish.ops.work import endless
 
 __all__ = [
     "SCAN",
@@ -346,6 +347,6 @@ SCAN = register(
         outputs=_num_outputs,
         visible=_num_visible,
         gradient_uses_output=True,
-        heavy=True,
+        heavy=endless,
     )
 )

@@ -24,6 +24,7 @@ from gluonish.ops.control_flow.subgraph import (
     num_visible,
 )
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.work import endless
 
 __all__ = ["WHILE_LOOP"]
 
@@ -210,6 +211,6 @@ WHILE_LOOP = register(
         gradient_uses_output=True,
         train_dependent=True,
         random=any_draws,
-        heavy=True,
+        heavy=endless,
     )
 )
