@@ -105,7 +105,7 @@ def leaving(kernel: Callable[..., None]) -> Callable[..., None]:
     return partial(_run_and_leave, kernel)
 
 
-def _run_and_leave(kernel: Callable[..., None], *arrays: Any, **attrs: Any) -> None:
+def _run_and_leave(kernel: Callable[..., None], /, *arrays: Any, **attrs: Any) -> None:
     kernel(*arrays, **attrs)
     leave()
 

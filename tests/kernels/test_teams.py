@@ -141,7 +141,7 @@ def test_work_that_another_thread_came_to_run_ends_its_team(released: list[int])
     assert teams.claim(small=True)
     made: list[int] = []
     in_thread(
-        lambda: teams.leaving(lambda out, **attrs: made.append(out + attrs["step"]))(1, step=2)
+        lambda: teams.leaving(lambda out, **attrs: made.append(out + attrs["kernel"]))(1, kernel=2)
     )
     assert (made, len(released)) == ([3], 1)
     teams.leaving(made.append)(4)
