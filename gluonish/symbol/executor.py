@@ -38,22 +38,12 @@ __all__ = ["Executor"]
 
 Arrays = list[NDArray]
 
-# Operators that need no gradient of their output: they are losses, or let none through.
-_HEADLESS = frozenset(
-    {
-        *("SoftmaxOutput", "LinearRegressionOutput", "LogisticRegressionOutput", "SVMOutput"),
-        *("MAERegressionOutput", "MakeLoss", "make_loss", "BlockGrad"),
-        *("IdentityAttachKLSparseReg", "_contrib_MultiBoxTarget"),
-    }
-)
-
-
 def _needs_no_head(value: Value) -> bool:
-    op = value.node.op
-    if op is None or op.name in _HEADLESS:
-        return op is not None
-    state = value.node.attrs.get("state")
-    return state is not None and not state.prop.need_top_grad_
+    """Whether an operator is a loss, whose gradient starts with itself."""
+    op, state = value.node.op, value.node.attrs.get("state")
+    if op is None or state is None:
+        return op is not None and op.own_gradient
+    return not state.prop.need_top_grad_
 
 
 def _ignores_head(value: Value) -> bool:
