@@ -92,7 +92,7 @@ def settle(variables: Iterable[Var]) -> None:
 
 def _end_teams(end: Callable[[], None]) -> bool:
     """Have all workers end their teams of threads if no worker has anything to do."""
-    return all(engine.in_idle_workers(end, "end_team") for engine in _living())
+    return current_engine().in_idle_workers(end, "end_team")
 
 
 teams.when_quiet(_end_teams)

@@ -131,7 +131,8 @@ class ThreadedEngine(Engine):
         }
         if self._core.pending or self._thread.state.running is not None:
             return False
-        if any(lane.stopped or len(lane.threads) != 1 for _, lane in lanes.values()):
+        alive = [sum(thread.is_alive() for thread in lane.threads) for _, lane in lanes.values()]
+        if any(count != 1 for count in alive):
             return False
         for key, _ in lanes.values():
             self.push(fn, (), (), key, 0, name)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from gluonish.autograd.gradient_plan import planned_gradients
+from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
 from gluonish.core.value_scope import ValueScope
@@ -22,6 +23,9 @@ __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
 Heads = Sequence[NDArray]
 Observe = Callable[[Node, Sequence[NDArray | None], Sequence[NDArray | None]], None]
 Grads = dict[tuple[int, int], NDArray]  # (id of node or leaf, output) -> gradient so far
+
+# Nodes from which on the garbage collector waits: it would look at the whole tape again and again.
+_LONG = 1024
 
 
 def run_backward(
@@ -161,6 +165,23 @@ def _walk(
     starts = _starts(heads, head_grads, grads)
     order, leaves = topological(starts)
     writable = _writable(leaves, order) if in_place else {}
+    if len(order) < _LONG:
+        _visit(order, grads, writable, observe, retain_graph=retain_graph)
+    else:
+        with CollectionPause():
+            _visit(order, grads, writable, observe, retain_graph=retain_graph)
+    return leaves, grads
+
+
+def _visit(
+    order: Sequence[Node],
+    grads: Grads,
+    writable: Mapping[Node | Leaf, NDArray],
+    observe: Observe | None,
+    *,
+    retain_graph: bool,
+) -> None:
+    """Hand the gradients of nodes on to what they were made of, from the last node to the first."""
     plans = not recording.mode.get() & RECORDING
     take, unfreed = grads.pop, math.inf
     targets: Sequence[NDArray | None] = ()
@@ -189,7 +210,6 @@ def _walk(
             _hand_on(node, found, grads)
         if not retain_graph:
             node.free()
-    return leaves, grads
 
 
 def _hand_on(node: Node, found: Sequence[NDArray | None], grads: Grads) -> None:

@@ -38,6 +38,7 @@ __all__ = ["Executor"]
 
 Arrays = list[NDArray]
 
+
 def _needs_no_head(value: Value) -> bool:
     """Whether an operator is a loss, whose gradient starts with itself."""
     op, state = value.node.op, value.node.attrs.get("state")
