@@ -17,6 +17,7 @@ from gluonish.ops.composite import composite_gradient
 from gluonish.ops.pick import PICK, along_grid, pick
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
 from gluonish.ops.softmax import log_softmax
 from gluonish.ops.take import whole_positions
@@ -36,6 +37,7 @@ def _kept(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
 
+@remembered
 def _infer(data: Spec, index: Spec, *, scale: float, **attrs: Any) -> tuple[Spec, Spec, Spec]:
     if not is_floating(data.dtype):
         raise OperatorError(

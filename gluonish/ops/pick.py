@@ -10,6 +10,7 @@ from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
 from gluonish.ops.scatter import add_at, scatter_accumulator
 from gluonish.ops.shape_rules import Shapes, tell
@@ -122,6 +123,7 @@ def _kept(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
 
+@remembered
 def _pick_infer(
     data: Spec, index: Spec, *, axis: int | None, keepdims: bool, mode: str
 ) -> tuple[Spec]:

@@ -24,6 +24,7 @@ from gluonish.ops.constant_like import ones_like, zeros_like
 from gluonish.ops.exact_sum import average, total
 from gluonish.ops.precision import accumulator, as_real, in_dtype, is_narrow
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
 from gluonish.ops.unary import SIGN
 from gluonish.ops.where import where
@@ -66,6 +67,7 @@ def _reduced_shape(shape: Shape, axes: Axes, keepdims: bool) -> Shape:
 def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: bool) -> Operator:
     """Register a reduction; ``empty`` says whether it has a value for no elements."""
 
+    @remembered
     def infer(data: Spec, *, axis: Axes | None, keepdims: bool, exclude: bool) -> tuple[Spec]:
         axes = reduced_axes(name, len(data.shape), axis, exclude)
         shape = _reduced_shape(data.shape, axes, keepdims)
