@@ -124,13 +124,13 @@ class ThreadedEngine(Engine):
         """Have every worker thread call ``fn`` once; see `Engine.in_idle_workers`."""
         if self._core.closed:
             return True
+        if self._core.pending or self._thread.state.running is not None:
+            return False
         lanes = {
             id(lane): (key, lane)
             for key, lane in tuple(self._lanes.items())
             if isinstance(lane, WorkerLane) and lane.started
         }
-        if self._core.pending or self._thread.state.running is not None:
-            return False
         alive = [sum(thread.is_alive() for thread in lane.threads) for _, lane in lanes.values()]
         if any(count != 1 for count in alive):
             return False

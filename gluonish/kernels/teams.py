@@ -67,7 +67,8 @@ def _resumes() -> bool:
     if _State.quiet < _QUIET or _State.end_workers is None:
         return False
     if not _State.end_workers(openmp.team().release):
-        return False  # the next piece asks again
+        _State.quiet = _QUIET // 2  # asking costs something; later again
+        return False
     _State.owner = _State.moves = _State.quiet = 0
     _State.ended = False
     return True
