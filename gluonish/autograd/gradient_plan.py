@@ -261,12 +261,13 @@ def planned_gradients(
 
 def _fits(target: NDArray, spec: Spec, given: Sequence[NDArray]) -> bool:
     """Whether a gradient can be written to an array."""
-    return (
-        target._spec == spec
-        and target._device is given[0]._device
-        and target._data.flags.c_contiguous
-        and not any(target._var is x._var for x in given)
-    )
+    if target._spec != spec or target._device is not given[0]._device:
+        return False
+    var = target._var
+    for x in given:
+        if x._var is var:
+            return False
+    return bool(target._data.flags.c_contiguous)
 
 
 def _is_own(node: Node) -> bool:

@@ -51,7 +51,10 @@ def run_backward(
     leaves, grads = _walk(
         heads, head_grads, retain_graph=retain_graph, in_place=True, observe=observe
     )
-    if all(leaf.req == "null" for leaf in leaves):
+    for leaf in leaves:  # a generator would cost a call for each
+        if leaf.req != "null":
+            break
+    else:
         raise AutogradError(
             "backward: expected heads computed from arrays that ask for a gradient, got none; "
             "call attach_grad before recording"
@@ -142,10 +145,12 @@ def _accumulate(out: Any, value: Any) -> None:
 
 def filled_like(array: NDArray, value: float) -> NDArray:
     """Return a new array like another, with one value everywhere."""
-    device = device_of(array.context)
+    device = array._device if array.stype == "default" else device_of(array.context)
     spec = array._spec
     if device.xp_name == "numpy" and spec.size <= LIGHT_INLINE_SIZE:  # no engine sees a new array
-        return NDArray(np.full(spec.shape, value, spec.dtype), spec, device, Var())
+        raw = np.empty(spec.shape, spec.dtype)
+        raw.fill(value)
+        return NDArray(raw, spec, device, Var())
     return full(spec.shape, value, array.context, spec.dtype)
 
 
