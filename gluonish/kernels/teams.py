@@ -67,8 +67,7 @@ def _resumes() -> bool:
     if _State.quiet < _QUIET or _State.end_workers is None:
         return False
     if not _State.end_workers(openmp.team().release):
-        _State.quiet = _QUIET // 2  # asking costs something; later again
-        return False
+        return False  # the next piece asks again, which may come at a better moment
     _State.owner = _State.moves = _State.quiet = 0
     _State.ended = False
     return True
