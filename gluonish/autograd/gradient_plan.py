@@ -96,18 +96,16 @@ def trace_rule(
         return None
     given = [x.node for x in (*heads, *read, *made) if x is not None]
     graph = Graph(given, list(there.values()))
-    known = set(map(id, given))
-    if not all(
-        _is_plain(node) if node.op is not None else id(node) in known for node in graph.nodes
-    ):
+    if not all(map(_is_plain, graph.nodes)):
         return None
     return Rule(graph, tuple(there), len(found))
 
 
 def _is_plain(node: Node) -> bool:
-    """Whether a node's result follows from its inputs, and it overwrites none of them."""
+    """Whether a node is given, or follows from its inputs, of which it overwrites none."""
     op = node.op
-    assert op is not None
+    if op is None:
+        return node.array is None
     if op.train_dependent or op.draws(node.attrs) or op.mutated_inputs(node.attrs):
         return False
     return all(UNKNOWN not in spec.shape for spec in node.specs)
@@ -163,10 +161,9 @@ class _Plan:
         self.results = _spread(wanted, rule)
         # What it fills: of which input it is the gradient, its number, its spec. One stands for
         # several inputs where they have the same gradient.
-        first = {
-            n: (i, value) for n, i, value in zip(wanted, rule.wanted, graph.outputs, strict=True)
-        }
-        self.fresh = tuple([(i, n, value.spec) for n, (i, value) in first.items() if n >= given])
+        every = reversed([*zip(wanted, rule.wanted, graph.outputs, strict=True)])
+        first = {n: (i, n, value.spec) for n, i, value in every if n >= given}
+        self.fresh = tuple(first.values())
         kept = {*wanted}
         calls = []
         for node in reversed(nodes):

@@ -15,7 +15,7 @@ def work(nodes: Sequence[Node]) -> Work:
     elements = products = 0
     for node in nodes:
         if node.op is not None:
-            own = work_of(node.op, [x.spec for x in node.inputs], node.specs, node.attrs)
+            own = work_of(node.op.heavy, [x.spec for x in node.inputs], node.specs, node.attrs)
             elements += own.elements
             products += own.products
     return Work(elements, products)

@@ -15,7 +15,7 @@ from gluonish.core.schema import Schema
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.kernel import Attrs, Bound, FastKernel, Kernel, RefusedError
 from gluonish.ops.refusals import note_refusal
-from gluonish.ops.work import SMALL, work_of
+from gluonish.ops.work import SMALL, Heavy, work_of
 
 __all__ = [
     "Attrs",
@@ -209,7 +209,7 @@ class Operator:
         at_once: bool = False,
         overwrites: Callable[[Attrs], int | None] | None = None,
         identity: bool = False,
-        heavy: bool | Callable[[Sequence[Spec], Sequence[Spec], Attrs], int] = False,
+        heavy: Heavy = False,
         workspaces: tuple[int, ...] = (),
         measure: Callable[..., tuple[Shape, ...]] | None = None,
         across_devices: Callable[[Attrs], bool] | None = None,
@@ -384,7 +384,7 @@ class Operator:
         if small or not fast.back_end.has_team:
             return fast.kernel, False, False
         outputs = self.infer(*specs, **self._without_runtime(attrs))
-        work = work_of(self, specs, outputs, attrs)
+        work = work_of(self.heavy, specs, outputs, attrs)
         read = max((spec.size for spec in specs), default=0)
         return fast.kernel, True, work.is_within(SMALL) and read <= SMALL.elements
 

@@ -1,15 +1,23 @@
 """How much work a call of an operator is, from shapes: what decides whether another thread pays."""
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from gluonish.core.spec import Spec
+from gluonish.ops.kernel import Attrs
 
-if TYPE_CHECKING:
-    from gluonish.ops.registry import Attrs, Operator
-
-__all__ = ["LIGHT", "SMALL", "Work", "by_data", "by_shape", "by_weight", "endless", "work_of"]
+__all__ = [
+    "LIGHT",
+    "SMALL",
+    "Heavy",
+    "Work",
+    "by_data",
+    "by_shape",
+    "by_weight",
+    "endless",
+    "work_of",
+]
 
 _HEAVY = 64  # what an element counts of operators that do much for each, and don't say how much
 _ENDLESS = 1 << 62
@@ -34,41 +42,43 @@ LIGHT = Work(1 << 16, 96**3)
 SMALL = Work(1 << 19, 1 << 26)
 
 
-def work_of(
-    op: "Operator", inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: "Attrs"
-) -> Work:
-    """Return the work of a call.
+# How an operator says that it does much for each element, or how many multiplications it does.
+Heavy = bool | Callable[[Sequence[Spec], Sequence[Spec], Attrs], int]
+
+
+def work_of(heavy: Heavy, inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> Work:
+    """Return the work of a call of an operator.
 
     Args:
-        op: The operator.
+        heavy: What the operator says of itself; see `gluonish.ops.registry.Operator`.
         inputs: Specs of its inputs.
         outputs: Specs of its outputs.
         attrs: Its attributes.
     """
     size = sum(spec.size for spec in outputs)
-    if not op.heavy:
+    if not heavy:
         return Work(size)
-    if op.heavy is True:
+    if heavy is True:
         return Work(0, _HEAVY * size)
-    return Work(0, op.heavy(inputs, outputs, attrs))
+    return Work(0, heavy(inputs, outputs, attrs))
 
 
-def by_weight(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: "Attrs") -> int:
+def by_weight(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> int:
     """Each element of the output is a product with one filter."""
     return outputs[0].size * math.prod(inputs[1].shape[1:])
 
 
-def by_data(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: "Attrs") -> int:
+def by_data(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> int:
     """The gradient of data: each element of the output's gradient meets one filter."""
     return inputs[0].size * math.prod(inputs[1].shape[1:])
 
 
-def by_shape(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: "Attrs") -> int:
+def by_shape(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> int:
     """The gradient of a weight, whose shape is an attribute."""
     shape: tuple[int, ...] = attrs["weight_shape"]
     return inputs[0].size * math.prod(shape[1:])
 
 
-def endless(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: "Attrs") -> int:
+def endless(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Attrs) -> int:
     """Recurrent layers and loops are long whatever their sizes."""
     return _ENDLESS

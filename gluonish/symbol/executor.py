@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.autograd.tape import GradientMode, run_backward, store
+from gluonish.core.config import MXNET_ELIMINATE_COMMON_EXPR
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
@@ -460,7 +461,11 @@ class Executor:
     def get_optimized_symbol(self) -> Symbol:
         """Return the graph that runs: what occurs in it several times is there once.
 
-        Where ``MXNET_SUBGRAPH_BACKEND`` names a back end of the user's, it is as that takes it.
+        It is there as often as written under ``MXNET_ELIMINATE_COMMON_EXPR=0``, and where groups
+        of nodes lie on several devices. Where ``MXNET_SUBGRAPH_BACKEND`` names a back end of the
+        user's, the graph is as that takes it.
         """
+        if self._group2ctx or not MXNET_ELIMINATE_COMMON_EXPR.value:
+            return Symbol(self._values)
         graph = Graph(self._symbol._variables(), self._values)
         return Symbol(eliminate_common_subexpressions(graph).outputs)

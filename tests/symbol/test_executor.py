@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gluonish as mx
+from gluonish.core.config import MXNET_ELIMINATE_COMMON_EXPR
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
 from gluonish.executor import Executor
 from gluonish.ndarray import array, ones, zeros
@@ -290,4 +291,6 @@ def test_the_optimized_symbol_holds_common_subexpressions_once() -> None:
     assert len(y.get_internals().list_outputs()) == 5
     assert len(optimized.get_internals().list_outputs()) == 4  # as in MXNet 1.9.1
     assert optimized.list_arguments() == ["a", "b"]
+    with MXNET_ELIMINATE_COMMON_EXPR.override(False):
+        assert len(executor.get_optimized_symbol().get_internals().list_outputs()) == 5
     np.testing.assert_array_equal(executor.forward()[0].asnumpy(), [4, 4])

@@ -1,4 +1,4 @@
-"""The CuPy back end made known: importing this registers GPU contexts and hangs the kernels.
+"""The CuPy back end made known: importing this registers GPU contexts.
 
 CuPy itself is imported when a GPU is first asked for.
 """

@@ -1,4 +1,4 @@
-"""Generated kernels on the operators that they serve: importing this module hangs them on.
+"""The kernels of fused operators, and whether generated kernels are switched on.
 
 Numba itself is imported when the first kernel has to be compiled.
 """
