@@ -3,9 +3,10 @@
 libgomp gives every thread that asks for a team one of its own, and lets all of them sleep at once
 when they are more than the cores; then each kernel waits for its team to wake up. So only one
 thread should have a team. A program of small networks runs them in its own thread: a hand-over to
-a worker would take longer than some of their kernels. Work that is worth a worker ends that, until
-so many pieces of small work came one after the other without any, and the workers have nothing to
-do: what ran before does not decide how a program runs.
+a worker would take longer than some of their kernels. Work that is worth a worker ends that: the
+team then belongs to the workers. It goes back to the caller when `_QUIET` pieces of small work came
+in a row and no worker has anything to do, so that what ran before does not decide how fast a
+program runs.
 """
 
 import threading
