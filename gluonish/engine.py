@@ -42,6 +42,8 @@ _streams: dict[Lane, Stream] = {}
 _engines: list[weakref.ref[Engine]] = []
 _push_hook: PushHook | None = None
 
+_MOMENT_S = 1e-3
+
 
 def current_engine() -> Engine:
     """Return the process's engine, making it as the environment says if there is none yet."""
@@ -81,13 +83,14 @@ def make_engine(kind: str) -> Engine:
 
 
 def settle(variables: Iterable[Var]) -> None:
-    """Wait until variables are written that somebody is about to write; without, it costs little.
+    """Wait a moment for variables that a worker is about to write; without, it costs little.
 
-    For work that shall run in the calling thread, which it can't while a worker has its arrays.
+    For small work that shall run in the calling thread, which it can't while a worker has its
+    arrays. What a worker does longer than `_MOMENT_S` is not waited for: the work follows it there.
     """
-    for var in variables:
-        if var.queue is not None or var.active < 0:
-            current_engine().settle(var)
+    held = [var for var in variables if var.queue is not None or var.active < 0]
+    if held:
+        current_engine().settle_soon(held, _MOMENT_S)
 
 
 def _end_teams(end: Callable[[], None]) -> bool:

@@ -214,6 +214,18 @@ class Engine(ABC):
         keep, it returns at once.
         """
 
+    def settle_soon(self, variables: Sequence[Var], timeout_s: float) -> bool:
+        """Do what `settle` does for several variables, but for some time only.
+
+        Args:
+            variables: What is to be written.
+            timeout_s: The longest wait in seconds.
+
+        Returns:
+            Whether they are written.
+        """
+        return True  # everything is done at its push
+
     @abstractmethod
     def wait_to_write(self, var: Var) -> None:
         """Block until all reads and writes of ``var`` pushed so far are done.

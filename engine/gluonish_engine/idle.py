@@ -10,12 +10,13 @@ import contextlib
 import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.scheduler import Scheduler
+from gluonish_engine.var import Var
 
-__all__ = ["await_room", "patience", "wait_idle", "wait_still"]
+__all__ = ["await_room", "await_written", "patience", "wait_idle", "wait_still"]
 
 _STUCK_S = 1.0
 _FIRST_S, _LONGEST_S = 0.02, 0.5
@@ -71,6 +72,16 @@ def wait_idle(
     return _wait_until(
         core,
         lambda: not core.flushes if flushes_only else core.pending <= held,
+        timeout_s,
+        _LONGEST_S,
+    )
+
+
+def await_written(core: Scheduler, variables: Sequence[Var], timeout_s: float) -> bool:
+    """Block for some time until variables are written; whether they are."""
+    return _wait_until(
+        core,
+        lambda: not any(var.queue is not None or var.active < 0 for var in variables),
         timeout_s,
         _LONGEST_S,
     )

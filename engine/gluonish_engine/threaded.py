@@ -14,7 +14,7 @@ from gluonish_engine.base import Engine
 from gluonish_engine.bulks import join
 from gluonish_engine.errors import EngineError, Failure, pushed_at
 from gluonish_engine.forking import ForkHold
-from gluonish_engine.idle import await_room, wait_idle, wait_still
+from gluonish_engine.idle import await_room, await_written, wait_idle, wait_still
 from gluonish_engine.inline import InlineOperators
 from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.promise import Promise
@@ -187,6 +187,13 @@ class ThreadedEngine(Engine):
         pending = var.queue is not None or var.active < 0
         if pending and local.running is None is local.bulk and not self._core.promises:
             self._await(var, False, None)
+
+    def settle_soon(self, variables: Sequence[Var], timeout_s: float) -> bool:
+        """Block for some time until variables are written; see `Engine.settle_soon`."""
+        local = self._thread.state
+        if local.running is not None or local.bulk is not None or self._core.promises:
+            return False
+        return await_written(self._core, variables, timeout_s)
 
     def wait_to_write(self, var: Var) -> None:
         """Block until ``var`` can be written; see `Engine.wait_to_write`."""

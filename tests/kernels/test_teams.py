@@ -1,4 +1,5 @@
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -208,23 +209,40 @@ def test_small_networks_run_in_their_caller_again_long_after_a_large_one(
     assert set(runners[-16:]) == {caller}
 
 
-def test_small_work_waits_for_what_a_worker_makes(runners: list[int], fresh: None) -> None:
-    """Without the wait all that follows would go to the worker, and nothing come back."""
+def pushed_behind(work: Callable[[], None]) -> float:
+    """Call a small network on what a worker makes by some work; return seconds of the call."""
     net = mx.gluon.nn.Dense(256, in_units=1024)
     net.initialize()
     net.hybridize(static_alloc=True, static_shape=True)
     made = mx.nd.array(np.ones((64, 1024)))
     net(made).wait_to_read()
-    runners.clear()
-    started, go = threading.Event(), threading.Event()
-    engine = mx.engine.current_engine()
+    mx.nd.waitall()
+    started = threading.Event()
 
-    def slow() -> None:
+    def run() -> None:
         started.set()
-        go.wait(10)
+        work()
 
-    engine.push(slow, [], [made._var], made._device.lane)
+    mx.engine.current_engine().push(run, [], [made._var], made._device.lane)
     started.wait(10)
-    threading.Timer(0.05, go.set).start()
-    net(made).wait_to_read()
-    assert runners == [threading.get_ident()]
+    before = time.perf_counter()
+    net(made)
+    return time.perf_counter() - before
+
+
+def test_small_work_waits_a_moment_for_what_a_worker_makes(
+    runners: list[int], fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the wait all that follows would go to the worker, and nothing come back."""
+    monkeypatch.setattr("gluonish.engine._MOMENT_S", 10.0)
+    pushed_behind(lambda: time.sleep(0.02))
+    assert runners == [threading.get_ident()] * 2
+
+
+def test_small_work_follows_long_work_to_the_worker(runners: list[int], fresh: None) -> None:
+    """The long work may be an operator of the program's, which waits for its main thread."""
+    go = threading.Event()
+    assert pushed_behind(lambda: go.wait(20) and None) < 10
+    go.set()
+    mx.nd.waitall()
+    assert runners[-1] != threading.get_ident()
