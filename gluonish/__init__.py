@@ -44,6 +44,7 @@ from gluonish.context import (
     gpu_memory_info,
     num_gpus,
 )
+from gluonish.core.collection_pause import set_imports_aside as _set_imports_aside
 from gluonish.core.module_names import lists as _lists
 from gluonish.core.module_names import loads as _loads
 from gluonish.symbol import AttrScope
@@ -177,3 +178,5 @@ __all__ = [
     "viz",
 ]
 __dir__ = _lists(__all__)
+
+_set_imports_aside()

@@ -285,6 +285,7 @@ def reclaim(failure: Failure, frame: Frame | None) -> None:
         failure: What becomes of a variable with a pending write: its value will never be complete.
         frame: The operators that the forking thread is running.
     """
+    gc.unfreeze()  # what the program has set aside is not listed
     for var in gc.get_objects():
         if type(var) is not Var or not (var.active or var.queue):
             continue

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.config import MXNET_USE_FUSION, kernel_switches
+from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.device import Device
 from gluonish.core.errors import GluonishError
 from gluonish.core.spec import UNKNOWN, Spec
@@ -217,7 +217,10 @@ _plans: dict[tuple[Any, ...], _Plan | None] = {}
 
 
 def planned_gradients(
-    node: OperatorNode, grads: Sequence[NDArray | None], targets: Sequence[NDArray | None]
+    node: OperatorNode,
+    grads: Sequence[NDArray | None],
+    targets: Sequence[NDArray | None],
+    switches: tuple[object, ...],
 ) -> Found | None:
     """Return the gradient of every input of a recorded call, None for none.
 
@@ -225,6 +228,7 @@ def planned_gradients(
         node: The call; what it kept is there.
         grads: Gradients of the outputs.
         targets: For each input an array that its gradient may be written to, or None.
+        switches: The `kernel_switches`.
 
     Returns:
         None where the call has no plan.
@@ -233,15 +237,24 @@ def planned_gradients(
     if len(grads) > 1 or grads[0] is None:
         heads = [g for g in grads if g is not None]
     given = (*heads, *node.inputs, *node.outputs)
-    if given[0].stype != "default":
-        return None
-    device = given[0]._device
+    device: Any = None
     for x in given:
-        if x.stype != "default" or x._device is not device or not x._data.flags.c_contiguous:
+        if x.stype != "default" or not x._data.flags.c_contiguous:
             return None
-    if device.xp_name != "numpy" or "key" in node.attrs:
+        if x._device is not device:
+            if device is not None or x._device.xp_name != "numpy":
+                return None
+            device = x._device
+    op, attrs, parents = node.op, node.attrs, node.parents
+    if "key" in attrs:
         return None
-    plan = _plan(node, grads, len(heads), given)
+    there = None if len(heads) == len(grads) else tuple([g is not None for g in grads])
+    among = None if None not in parents else tuple([parent is not None for parent in parents])
+    key = (op, there, among, switches, *map(_spec_of, given), *attrs.items())
+    try:
+        plan = _plans[key]
+    except KeyError:
+        plan = _planned(key, node, grads)
     if plan is None:
         return None
     if not plan.fresh:
@@ -275,19 +288,12 @@ def _is_own(node: Node) -> bool:
     return starts_layout(op, attrs) or (op.diverted is not None and bool(attrs.get("sparse_grad")))
 
 
-def _plan(
-    node: OperatorNode, grads: Sequence[NDArray | None], heads: int, given: Sequence[NDArray]
+def _planned(
+    key: tuple[Any, ...], node: OperatorNode, grads: Sequence[NDArray | None]
 ) -> _Plan | None:
-    """Find or make the plan of a call that got so many of the gradients of its outputs."""
-    op, parents = node.op, node.parents
-    there = None if heads == len(grads) else tuple([g is not None for g in grads])
-    among = None if None not in parents else tuple([parent is not None for parent in parents])
-    key = (op, there, among, kernel_switches(), *map(_spec_of, given), *node.attrs.items())
-    try:
-        return _plans[key]
-    except KeyError:
-        pass
-    wanted = [parent is not None for parent in parents]
+    """Make the plan of a call that got some of the gradients of its outputs."""
+    op = node.op
+    wanted = [parent is not None for parent in node.parents]
     if len(_plans) >= _MAX_PLANS:
         _plans.clear()
     specs = [None if g is None else g._spec for g in grads]

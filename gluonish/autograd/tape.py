@@ -2,19 +2,23 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any, cast
 
 import numpy as np
 
 from gluonish.autograd.gradient_plan import planned_gradients
 from gluonish.core.collection_pause import CollectionPause
+from gluonish.core.config import kernel_switches
 from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
 from gluonish.core.value_scope import ValueScope
+from gluonish.engine import current_engine
 from gluonish.ndarray import full, recording, zeros
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, Link, NDArray, assign
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode, freed_error
+from gluonish.ops.binary import ADD
 from gluonish.ops.constant_like import ZEROS_LIKE
 from gluonish_engine import Var
 
@@ -22,10 +26,16 @@ __all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
 
 Heads = Sequence[NDArray]
 Observe = Callable[[Node, Sequence[NDArray | None], Sequence[NDArray | None]], None]
-Grads = dict[tuple[int, int], NDArray]  # (id of node or leaf, output) -> gradient so far
+# (id of node or leaf, output) -> gradient so far: the array, or small ones that are yet to be added
+# up, from the first to the last. One operation for many takes a fraction of one for each.
+Grads = dict[tuple[int, int], "NDArray | list[NDArray]"]
 
 # Nodes from which on the garbage collector waits: it would look at the whole tape again and again.
 _LONG = 1024
+
+# Gradients of so many elements wait to be added up, until they are so many.
+_SMALL_SIZE = 1 << 14
+_MANY = 32
 
 
 def run_backward(
@@ -48,10 +58,8 @@ def run_backward(
         AutogradError: if a head was not recorded, its graph was already freed, or no array behind
             it asked for a gradient.
     """
-    leaves, grads = _walk(
-        heads, head_grads, retain_graph=retain_graph, in_place=True, observe=observe
-    )
-    for leaf in leaves:  # a generator would cost a call for each
+    found = _walk(heads, head_grads, retain_graph=retain_graph, in_place=True, observe=observe)
+    for leaf in found:  # a generator would cost a call for each
         if leaf.req != "null":
             break
     else:
@@ -59,8 +67,8 @@ def run_backward(
             "backward: expected heads computed from arrays that ask for a gradient, got none; "
             "call attach_grad before recording"
         )
-    for leaf in leaves:
-        store(leaf, grads.get((id(leaf), 0)))
+    for leaf, gradient in found.items():
+        store(leaf, gradient)
 
 
 def gradients_of(
@@ -75,17 +83,17 @@ def gradients_of(
     Raises:
         AutogradError: if a head or a variable is not part of the recorded graph.
     """
-    leaves, grads = _walk(heads, head_grads, retain_graph=retain_graph)
+    gradients = _walk(heads, head_grads, retain_graph=retain_graph)
     again = recording.mode.get() & RECORDING
     result = []
     for i, variable in enumerate(variables):
         leaf = None if variable._link is None else variable._link[0]
-        if leaf not in leaves:
+        if leaf not in gradients:
             raise AutogradError(
                 f"grad: expected variables that the heads depend on, got variable {i} of shape "
                 f"{variable.shape} that they do not; call attach_grad before recording"
             )
-        gradient = grads.get((id(leaf), 0))
+        gradient = gradients[leaf]
         found = filled_like(variable, 0) if gradient is None else gradient
         result.append(_recorded_constant(found, variable) if again else found)
     return result
@@ -161,8 +169,8 @@ def _walk(
     retain_graph: bool,
     in_place: bool = False,
     observe: Observe | None = None,
-) -> tuple[Mapping[Leaf, int], Grads]:
-    """Return the leaves behind the heads, as `topological` does, and the gradients they got.
+) -> dict[Leaf, NDArray | None]:
+    """Return the leaves behind the heads, and the gradients they got.
 
     With ``in_place``, a graph's call may compute gradients where the leaves keep them.
     """
@@ -175,7 +183,8 @@ def _walk(
     else:
         with CollectionPause():
             _visit(order, grads, writable, observe, retain_graph=retain_graph)
-    return leaves, grads
+    found = {leaf: grads.get((id(leaf), 0)) for leaf in leaves}
+    return {leaf: None if parts is None else _total(parts) for leaf, parts in found.items()}
 
 
 def _visit(
@@ -187,7 +196,7 @@ def _visit(
     retain_graph: bool,
 ) -> None:
     """Hand the gradients of nodes on to what they were made of, from the last node to the first."""
-    plans = not recording.mode.get() & RECORDING
+    switches = None if recording.mode.get() & RECORDING else kernel_switches()
     take, unfreed = grads.pop, math.inf
     targets: Sequence[NDArray | None] = ()
     for node in reversed(order):
@@ -197,17 +206,16 @@ def _visit(
         received = []
         for i in range(node.output_count):
             gradient = take((number, i), None)
-            received.append(gradient)
-            if gradient is not None:
-                is_reached = True
+            is_reached = is_reached or gradient is not None
+            received.append(_total(gradient) if isinstance(gradient, list) else gradient)
         if is_reached or node.own_gradient:
             if writable:
                 targets = [p and writable.get(p[0]) for p in node.parents]
             found: Sequence[NDArray | None] | None = None
             if node.writes_gradients:
                 found = node.backward(received, targets, last=not retain_graph)
-            elif plans and type(node) is OperatorNode:
-                found = planned_gradients(node, received, targets)
+            elif switches is not None and type(node) is OperatorNode:
+                found = planned_gradients(node, received, targets, switches)
             if found is None:
                 found = node.backward(received)
             if observe is not None:
@@ -226,8 +234,49 @@ def _hand_on(node: Node, found: Sequence[NDArray | None], grads: Grads) -> None:
         if source.freed < math.inf and _lost(node, source):
             continue
         key = (id(source), index)
-        present = grads.get(key)
-        grads[key] = gradient if present is None else present + gradient
+        if key not in grads:
+            grads[key] = gradient
+            continue
+        present = grads[key]
+        if not isinstance(present, list):
+            small = present.stype == "default" and present._spec.size <= _SMALL_SIZE
+            grads[key] = [present, gradient] if small else present + gradient
+            continue
+        present.append(gradient)
+        if len(present) == _MANY:
+            grads[key] = _total(present)
+
+
+def _total(parts: "NDArray | list[NDArray]") -> NDArray:
+    """Return the sum of a gradient's parts, added up from the first to the last."""
+    if not isinstance(parts, list):
+        return parts
+    first = parts[0]
+    spec, device = first._spec, first._device
+    plain = device.xp_name == "numpy" and not recording.mode.get() & RECORDING
+    for x in parts:
+        plain = plain and x.stype == "default" and x._spec == spec and x._device is device
+    if not plain:
+        return reduce(add, parts)
+    raw = np.empty(spec.shape, spec.dtype)
+    total = NDArray(raw, spec, device, Var())
+    current_engine().push(
+        partial(_add_up, raw, [x._data for x in parts]),
+        [x._var for x in parts],
+        [total._var],
+        device.lane,
+        0,
+        "_grad_sum",
+        True,
+    )
+    return total
+
+
+def _add_up(out: Any, parts: Sequence[Any]) -> None:
+    kernel = ADD.elemwise.kernel
+    kernel(np, out, parts[0], parts[1])
+    for part in parts[2:]:
+        kernel(np, out, out, part)
 
 
 def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) -> list[Node | Leaf]:
@@ -246,7 +295,9 @@ def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) ->
             )
         node, index = head._link
         if node.freed == math.inf:
-            _add(grads, (id(node), index), filled_like(head, 1) if given is None else given)
+            gradient = filled_like(head, 1) if given is None else given
+            present = grads.get((id(node), index))
+            grads[id(node), index] = gradient if present is None else _total(present) + gradient
             starts.append(node)
     if heads and not starts:
         raise _freed(cast(Link, heads[0]._link)[0])
@@ -294,11 +345,6 @@ def _writable(leaves: Mapping[Leaf, int], order: Sequence[Node]) -> dict[Node | 
     }
     read = _constants(order) if found else ()
     return {leaf: grad for leaf, grad in found.items() if grad._var not in read}
-
-
-def _add(grads: Grads, key: tuple[int, int], gradient: NDArray) -> None:
-    present = grads.get(key)
-    grads[key] = gradient if present is None else present + gradient
 
 
 def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, int]]:

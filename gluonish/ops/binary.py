@@ -148,14 +148,11 @@ def _pair_operator(
             )
         return (infer_broadcast(name, lhs, rhs),)
 
-    def kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any) -> None:
-        expression(xp, out, lhs, rhs)
-
     return register(
         Operator(
             name,
             infer,
-            kernel,
+            expression,
             gradient,
             doc=f"Elementwise {word}; the arrays have one dtype, and shapes broadcast.",
             inputs=("lhs", "rhs"),
@@ -236,8 +233,10 @@ def _typed(dtype: np.dtype[Any], scalar: float) -> Any:
 
 
 def _ufunc(name: str) -> Expression:
+    of_numpy = getattr(np, name)
+
     def expression(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
-        getattr(xp, name)(a, b, out=out)
+        (of_numpy if xp is np else getattr(xp, name))(a, b, out=out)
 
     return expression
 
