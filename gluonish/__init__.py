@@ -28,7 +28,7 @@ from gluonish import (
 )
 from gluonish import initializer as init
 from gluonish import kvstore as kv
-from gluonish import names as _names  # noqa: F401  # it gives modules short names
+from gluonish import names as _names  # noqa: F401  # what comes behind all imports
 from gluonish import ndarray as nd
 from gluonish import numpy as np
 from gluonish import numpy_extension as npx
@@ -44,7 +44,6 @@ from gluonish.context import (
     gpu_memory_info,
     num_gpus,
 )
-from gluonish.core.collection_pause import set_imports_aside as _set_imports_aside
 from gluonish.core.module_names import lists as _lists
 from gluonish.core.module_names import loads as _loads
 from gluonish.symbol import AttrScope
@@ -178,5 +177,3 @@ __all__ = [
     "viz",
 ]
 __dir__ = _lists(__all__)
-
-_set_imports_aside()

@@ -1,5 +1,10 @@
-"""Makes `mx.img`, `mx.mod`, `mx.mon` and `mx.viz` short names of modules that load when used."""
+"""What comes behind the imports of the package.
 
+`mx.img`, `mx.mod`, `mx.mon` and `mx.viz` become short names of modules that load when used, and the
+garbage collector no longer looks at the modules that are there.
+"""
+
+from gluonish.core.collection_pause import set_imports_aside
 from gluonish.core.module_names import alias_modules
 
 __all__: list[str] = []
@@ -12,3 +17,5 @@ alias_modules(
         "gluonish.viz": "gluonish.visualization",
     }
 )
+
+set_imports_aside()

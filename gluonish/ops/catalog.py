@@ -16,6 +16,7 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     broadcast_axis,
     broadcast_to,
     cast,
+    cell_steps,
     concat,
     constant_like,
     contrib,

@@ -3,8 +3,13 @@
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError
+from gluonish.core.spec import Spec
+from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.recording import WATCHED
 from gluonish.nn.tensor import Tensor
+from gluonish.ops.registry import Operator, apply
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
 from gluonish.recurrent.recurrent_cell import HybridRecurrentCell
@@ -83,6 +88,26 @@ class DenseCell(HybridRecurrentCell):
             )
         ]
         return found[0], found[1]
+
+    def _step(self, op: Operator, i2h: Any, h2h: Any, state: Any) -> Any:
+        """Return what an operator of `gluonish.ops.cell_steps` gives.
+
+        None where plain operators are to run: in a graph, on a GPU, for arrays that it refuses, and
+        where somebody watches operators.
+        """
+        if not isinstance(state, NDArray) or state.is_traced or state.stype != "default":
+            return None
+        spec = state._spec
+        wanted = Spec((len(i2h), self._rows), spec.dtype)
+        if (
+            spec.shape != (len(i2h), self._hidden_size)
+            or not (i2h._spec == h2h._spec == wanted)
+            or state._device.xp_name != "numpy"
+            or not is_floating(spec.dtype)
+            or recording.mode.get() & WATCHED
+        ):
+            return None
+        return apply(op, (i2h, h2h, state), {})
 
     def _sizes(self) -> str:
         """Return the words of `__repr__`: features of the input, and rows of the products."""

@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.nn.tensor import Tensor
+from gluonish.ops.cell_steps import GRU_STEP
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
 from gluonish.recurrent.cell_activation import CellActivation, activated, check_activation
@@ -100,6 +101,10 @@ class GRUCell(DenseCell):
         i2h, h2h = self._products(
             F, inputs, states[0], (i2h_weight, h2h_weight), (i2h_bias, h2h_bias)
         )
+        if gate == "sigmoid" and self._activation == "tanh":
+            found = self._step(GRU_STEP, i2h, h2h, states[0])
+            if found is not None:
+                return found, [found]
         i_r, i_z, i_n = F.SliceChannel(i2h, num_outputs=3, name=f"{t}i2h_slice")
         h_r, h_z, h_n = F.SliceChannel(h2h, num_outputs=3, name=f"{t}h2h_slice")
         r = _gate(F, F.elemwise_add(i_r, h_r, name=f"{t}plus0"), gate, f"{t}r_act")

@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.nn.tensor import Tensor
+from gluonish.ops.cell_steps import LSTM_STEP
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
 from gluonish.recurrent.cell_activation import CellActivation, activated, check_activation
@@ -96,6 +97,10 @@ class LSTMCell(DenseCell):
         i2h, h2h = self._products(
             F, inputs, states[0], (i2h_weight, h2h_weight), (i2h_bias, h2h_bias)
         )
+        if gate == "sigmoid" and self._activation == "tanh":
+            found = self._step(LSTM_STEP, i2h, h2h, states[1])
+            if found is not None:
+                return found[0], found
         total = F.elemwise_add(i2h, h2h, name=f"{t}plus0")
         parts = list(F.SliceChannel(total, num_outputs=4, name=f"{t}slice"))
         in_gate = activated(F, parts[0], gate, name=f"{t}i")

@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.nn.tensor import Tensor
+from gluonish.ops.cell_steps import LSTM_STEP
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
 from gluonish.recurrent.dense_cell import DenseCell
@@ -92,19 +93,25 @@ class LSTMPCell(DenseCell):
         i2h, h2h = self._products(
             F, inputs, states[0], (i2h_weight, h2h_weight), (i2h_bias, h2h_bias)
         )
-        parts = list(F.SliceChannel(i2h + h2h, num_outputs=4, name=f"{t}slice"))
-        in_gate = F.Activation(parts[0], act_type="sigmoid", name=f"{t}i")
-        forget_gate = F.Activation(parts[1], act_type="sigmoid", name=f"{t}f")
-        new = F.Activation(parts[2], act_type="tanh", name=f"{t}c")
-        out_gate = F.Activation(parts[3], act_type="sigmoid", name=f"{t}o")
-        kept = forget_gate * states[1]
-        cell = F.elemwise_add(kept, in_gate * new, name=f"{t}state")
-        seen = F.Activation(cell, act_type="tanh")
-        hidden = F.elemwise_mul(out_gate, seen, name=f"{t}hidden")
+        found = self._step(LSTM_STEP, i2h, h2h, states[1])
+        hidden, cell = found or self._gated(F, i2h + h2h, states[1], t)
         output = F.FullyConnected(
             hidden, h2r_weight, no_bias=True, num_hidden=self._projection_size, name=f"{t}out"
         )
         return output, [output, cell]
+
+    def _gated(self, F: ModuleType, total: Any, state: Any, t: str) -> tuple[Any, Any]:
+        """Return the state before its projection, and the cells, from the summed products."""
+        parts = list(F.SliceChannel(total, num_outputs=4, name=f"{t}slice"))
+        in_gate = F.Activation(parts[0], act_type="sigmoid", name=f"{t}i")
+        forget_gate = F.Activation(parts[1], act_type="sigmoid", name=f"{t}f")
+        new = F.Activation(parts[2], act_type="tanh", name=f"{t}c")
+        out_gate = F.Activation(parts[3], act_type="sigmoid", name=f"{t}o")
+        kept = forget_gate * state
+        cell = F.elemwise_add(kept, in_gate * new, name=f"{t}state")
+        seen = F.Activation(cell, act_type="tanh")
+        hidden = F.elemwise_mul(out_gate, seen, name=f"{t}hidden")
+        return hidden, cell
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._sizes()} -> {self._projection_size})"

@@ -211,6 +211,13 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     arrays = [data, normal(3 * 4 * (2 + 2 + 2) + 6), normal(1, 2, 2), normal(1, 2, 3)]
     yield "RNN", Case(arrays, {**attrs, **limits})
     yield "_rnn_param_concat", Case([normal(3), normal(4)], {"dim": 0})
+    for cell, gates in (("lstm", 4), ("gru", 3)):
+        products = [normal(2, 5 * gates), normal(2, 5 * gates)]
+        yield f"_{cell}_step", Case([*products, normal(2, 5)])
+    kept = [normal(2, 20), normal(2, 20), normal(2, 5), normal(2, 20), normal(2, 5)]
+    yield "_lstm_step_backward", Case([normal(2, 5), normal(2, 5), *kept])
+    kept = [normal(2, 15), normal(2, 15), normal(2, 5), normal(2, 20)]
+    yield "_gru_step_backward", Case([normal(2, 5), *kept])
     yield "_log_softmax_pick", Case([normal(3, 4), index(1, 0, 3)])
     yield "_log_softmax_pick", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], {"axis": 1})
 
