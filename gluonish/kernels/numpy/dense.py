@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numpy.plan import NumpyPlan
+from gluonish.kernels.numpy.plan import NumpyPlan, is_small_product
 from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.fused_dense import FUSED_DENSE
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel
@@ -17,8 +17,6 @@ from gluonish.ops.registry import Attrs
 
 __all__ = ["KERNELS", "SmallDense"]
 
-_LARGEST = 96**3  # multiplications; from there on oneDNN is faster
-_TYPES = "fd"  # type codes of float32 and float64, which a BLAS multiplies
 
 _add = np.add  # one look-up less in each call
 
@@ -89,9 +87,9 @@ def _takes(
 ) -> bool:
     if with_sum or activation not in (None, "relu") or not (flatten or len(data.shape) == 2):
         return False
-    if len(data.shape) < 2 or not data.size or data.dtype.char not in _TYPES:
+    if len(data.shape) < 2 or not data.size:
         return False
-    return data.size * weight.shape[0] < _LARGEST
+    return is_small_product(data.dtype, data.size * weight.shape[0])
 
 
 def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:

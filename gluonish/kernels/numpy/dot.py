@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numpy.plan import NumpyPlan
+from gluonish.kernels.numpy.plan import NumpyPlan, is_small_product
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.matmul import DOT
 from gluonish.ops.registry import Attrs
 
 __all__ = ["KERNELS", "SmallDot"]
-
-_LARGEST = 96**3  # multiplications; from there on oneDNN is faster
-_TYPES = "fd"  # type codes of float32 and float64, which a BLAS multiplies
 
 
 class SmallDot(NumpyPlan):
@@ -66,9 +63,9 @@ _PLANS = {
 def _takes(lhs: Spec, rhs: Spec, *, transpose_b: bool, **_: Any) -> bool:
     if len(lhs.shape) != 2 or len(rhs.shape) != 2:
         return False
-    if lhs.dtype != rhs.dtype or lhs.dtype.char not in _TYPES:
+    if lhs.dtype != rhs.dtype:
         return False
-    return lhs.size * rhs.shape[0 if transpose_b else 1] < _LARGEST
+    return is_small_product(lhs.dtype, lhs.size * rhs.shape[0 if transpose_b else 1])
 
 
 def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gluonish.core.spec import Spec
+from gluonish.kernels.numpy.plan import SMALL_PRODUCT
 from gluonish.kernels.onednn.binding import plain
 from gluonish.kernels.onednn.convolution import (
     convolution,
@@ -28,9 +29,6 @@ from gluonish.ops.registry import Operator
 
 __all__ = ["KERNELS"]
 
-# Multiplications below which NumPy's product is faster than the call into the library.
-_SMALL_PRODUCT = 96**3
-
 
 def _takes_convolution(*specs: Spec, **attrs: Any) -> bool:
     return plain(*specs)
@@ -39,14 +37,14 @@ def _takes_convolution(*specs: Spec, **attrs: Any) -> bool:
 def _takes_dense(*specs: Spec, **attrs: Any) -> bool:
     data, weight = specs[:2]
     rows = data.size // max(1, weight.shape[1])
-    return plain(*specs) and rows * weight.size >= _SMALL_PRODUCT
+    return plain(*specs) and rows * weight.size > SMALL_PRODUCT
 
 
 def _takes_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **attrs: Any) -> bool:
     if not plain(lhs, rhs) or len(lhs.shape) < 2 or len(rhs.shape) < 2:
         return False
     inner = rhs.shape[-1 if transpose_b else 0]
-    return lhs.size * rhs.size // inner >= _SMALL_PRODUCT
+    return lhs.size * rhs.size // inner > SMALL_PRODUCT
 
 
 def _takes_batch_dot(
@@ -54,7 +52,7 @@ def _takes_batch_dot(
 ) -> bool:
     if not plain(lhs, rhs):
         return False
-    return lhs.size * rhs.shape[-2 if transpose_b else -1] >= _SMALL_PRODUCT
+    return lhs.size * rhs.shape[-2 if transpose_b else -1] > SMALL_PRODUCT
 
 
 # Operator, name of the kernel, what it takes, and its plan.
