@@ -11,7 +11,7 @@ from gluonish.ops.kernel import BackEnd
 from gluonish.ops.registry import find_operator
 
 DENSE = {"num_hidden": 64, "no_bias": True, "flatten": True}
-DOT = {"transpose_a": False, "transpose_b": True}
+DOT = {"transpose_a": False, "transpose_b": True, "forward_stype": None}
 
 
 @pytest.mark.parametrize(
