@@ -381,12 +381,15 @@ class Operator:
         if fast is None:
             return self.kernel, False, False
         small = fast.alone and max((spec.size for spec in specs), default=0) <= fast.alone
+        kernel = fast.kernel
+        if "key" not in attrs:
+            kernel = fast.kept(single=self.single, after=self._after)
         if small or not fast.back_end.has_team:
-            return fast.kernel, False, False
+            return kernel, False, False
         outputs = self.infer(*specs, **self._without_runtime(attrs))
         work = work_of(self.heavy, specs, outputs, attrs)
         read = max((spec.size for spec in specs), default=0)
-        return fast.kernel, True, work.is_within(SMALL) and read <= SMALL.elements
+        return kernel, True, work.is_within(SMALL) and read <= SMALL.elements
 
     def select_fast(
         self,

@@ -157,3 +157,47 @@ def test_no_kernel_is_hung_twice() -> None:
     movers = {(op.name, fast.name) for op, fast in assignments.KERNELS}
     doubles = {name for name in names if names.count(name) > 1}
     assert doubles <= movers  # a copy, and an expression of single elements, under one name
+
+
+class _Doubles:
+    """A plan that doubles, and counts how often one was made."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self.refuses = False
+
+    def plan(self, outputs: Any, inputs: Any, attrs: Any) -> Bound:
+        if self.refuses:
+            raise RefusedError("not now")
+        self.made += 1
+        return Bound(self)
+
+    def run(self, out: Any, x: Any, key: Any = None) -> None:
+        np.multiply(x, 2, out=out)
+
+
+def test_a_call_of_the_same_signature_keeps_its_plan_for_arrays_in_order() -> None:
+    doubles = _Doubles()
+    fast = FastKernel(BackEnd.NUMPY, "doubles", lambda *_: True, plan=doubles.plan)
+    refused: list[Any] = []
+
+    def after(*call: Any) -> Any:
+        refused.append(call)
+        return lambda xp, out, x: np.add(x, x, out=out)
+
+    fast.kernel = fast.hung(single=True, random=False, after=after)
+    run = fast.kept(single=True, after=after)
+    x, out = np.arange(6.0).reshape(2, 3), np.empty((2, 3))
+    for _ in range(3):
+        run(np, out, x)
+        assert (out == 2 * x).all()
+    assert doubles.made == 1
+    for _ in range(2):  # a plan is for one order of memory
+        run(np, np.empty((3, 2)).T, x)
+    assert doubles.made == 3
+    doubles.refuses = True
+    run = fast.kept(single=True, after=after)
+    for _ in range(2):
+        run(np, out, x)
+    assert len(refused) == 2
+    assert (out == 2 * x).all()

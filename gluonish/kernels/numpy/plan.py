@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class NumpyPlan(ABC):
 
     def run(self, *arrays: Any, key: Key | None = None) -> None:
         """Run on the operands."""
-        self.at(range(len(arrays))).run(arrays)
+        _whole(self, len(arrays)).run(arrays)
 
     def packing(self, stable: Collection[int]) -> None:  # noqa: B027  # true of all plans here
         """Nothing is computed ahead."""
@@ -48,4 +49,10 @@ class NumpyPlan(ABC):
 
     @abstractmethod
     def at(self, operands: Sequence[int]) -> Attached:
-        """Return what runs on arrays at these places."""
+        """Return what runs on arrays at these places, in any thread."""
+
+
+@lru_cache(1024)
+def _whole(plan: NumpyPlan, count: int) -> Attached:
+    """Return what runs a plan on its operands in order."""
+    return plan.at(range(count))
