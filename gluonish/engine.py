@@ -5,7 +5,8 @@ after the import.
 """
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -31,7 +32,7 @@ from gluonish.core.errors import (
 from gluonish.kernels import teams
 from gluonish_engine import Engine, PushHook, Stream, Var, create_engine
 
-__all__ = ["bulk", "current_engine", "set_bulk_size", "settle", "use_engine"]
+__all__ = ["bulk", "current_engine", "set_bulk_size", "settle", "submit", "use_engine"]
 
 # Of engines that are made at once the first one counts. Who makes one puts it into ``_engines``
 # before it looks at the streams and the hook, and who changes those does so before it looks at the
@@ -91,6 +92,43 @@ def settle(variables: Iterable[Var]) -> None:
     held = [var for var in variables if var.queue is not None or var.active < 0]
     if held:
         current_engine().settle_soon(held, _MOMENT_S)
+
+
+def submit(
+    run: Callable[[], None],
+    reads: Sequence[Var],
+    writes: Sequence[Var],
+    lane: Lane,
+    name: str,
+    *,
+    small: bool,
+    on_team: bool = False,
+    priority: int = 0,
+) -> bool:
+    """Push an operation to the calling thread, where it is small, or to a worker.
+
+    Args:
+        run: What it does.
+        reads: What it reads.
+        writes: What it writes.
+        lane: Where it runs.
+        name: For profiles and messages.
+        small: Whether a hand-over to a worker would be a large part of the work.
+        on_team: Whether it runs on a team of threads, which one thread has at a time.
+        priority: Higher goes first among what waits on the same lane.
+
+    Returns:
+        Whether the calling thread runs it, unless what it touches is in use.
+    """
+    if on_team:
+        small = teams.claim(small=small)
+        if small:
+            settle(reads)
+            settle(writes)
+            run = partial(teams.run_and_leave, run)
+    engine = _engine if _engine is not None else _create()  # a call less than `current_engine`
+    engine.push(run, reads, writes, lane, priority, name, small)
+    return small
 
 
 def _end_teams(end: Callable[[], None]) -> bool:

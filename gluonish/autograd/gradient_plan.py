@@ -20,11 +20,10 @@ from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.device import Device
 from gluonish.core.errors import GluonishError
 from gluonish.core.spec import UNKNOWN, Spec
-from gluonish.engine import current_engine
+from gluonish.engine import submit
 from gluonish.graph.ir import Graph, Node, Value, namer, variable
 from gluonish.graph.passes import fuse_pointwise
 from gluonish.graph.work import work
-from gluonish.kernels import teams
 from gluonish.kernels.numba.eager import LargeProgram
 from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, LONE_INLINE_SIZE, keep_pace
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
@@ -137,7 +136,7 @@ class _Plan:
         op: The operator whose gradient it is.
     """
 
-    __slots__ = ("_calls", "_count", "fresh", "inline", "name", "on_team", "results", "small")
+    __slots__ = ("_calls", "_count", "fresh", "inline", "name", "on_team", "results")
 
     def __init__(self, rule: Rule, op: Operator) -> None:
         self.name = f"{op.name}_backward"
@@ -146,7 +145,7 @@ class _Plan:
         sizes = [spec.size for node in (*graph.inputs, *nodes) for spec in node.specs]
         heavy = any(node.op.heavy for node in nodes if node.op is not None)
         few = max(sizes) <= (HEAVY_INLINE_SIZE if heavy else LIGHT_INLINE_SIZE)
-        self.small = work(nodes).is_within(SMALL) and max(sizes) <= SMALL.elements
+        small = work(nodes).is_within(SMALL) and max(sizes) <= SMALL.elements
         self.on_team = False
         if not few and MXNET_USE_FUSION.value:
             graph = fuse_pointwise(graph, LIGHT_INLINE_SIZE, alone=False)
@@ -174,8 +173,8 @@ class _Plan:
             single = node.op is None or node.op.single
             calls.append(_Call(self._chosen(node, few), read, made, single, tuple(dead)))
         self._calls = tuple(reversed(calls))
-        alone = not (heavy or self.on_team) and max(sizes) <= LONE_INLINE_SIZE
-        self.inline = few or alone
+        alone = not heavy and max(sizes) <= LONE_INLINE_SIZE
+        self.inline = few or (small if self.on_team else alone)
 
     def _chosen(self, node: Node, few: bool) -> Run:
         op, attrs = node.op, node.attrs
@@ -309,21 +308,15 @@ def _planned(
 def _push(
     plan: _Plan, given: Sequence[NDArray], results: Mapping[int, NDArray], device: Device
 ) -> None:
-    inline = plan.inline
-    run = plan.run
-    if plan.on_team:
-        inline = teams.claim(small=inline or plan.small)
-        if inline:
-            run = teams.leaving(run)
     raw = {number: array._data for number, array in results.items()}
-    current_engine().push(
-        partial(run, list(map(_data_of, given)), raw),
+    inline = submit(
+        partial(plan.run, list(map(_data_of, given)), raw),
         list(map(_var_of, given)),
         list(map(_var_of, results.values())),
         device.lane,
-        0,
         plan.name,
-        inline,
+        small=plan.inline,
+        on_team=plan.on_team,
     )
     if not inline:
         keep_pace(device, next(iter(results.values())))

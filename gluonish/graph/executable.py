@@ -18,7 +18,7 @@ from gluonish.core.device import Device
 from gluonish.core.errors import run_error
 from gluonish.core.random_state import next_key
 from gluonish.core.turn import Turn
-from gluonish.engine import current_engine, settle
+from gluonish.engine import current_engine, submit
 from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
@@ -27,7 +27,6 @@ from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, StateUse
 from gluonish.graph.steps import Frame, Step, ViewStep
 from gluonish.graph.work import is_light, is_small
-from gluonish.kernels import teams
 from gluonish.ndarray.ndarray import NDArray
 from gluonish_engine import Var
 
@@ -91,10 +90,9 @@ class Executable:
         # The versions that the prologue's values are of; without a prologue, those of no variables.
         self._prepared: Versions | None = None if has_prologue else []
         self._turn = Turn()  # to prepare
-        self.inline = is_light(nodes)
-        # Work that asks which thread has the team of threads; on other devices there is none.
-        self._asks = not self.inline and device.xp_name == "numpy"
-        self._small = self._asks and is_small(nodes)
+        light = is_light(nodes)
+        self._on_team = not light and device.xp_name == "numpy"
+        self._small = light or (self._on_team and is_small(nodes))
         self._arenas = arenas
         self._number = arenas.join(self.layout.arena_nbytes)
         steps = self.layout.steps
@@ -176,14 +174,8 @@ class Executable:
             key = (0, 0)
             if layout.random_count:
                 key = next_key(device.context, layout.random_count)
-        inline = self.inline
-        if self._asks:
-            inline = teams.claim(small=self._small)
-            if inline:
-                settle(reads)
-                settle(writes)
         if len(self.segments) > 1:
-            self._push_segments(frame, state, reads, writes, key, versions, inline)
+            self._push_segments(frame, state, reads, writes, key, versions)
             return key
         if layout.mutated:
             writes += [reads[i] for i in layout.mutated]
@@ -192,14 +184,14 @@ class Executable:
                 reads.append(state.var)
             if self._writes_state:
                 writes.append(state.var)
-        current_engine().push(
+        submit(
             lambda: self._run_all(frame, state, key, versions),  # half the price of a `partial`
             reads,
             writes,
             device.lane,
-            0,
             self.name,
-            inline,
+            small=self._small,
+            on_team=self._on_team,
         )
         return key
 
@@ -211,7 +203,6 @@ class Executable:
         writes: list[Var],
         key: Key,
         versions: Versions,
-        inline: bool,
     ) -> None:
         # Each job holds the arrays that its own steps touch, the first and the last the state too.
         # A link between two jobs orders them: if one fails or is skipped, the links behind it are
@@ -231,14 +222,14 @@ class Executable:
                 held.append(link)
             link = Var()
             made.append(link)
-            current_engine().push(
+            submit(
                 partial(self._run_segment, i, frame, state, taken, key, versions),
                 held,
                 made,
                 self.device.lane,
-                0,
                 self.name,
-                inline,
+                small=self._small,
+                on_team=self._on_team,
             )
             if self.device.streams and use.writes and i < last:
                 # Sums of these gradients need not come behind the rest of the backward pass.
@@ -251,8 +242,6 @@ class Executable:
         if versions != self._prepared:
             self._prepare(frame, versions)
         self._run(self.segments[0], frame, key)
-        if self._small:
-            teams.leave()
         if self.layout.copies:
             self._copy(frame)
         self._arenas.give(arena)
@@ -274,8 +263,6 @@ class Executable:
             if versions != self._prepared:
                 self._prepare(frame, versions)
         self._run(self.segments[index], frame, key)
-        if self._small:
-            teams.leave()
         if index == len(self.segments) - 1:
             self._copy(frame)
             self._arenas.give(taken[0])

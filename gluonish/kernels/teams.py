@@ -11,12 +11,10 @@ program runs.
 
 import threading
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 from gluonish.kernels.numba import openmp
 
-__all__ = ["claim", "hand_over", "leave", "leaving", "may_run_here", "when_quiet"]
+__all__ = ["claim", "hand_over", "may_run_here", "run_and_leave", "when_quiet"]
 
 _MOST_MOVES = 16  # small networks that may run in a worker by chance
 _QUIET = 64  # pieces of small work without a large one, after which the caller has the team again
@@ -87,28 +85,19 @@ def claim(*, small: bool) -> bool:
     return False
 
 
-def leave() -> None:
-    """End the calling thread's team unless it may keep it.
+def run_and_leave(run: Callable[[], None]) -> None:
+    """Run small work, and end the calling thread's team unless it may keep it.
 
     A small network runs in a worker if it has to wait for other work there. Where that goes on, as
     in a loop that waits for no result, workers take over.
     """
+    run()
     if not _State.ended and _State.owner != threading.get_ident():
         _State.moves += 1
         if _State.moves > _MOST_MOVES:
             hand_over()
         else:
             openmp.team().release()
-
-
-def leaving(kernel: Callable[..., None]) -> Callable[..., None]:
-    """Return a kernel that calls `leave` behind it: of small work that a worker may come to run."""
-    return partial(_run_and_leave, kernel)
-
-
-def _run_and_leave(kernel: Callable[..., None], /, *arrays: Any, **attrs: Any) -> None:
-    kernel(*arrays, **attrs)
-    leave()
 
 
 def _release() -> None:

@@ -1,15 +1,14 @@
 """Copies between arrays and devices, recorded so that gradients flow back over them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
 from gluonish.core.context import Context
 from gluonish.core.device import Lane, device_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.engine import current_engine
-from gluonish.kernels import teams
+from gluonish.engine import submit
 from gluonish.kernels.numba.moves import copy, is_large
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, arriving, empty_like_spec
@@ -71,23 +70,19 @@ def copy_into(
             kvstore: if the source failed, that value stays, as in an update in place.
         lane: The engine's lane; None for the usual one.
     """
-    inline = source._data.size <= 4096
-    move: Callable[..., None] = transfer
-    if source._device.xp_name == "numpy" and is_large(source._data):
-        inline = teams.claim(small=True)
-        if inline:
-            move = teams.leaving(move)
+    on_team = source._device.xp_name == "numpy" and is_large(source._data)
     if lane is None:
         near = source._device is target._device
         lane = target._device.lane if near else target._device.copy_lane
-    current_engine().push(
-        partial(move, source, target),
+    submit(
+        partial(transfer, source, target),
         [source._var, target._var] if refreshes else [source._var],
         [target._var],
         lane,
-        priority,
         "_copyto",
-        inline,
+        small=on_team or source._data.size <= 4096,
+        on_team=on_team,
+        priority=priority,
     )
 
 

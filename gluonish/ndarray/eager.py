@@ -18,8 +18,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, 
 from gluonish.core.out_of_memory import give_back, no_memory
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
-from gluonish.engine import current_engine
-from gluonish.kernels import teams
+from gluonish.engine import current_engine, submit
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into, on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
@@ -208,14 +207,12 @@ def run(
     first = results[0]
     limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
     inline = first._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
+    on_team = False
     if op.fast_kernels and not (inline and op.large_only):
         kernel, on_team, small = op.chosen_kernel(
             device.xp_name, list(map(_spec_of, inputs)), attrs
         )
-        if on_team:
-            inline = teams.claim(small=inline or small or not inputs)
-            if inline:
-                kernel = teams.leaving(kernel)
+        inline = inline or (on_team and (small or not inputs))
     if not inline and kernel is op.kernel and not op.heavy:
         inline = max([x._data.size for x in (*results, *inputs)]) <= LONE_INLINE_SIZE
     if given and inline and kernel is op.kernel and not op.at_once and device.xp_name == "numpy":
@@ -226,14 +223,14 @@ def run(
         out, writes = tuple(map(_data_of, results)), list(map(_var_of, results))
     if op.mutates:
         writes += [inputs[i]._var for i in op.mutated_inputs(attrs)]
-    current_engine().push(
+    inline = submit(
         partial(kernel, device.xp, out, *map(_data_of, inputs), **attrs),
         list(map(_var_of, inputs)),
         writes,
         device.lane,
-        0,
         op.name,
-        inline,
+        small=inline,
+        on_team=on_team,
     )
     if not inline:
         keep_pace(device, first)

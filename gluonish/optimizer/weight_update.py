@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 from gluonish.core.device import Device
 from gluonish.core.errors import DeviceError
-from gluonish.engine import current_engine, settle
-from gluonish.kernels import teams
+from gluonish.engine import submit
 from gluonish.kernels.numba.optimizer import fused_step
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.copying import on_one_cpu
@@ -67,13 +66,12 @@ class WeightUpdate:
 
     __slots__ = (
         "_arrays",
-        "_asks",
         "_device",
         "_fused",
         "_groups",
-        "_inline",
         "_mixed",
         "_name",
+        "_on_team",
         "_reads",
         "_rule",
         "_small",
@@ -100,10 +98,8 @@ class WeightUpdate:
             outs = [arrays[0] for arrays in self._arrays]
             self._fused = fused_step(rule, outs, self._arrays, mixed)
         size = sum(group[0].size for group in self._groups)
-        self._inline = size <= LIGHT_INLINE_SIZE
-        # Whether the kernel asks which thread has the team, and may run in the calling one then.
-        self._asks = self._fused is not None and not self._inline
-        self._small = self._asks and size <= _SMALL_SIZE
+        self._on_team = self._fused is not None and size > LIGHT_INLINE_SIZE
+        self._small = size <= (_SMALL_SIZE if self._on_team else LIGHT_INLINE_SIZE)
         self.memo: Any = None
 
     def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
@@ -121,27 +117,15 @@ class WeightUpdate:
             for group in self._groups:
                 group[0]._check_writable(self._name)
         run = self._run_reference if self._fused is None else self._fused.run
-        inline = self._inline
-        if self._asks:
-            inline = teams.claim(small=self._small)
-            if inline:
-                run = self._run_small
-                settle(self._reads)
-                settle(self._writes)
-        current_engine().push(
+        submit(
             partial(run, columns, scalars),
             self._reads,
             self._writes,
             self._device.lane,
-            0,
             self._name,
-            inline,
+            small=self._small,
+            on_team=self._on_team,
         )
-
-    def _run_small(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
-        assert self._fused is not None
-        self._fused.run(columns, scalars)
-        teams.leave()
 
     def _run_reference(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         xp, rule, mixed = self._device.xp, self._rule, self._mixed

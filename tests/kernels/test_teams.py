@@ -33,9 +33,13 @@ def test_workers_take_over_if_a_small_network_often_has_to_wait(released: list[i
     assert teams.may_run_here()
     for _ in range(17):
         assert teams.may_run_here()
-        in_thread(teams.leave)
+        in_thread(run_small)
     assert len(released) == 16
     assert not teams.may_run_here()
+
+
+def run_small() -> None:
+    teams.run_and_leave(lambda: None)
 
 
 def in_thread(function: Callable[[], object]) -> object:
@@ -85,12 +89,12 @@ def test_an_owner_that_only_hands_over_ends_its_team(released: list[int]) -> Non
 
 def test_a_thread_that_may_not_keep_a_team_ends_it(released: list[int]) -> None:
     assert teams.may_run_here()
-    teams.leave()
+    run_small()
     assert not released
-    in_thread(teams.leave)
+    in_thread(run_small)
     assert len(released) == 1
     teams.hand_over()
-    in_thread(teams.leave)  # a worker's, from now on
+    in_thread(run_small)  # a worker's, from now on
     assert len(released) == 2
 
 
@@ -142,11 +146,9 @@ def test_large_work_now_and_then_leaves_the_team_to_workers(workers: Workers) ->
 def test_work_that_another_thread_came_to_run_ends_its_team(released: list[int]) -> None:
     assert teams.claim(small=True)
     made: list[int] = []
-    in_thread(
-        lambda: teams.leaving(lambda out, **attrs: made.append(out + attrs["kernel"]))(1, kernel=2)
-    )
+    in_thread(lambda: teams.run_and_leave(lambda: made.append(3)))
     assert (made, len(released)) == ([3], 1)
-    teams.leaving(made.append)(4)
+    teams.run_and_leave(lambda: made.append(4))
     assert (made, len(released)) == ([3, 4], 1)
 
 
