@@ -120,13 +120,13 @@ def submit(
     Returns:
         Whether the calling thread runs it, unless what it touches is in use.
     """
-    if on_team:
+    engine = _engine if _engine is not None else _create()  # a call less than `current_engine`
+    if on_team and engine.hands_over():
         small = teams.claim(small=small)
         if small:
             settle(reads)
             settle(writes)
             run = partial(teams.run_and_leave, run)
-    engine = _engine if _engine is not None else _create()  # a call less than `current_engine`
     engine.push(run, reads, writes, lane, priority, name, small)
     return small
 

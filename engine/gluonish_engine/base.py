@@ -145,6 +145,10 @@ class Engine(ABC):
                 type.
         """
 
+    def hands_over(self) -> bool:
+        """Whether workers run what the calling thread pushes, unless that is inline."""
+        return False  # without workers
+
     def in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
         """Have every worker thread call ``fn`` once, if nothing is pending, and wait for that.
 

@@ -120,6 +120,10 @@ class ThreadedEngine(Engine):
         except EngineError as error:
             self._refuse(str(error))
 
+    def hands_over(self) -> bool:
+        """Whether workers run what the calling thread pushes; see `Engine.hands_over`."""
+        return self._thread.state.lane is None
+
     def in_idle_workers(self, fn: Callable[[], None], name: str) -> bool:
         """Have every worker thread call ``fn`` once; see `Engine.in_idle_workers`."""
         if self._core.closed:

@@ -4,9 +4,9 @@ libgomp gives every thread that asks for a team one of its own, and lets all of 
 when they are more than the cores; then each kernel waits for its team to wake up. So only one
 thread should have a team. A program of small networks runs them in its own thread: a hand-over to
 a worker would take longer than some of their kernels. Work that is worth a worker ends that: the
-team then belongs to the workers. It goes back to the caller when `_QUIET` pieces of small work came
-in a row and no worker has anything to do, so that what ran before does not decide how fast a
-program runs.
+team then belongs to the workers, and the caller has none for what it runs itself. It goes back to
+the caller when `_QUIET` pieces of small work came in a row and no worker has anything to do, so
+that what ran before does not decide how fast a program runs.
 """
 
 import threading
@@ -23,7 +23,7 @@ _QUIET = 64  # pieces of small work without a large one, after which the caller 
 class _State:
     """Single words that are replaced as a whole: reading them needs no lock."""
 
-    owner = 0  # the caller's thread that may have a team; 0 before there is one
+    owner = 0  # the caller's thread that has the team; 0 while there is none
     ended = False  # whether workers have teams
     moves = 0  # how often a small network ran in a worker before that
     quiet = 0  # pieces of small work since the last large one
@@ -45,7 +45,7 @@ def when_quiet(function: Callable[[Callable[[], None]], bool]) -> None:
 def may_run_here() -> bool:
     """Whether the calling thread may run a small network itself, on a team of its own."""
     if _State.ended and not _resumes():
-        _release()
+        openmp.bar()
         return False
     ident = threading.get_ident()
     if not _State.owner:
@@ -55,9 +55,13 @@ def may_run_here() -> bool:
 
 def hand_over() -> None:
     """Note that a worker is about to run kernels on a team: from now on workers only do."""
+    _end_callers()
+    openmp.bar()
+
+
+def _end_callers() -> None:
     _State.ended = True
-    _State.quiet = 0
-    _release()
+    _State.quiet = _State.owner = 0
 
 
 def _resumes() -> bool:
@@ -69,11 +73,12 @@ def _resumes() -> bool:
         return False  # the next piece asks again, which may come at a better moment
     _State.owner = _State.moves = _State.quiet = 0
     _State.ended = False
+    openmp.let_all()
     return True
 
 
 def claim(*, small: bool) -> bool:
-    """Whether the calling thread may run work on a team of its own; if not, a worker will.
+    """Whether the calling thread, no worker, may run work on its team; if not, a worker will.
 
     Args:
         small: Whether a hand-over would be a large part of the work.
@@ -95,13 +100,6 @@ def run_and_leave(run: Callable[[], None]) -> None:
     if not _State.ended and _State.owner != threading.get_ident():
         _State.moves += 1
         if _State.moves > _MOST_MOVES:
-            hand_over()
+            _end_callers()
         else:
             openmp.team().release()
-
-
-def _release() -> None:
-    """End the calling thread's team if it is the one that had it."""
-    if _State.owner == threading.get_ident():
-        _State.owner = 0
-        openmp.team().release()

@@ -10,6 +10,14 @@ from gluonish.engine import use_engine
 from gluonish.graph.executable import Executable
 from gluonish.kernels import teams
 from gluonish.kernels.numba import openmp
+from gluonish.kernels.numba.compiler import compile_kernel
+from gluonish.ops.kernel import address
+
+_MARK = """
+def body(begin, end, words):
+    out = i64(words[0])
+    out[0] = 1
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +27,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teams._State, "ended", False)
     monkeypatch.setattr(teams._State, "moves", 0)
     monkeypatch.setattr(teams._State, "quiet", 0)
+    openmp.let_all()
 
 
 @pytest.fixture
@@ -72,19 +81,52 @@ def test_work_that_is_not_small_goes_to_workers(released: list[int]) -> None:
     assert not teams.claim(small=True)
 
 
-def test_the_owner_ends_its_team_itself(released: list[int]) -> None:
+@pytest.mark.parametrize("claim", [teams.may_run_here, teams.hand_over])
+def test_the_owner_ends_its_team_itself(claim: Callable[[], object], released: list[int]) -> None:
     assert teams.may_run_here()
     in_thread(teams.hand_over)
-    assert not released
-    assert not teams.may_run_here()
-    assert released == [threading.get_ident()]
+    assert threading.get_ident() not in released
+    assert not claim()
+    assert released[1:] == [threading.get_ident()]
 
 
-def test_an_owner_that_only_hands_over_ends_its_team(released: list[int]) -> None:
-    assert teams.may_run_here()
-    in_thread(teams.hand_over)
-    teams.hand_over()
-    assert released == [threading.get_ident()]
+def test_a_caller_runs_alone_while_workers_have_teams(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = compile_kernel(
+        "def body(begin, end, words):\n    out = i64(words[0])\n    out[0] = 1\n"
+    )
+    out = np.zeros(1, np.int64)
+    words = np.array([address(out)], np.int64)
+    monkeypatch.setattr(openmp.team(), "threads", lambda: 2)
+    used: list[int] = []
+    launch = kernel._launch
+    monkeypatch.setattr(kernel, "_launch", lambda *call: used.append(call[3]) or launch(*call))
+
+    def run() -> None:
+        for _ in range(10):  # the first runs are timed, in one thread
+            kernel(1 << 20, words, 1)
+
+    run()
+    assert used[-1] == 2
+    assert not teams.claim(small=False)
+    used.clear()
+    run()
+    assert set(used) == {1}
+    in_thread(run)
+    assert used[-1] == 2
+    openmp.let_all()
+    run()
+    assert used[-1] == 2
+
+
+def test_who_pushes_from_inside_a_worker_claims_nothing() -> None:
+    with use_engine("ThreadedEnginePerDevice") as engine:
+        found: list[bool] = [engine.hands_over()]
+        x = mx.nd.ones((2,))
+        engine.push(lambda: found.append(engine.hands_over()), (), (x._var,), x._device.lane)
+        x.wait_to_read()
+    with use_engine("NaiveEngine") as engine:
+        found.append(engine.hands_over())
+    assert found == [True, False, False]
 
 
 def test_a_thread_that_may_not_keep_a_team_ends_it(released: list[int]) -> None:

@@ -149,7 +149,7 @@ class CompiledKernel:
                 self.run_alone(extent, words)
             return
         team = self._team()
-        threads = team.threads()
+        threads = 1 if openmp.is_barred() else team.threads()
         parallel = team.parallel if threads > 1 else 0
         self._launch(extent, words, min(grain, border), threads, parallel)
 
@@ -161,7 +161,7 @@ class CompiledKernel:
         found = self._waiting.get(grain)
         if found is None:
             found = self._waiting[grain] = Timing(grain)
-        if not found.takes(extent):
+        if openmp.is_barred() or not found.takes(extent):
             return False
         border = found.run(extent, lambda: self.run_alone(extent, words))
         if border:

@@ -7,13 +7,14 @@ runs everything in the calling thread.
 import ctypes
 import math
 import os
+import threading
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 from gluonish.core.config import LoadEnvironment
 
-__all__ = ["SPIN_COUNT", "Team", "team"]
+__all__ = ["SPIN_COUNT", "Team", "bar", "is_barred", "let_all", "team"]
 
 # How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
 # with which threads spin against each other on a busy machine.
@@ -72,6 +73,14 @@ def _ignore(_count: int) -> None:
 
 class _State:
     team: Team | None = None
+    epoch = 0  # grows when all threads may have teams again
+
+
+class _Thread(threading.local):
+    barred = -1  # the epoch in which it runs kernels alone
+
+
+_thread = _Thread()
 
 
 def team() -> Team:
@@ -85,6 +94,26 @@ def team() -> Team:
     return found
 
 
+def bar() -> None:
+    """Have the calling thread run kernels alone from now on, and end its team.
+
+    One more team than there are cores for makes libgomp let the threads of all of them sleep.
+    """
+    if not is_barred():
+        _thread.barred = _State.epoch
+        team().release()
+
+
+def let_all() -> None:
+    """Let all threads have teams again."""
+    _State.epoch += 1
+
+
+def is_barred() -> bool:
+    """Whether the calling thread runs kernels alone."""
+    return _thread.barred == _State.epoch
+
+
 def _libgomp() -> ctypes.PyDLL | None:
     # By its name alone the loader gives the copy that is loaded already.
     with LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=SPIN_COUNT):
@@ -95,6 +124,7 @@ def _libgomp() -> ctypes.PyDLL | None:
 
 
 def _forget_threads() -> None:
+    let_all()
     if _State.team is not None:
         _State.team = Team(None)
 
