@@ -9,6 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.unary import ABS, EXP, RELU, SIGMOID, SIGN, SOFTPLUS, SOFTSIGN, TANH
@@ -75,16 +76,15 @@ ACTIVATION = register(
         "Activation",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 +\n"
             "|data|), or tanh."
         ),
         schema=_SCHEMA,
         aliases=("_npx_activation",),
-        complete=complete_same,
-        gradient_uses_output=True,
-        elementwise=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True),
     )
 )
 
@@ -97,6 +97,6 @@ ACTIVATION_BACKWARD = register(
         doc="Gradient of Activation's data, from that of its output and the output.",
         inputs=("grad", "out"),
         schema=_SCHEMA,
-        elementwise=True,
+        execution=Execution(elementwise=True, several_passes=True),
     )
 )

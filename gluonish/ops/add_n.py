@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import complete_same, refuse_truth_values
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, register
 
@@ -43,8 +44,8 @@ ADD_N = register(
         inputs=("args",),
         schema=Schema(num_args=integer(low=1)),
         aliases=("ElementWiseSum", "_sparse_ElementWiseSum", "_sparse_add_n"),
-        complete=complete_same,
+        shapes=ShapeFacts(complete=complete_same),
         variadic="num_args",
-        elementwise=True,
+        execution=Execution(elementwise=True),
     )
 )

@@ -19,6 +19,7 @@ from gluonish.ops.axes import normalize_axis
 from gluonish.ops.cast import cast
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.exact_sum import total
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -277,7 +278,7 @@ BATCH_NORM = register(
         "BatchNorm",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of "
             "axis.\n\n"
@@ -307,11 +308,8 @@ BATCH_NORM = register(
         outputs=3,
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=_OUTPUTS,
-        mutates=moves_at(3, 4),
-        complete=_complete,
-        gradient_uses_output=True,
-        train_dependent=True,
-        heavy=True,
+        execution=Execution(mutates=moves_at(3, 4), train_dependent=True, heavy=True),
+        shapes=ShapeFacts(complete=_complete),
     )
 )
 
@@ -337,6 +335,6 @@ BATCH_NORM_BACKWARD = register(
         schema=_BACKWARD_SCHEMA,
         outputs=3,
         output_names=("data", "gamma", "beta"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -18,6 +18,7 @@ from gluonish.ops.batch_norm import (
     moves_at,
 )
 from gluonish.ops.exact_sum import total
+from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
 
 __all__ = ["BATCH_NORM_DATA_GRADIENT", "BATCH_NORM_STATISTICS", "BATCH_NORM_SUMS"]
@@ -159,9 +160,7 @@ BATCH_NORM_STATISTICS = register(
         ),
         outputs=3,
         output_names=("mean", "var", "scale"),
-        mutates=moves_at(2, 3),
-        train_dependent=True,
-        heavy=True,
+        execution=Execution(mutates=moves_at(2, 3), train_dependent=True, heavy=True),
     )
 )
 
@@ -185,7 +184,7 @@ BATCH_NORM_SUMS = register(
         schema=Schema(relu=boolean(False), **_FLAGS),
         outputs=4,
         output_names=("gamma", "beta", "slope", "offset"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -198,6 +197,6 @@ BATCH_NORM_DATA_GRADIENT = register(
         doc="The gradient of BatchNorm's data from what _batch_norm_sums gives.",
         inputs=("grad", "data", "mean", "scale", "beta", "slope", "offset"),
         schema=Schema(relu=boolean(False)),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -9,6 +9,7 @@ import numpy as np
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
 from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD, infer_normalized
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
 __all__ = ["BATCH_NORM_RELU", "BATCH_NORM_RELU_BACKWARD"]
@@ -72,7 +73,7 @@ BATCH_NORM_RELU = register(
         "_contrib_BatchNormWithReLU",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "BatchNorm with negative results replaced by 0; its inputs and attributes.\n\n"
             "A hidden output holds a bit for each element, 1 where it is positive, in the order\n"
@@ -85,12 +86,10 @@ BATCH_NORM_RELU = register(
         outputs=4,
         visible=BATCH_NORM.visible,
         output_names=("output", "mean", "var", "mask"),
-        mutates=BATCH_NORM.mutates,
-        complete=_complete,
-        gradient_uses_output=True,
-        train_dependent=True,
-        heavy=True,
-        workspaces=(3,),
+        execution=Execution(
+            mutates=BATCH_NORM.mutates, train_dependent=True, heavy=True, workspaces=(3,)
+        ),
+        shapes=ShapeFacts(complete=_complete),
     )
 )
 
@@ -109,6 +108,6 @@ BATCH_NORM_RELU_BACKWARD = register(
         schema=BATCH_NORM_BACKWARD.schema,
         outputs=3,
         output_names=BATCH_NORM_BACKWARD.output_names,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -20,6 +20,7 @@ from gluonish.core.schema import Schema, as_number, boolean, number
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import complete_same, infer_broadcast, refuse_truth_values
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.integer_gradient import cut_from_reals, zero_of_integers
 from gluonish.ops.precision import as_real, check_number, comparable, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -157,10 +158,8 @@ def _pair_operator(
             doc=f"Elementwise {word}; the arrays have one dtype, and shapes broadcast.",
             inputs=("lhs", "rhs"),
             aliases=tuple(names[1:]),
-            complete=complete_same if elemwise else None,
-            elementwise=True,
-            at_once=True,
-            shapes=broadcast,
+            shapes=ShapeFacts(complete=complete_same if elemwise else None, rule=broadcast),
+            execution=Execution(elementwise=True, at_once=True),
         )
     )
 
@@ -212,9 +211,8 @@ def _scalar_operator(
             ),
             schema=_SCALAR,
             aliases=tuple(names[1:]),
-            complete=_scalar_complete,
-            elementwise=True,
-            at_once=True,
+            shapes=ShapeFacts(complete=_scalar_complete),
+            execution=Execution(elementwise=True, at_once=True),
         )
     )
 

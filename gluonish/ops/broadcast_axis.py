@@ -9,6 +9,7 @@ from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.shape_rules import Shapes, tell
 
@@ -54,6 +55,7 @@ BROADCAST_AXIS = register(
         ),
         schema=Schema(axis=shape(()), size=shape(())),
         aliases=("broadcast_axes",),
+        execution=Execution(moves=True),
     )
 )
 
@@ -99,7 +101,7 @@ BROADCAST_LIKE = register(
         ),
         inputs=("lhs", "rhs"),
         schema=Schema(lhs_axes=optional(shape()), rhs_axes=optional(shape())),
-        shapes=_like_shapes,
-        complete=dtype_rule(0),
+        shapes=ShapeFacts(rule=_like_shapes, complete=dtype_rule(0)),
+        execution=Execution(moves=True),
     )
 )

@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.exact_sum import total
+from gluonish.ops.facts import Execution
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
 
@@ -50,6 +51,7 @@ BROADCAST_TO = register(
             "Shapes: data any, output shape, which has as many axes."
         ),
         schema=Schema(shape=shape(())),
+        execution=Execution(moves=True),
     )
 )
 
@@ -66,6 +68,7 @@ BROADCAST_EXACT = register(
         _gradient,
         doc="Stretch the axes of extent 1 to shape, in which 0 is an extent.",
         schema=Schema(shape=shape(())),
+        execution=Execution(moves=True),
     )
 )
 

@@ -8,6 +8,7 @@ import numpy as np
 from gluonish.core.dtype import is_floating
 from gluonish.core.schema import Schema, dtype_attr
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
 __all__ = ["CAST", "cast"]
@@ -53,7 +54,7 @@ CAST = register(
         ),
         schema=Schema(dtype=dtype_attr()),
         aliases=("cast", "_npi_cast", "_npx_cast"),
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
     )
 )
 

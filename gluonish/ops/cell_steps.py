@@ -16,6 +16,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.constant_like import ZEROS_LIKE
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.remembered import remembered
@@ -86,7 +87,7 @@ LSTM_STEP = register(
         "_lstm_step",
         _infer_lstm,
         _lstm,
-        _lstm_gradient,
+        Gradient(_lstm_gradient, uses_output=True),
         doc=(
             "Hidden state and cells (N, H) of an LSTM after a step, from both products (N, 4 * H)\n"
             "and the cells before.\n\n"
@@ -96,8 +97,7 @@ LSTM_STEP = register(
         outputs=3,
         visible=2,
         output_names=("hidden", "cells", "gates"),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -138,7 +138,7 @@ LSTM_STEP_BACKWARD = register(
         doc="Gradients of _lstm_step's inputs: of both products, and of the cells.",
         inputs=("d_hidden", "d_after", "i2h", "h2h", "cells", "gates", "after"),
         outputs=2,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -178,7 +178,7 @@ GRU_STEP = register(
         "_gru_step",
         _infer_gru,
         _gru,
-        _gru_gradient,
+        Gradient(_gru_gradient, uses_output=True),
         doc=(
             "Hidden state (N, H) of a GRU after a step, from both products (N, 3 * H) and the\n"
             "hidden state before.\n\n"
@@ -189,8 +189,7 @@ GRU_STEP = register(
         outputs=2,
         visible=1,
         output_names=("hidden", "gates"),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -229,6 +228,6 @@ GRU_STEP_BACKWARD = register(
         doc="Gradients of _gru_step's inputs: of each product, and of the hidden state.",
         inputs=("d_after", "i2h", "h2h", "hidden", "gates"),
         outputs=3,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

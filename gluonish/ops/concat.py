@@ -9,6 +9,7 @@ from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.shape_rules import Shapes, tell, unknown_of
@@ -97,7 +98,7 @@ CONCAT = register(
         schema=Schema(num_args=integer(low=1), dim=integer(1)),
         aliases=("concat", "_sparse_concat"),
         variadic="num_args",
-        shapes=_shapes,
+        shapes=ShapeFacts(rule=_shapes),
     )
 )
 
@@ -163,7 +164,8 @@ STACK = register(
         inputs=("data",),
         schema=Schema(axis=integer(0), num_args=integer(low=1)),
         variadic="num_args",
-        shapes=_stack_shapes,
+        shapes=ShapeFacts(rule=_stack_shapes),
+        execution=Execution(moves=True),
     )
 )
 

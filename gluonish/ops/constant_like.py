@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, apply, register
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -22,8 +23,8 @@ def _row(value: int, name: str, *aliases: str) -> Operator:
             zero_gradient,
             doc=f"An array of {value}s with the shape and dtype of data.",
             aliases=aliases,
-            complete=complete_same,
-            elementwise=True,
+            shapes=ShapeFacts(complete=complete_same),
+            execution=Execution(elementwise=True, moves=True),
         )
     )
 

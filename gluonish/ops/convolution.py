@@ -16,6 +16,7 @@ from gluonish.ops import exact_sum
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.broadcasting import check_parameter_dtypes
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -374,8 +375,8 @@ CONVOLUTION = register(
         active_inputs=_active_inputs,
         schema=Schema(**_ATTRIBUTES),
         aliases=("_npx_convolution",),
-        complete=_complete,
-        heavy=by_weight,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=by_weight),
     )
 )
 
@@ -388,7 +389,7 @@ CONVOLUTION_BACKWARD_DATA = register(
         doc="Gradient of Convolution's data, from that of its output and the weight.",
         inputs=("grad", "weight"),
         schema=Schema(**_ATTRIBUTES, data_shape=shape()),
-        heavy=by_data,
+        execution=Execution(heavy=by_data),
     )
 )
 
@@ -401,7 +402,7 @@ CONVOLUTION_BACKWARD_WEIGHT = register(
         doc="Gradient of Convolution's weight, from that of its output and the data.",
         inputs=("grad", "data"),
         schema=Schema(**_ATTRIBUTES, weight_shape=shape()),
-        heavy=by_shape,
+        execution=Execution(heavy=by_shape),
     )
 )
 
@@ -419,6 +420,6 @@ CONVOLUTION_BACKWARD_WEIGHT_BIAS = register(
         schema=Schema(**_ATTRIBUTES, weight_shape=shape()),
         outputs=2,
         output_names=("weight", "bias"),
-        heavy=by_shape,
+        execution=Execution(heavy=by_shape),
     )
 )

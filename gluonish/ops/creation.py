@@ -24,6 +24,7 @@ from gluonish.core.schema import (
 )
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import MOST_ELEMENTS, UNKNOWN, Shape, Spec, checked_spec
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -57,6 +58,7 @@ def source_operator(
     *aliases: str,
     opens: Callable[[Attrs], Shape | None] | None = None,
     settle: Callable[[Attrs, Shape], Attrs] | None = None,
+    moves: bool = False,
     **attributes: Attribute,
 ) -> Operator:
     """Register an operator without inputs."""
@@ -70,8 +72,8 @@ def source_operator(
             inputs=(),
             schema=Schema(**attributes),
             aliases=aliases,
-            opens=opens,
-            settle=settle,
+            shapes=ShapeFacts(opens=opens, settle=settle),
+            execution=Execution(moves=moves),
         )
     )
 
@@ -86,7 +88,9 @@ def filled_operator(name: str, value: int, note: str = "") -> Operator:
         out.fill(dtype.type(value))
 
     doc = f"An array of {value}s{note}.\n\nShapes: output shape."
-    return source_operator(name, infer, kernel, doc, shape=shape_attr(()), ctx=_CTX, dtype=_DTYPE)
+    return source_operator(
+        name, infer, kernel, doc, moves=True, shape=shape_attr(()), ctx=_CTX, dtype=_DTYPE
+    )
 
 
 ZEROS = filled_operator("_zeros", 0)
@@ -112,6 +116,7 @@ FULL = source_operator(
     _full_kernel,
     "An array of equal values; for integers the value is cut toward zero.\n\nShapes: output shape.",
     "_npi_full",
+    moves=True,
     shape=optional(shape_attr()),
     ctx=_CTX,
     dtype=_DTYPE,

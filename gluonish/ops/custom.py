@@ -15,6 +15,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, text
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, apply, find_operator, register
 
 __all__ = ["CUSTOM", "NATIVE", "NDARRAY_OP", "CustomState", "native_states"]
@@ -256,8 +257,7 @@ _BACKWARD = register(
         active_inputs=_backward_names,
         schema=Schema(training=boolean()),
         outputs=lambda attrs: len(attrs["state"].arguments),
-        mutates=_backward_mutated,
-        heavy=True,
+        execution=Execution(mutates=_backward_mutated, heavy=True),
     )
 )
 
@@ -267,19 +267,15 @@ def _operator(name: str, doc: str, schema: Schema, aliases: tuple[str, ...] = ()
         name,
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True, own=True),
         doc=doc,
         active_inputs=lambda attrs: _inputs(attrs["state"]) if "state" in attrs else ("data",),
         schema=schema,
         aliases=aliases,
         outputs=_outputs,
         output_names=lambda attrs: attrs["state"].outputs if "state" in attrs else (),
-        mutates=_mutated,
-        complete=_complete,
-        gradient_uses_output=True,
-        own_gradient=True,
-        train_dependent=True,
-        heavy=True,
+        execution=Execution(mutates=_mutated, train_dependent=True, heavy=True),
+        shapes=ShapeFacts(complete=_complete),
     )
 
 

@@ -16,6 +16,7 @@ from gluonish.ops.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT,
 )
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -232,7 +233,7 @@ DECONVOLUTION = register(
             ),
         ),
         aliases=("_npx_deconvolution",),
-        complete=_complete,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )

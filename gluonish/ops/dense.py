@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.broadcasting import check_parameter_dtypes
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.matmul import matmul
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, register
@@ -137,7 +138,7 @@ FULLY_CONNECTED = register(
         active_inputs=_active_inputs,
         schema=Schema(num_hidden=integer(low=1), no_bias=boolean(False), flatten=boolean(True)),
         aliases=("_sparse_FullyConnected", "_npx_fully_connected"),
-        complete=_complete,
-        heavy=by_weight,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=by_weight),
     )
 )

@@ -13,6 +13,7 @@ from gluonish.core.schema import Schema, boolean, choice, number, optional, shap
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axes
 from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.philox import uniform_steps
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Attrs, Operator, V, register
@@ -89,7 +90,7 @@ DROPOUT = register(
         "Dropout",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Zero each element with probability p and multiply the others by 1 / (1 - p).\n\n"
             "Only in training, or with mode='always'; data itself otherwise. One draw serves\n"
@@ -107,9 +108,7 @@ DROPOUT = register(
         outputs=2,
         visible=1,
         output_names=("output", "mask"),
-        complete=_complete,
-        gradient_uses_output=True,
-        train_dependent=True,
-        random=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(train_dependent=True, random=True),
     )
 )

@@ -7,6 +7,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr, integer
 from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
 from gluonish.ops.take import whole_positions
@@ -89,7 +90,7 @@ EMBEDDING = register(
         inputs=("data", "weight"),
         schema=_SCHEMA,
         aliases=("_npx_embedding", "_sparse_Embedding"),
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
     )
 )
 

@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.fused_activation import ATTRIBUTES, Finish, finish, finished, finished_gradient
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
@@ -32,15 +33,18 @@ def register_fused(base: Operator, name: str, doc: str, **extra: Attribute) -> O
             name,
             fused.infer,
             fused.kernel,
-            fused.gradient,
+            Gradient(fused.gradient, uses_output=True),
             doc=doc,
             inputs=(*base.inputs, "addend"),
             active_inputs=fused.active_inputs,
             schema=Schema(**base.schema.attributes, **ATTRIBUTES, **extra),
-            complete=fused.complete,
-            gradient_uses_output=True,
-            overwrites=lambda attrs: len(base.input_names(attrs)) if attrs["with_sum"] else None,
-            heavy=base.heavy,
+            shapes=ShapeFacts(complete=fused.complete),
+            execution=Execution(
+                overwrites=lambda attrs: (
+                    len(base.input_names(attrs)) if attrs["with_sum"] else None
+                ),
+                heavy=base.heavy,
+            ),
         )
     )
 

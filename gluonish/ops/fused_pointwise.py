@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.schema import Attribute, Schema, integer
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Attrs, Operator, register
 
 __all__ = [
@@ -178,7 +179,7 @@ FUSED_POINTWISE = register(
         inputs=("args",),
         schema=_SCHEMA,
         variadic="num_args",
-        elementwise=True,
+        execution=Execution(elementwise=True),
     )
 )
 
@@ -194,7 +195,7 @@ FUSED_POINTWISE_MANY = register(
         schema=_SCHEMA,
         outputs=_num_outputs,
         variadic="num_args",
-        elementwise=True,
+        execution=Execution(elementwise=True),
     )
 )
 
@@ -209,6 +210,6 @@ FUSED_POINTWISE_RANDOM = register(
         schema=_SCHEMA,
         outputs=_num_outputs,
         variadic="num_args",
-        random=True,
+        execution=Execution(random=True),
     )
 )

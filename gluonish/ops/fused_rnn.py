@@ -14,6 +14,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.concat import concat
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.rnn import RNN, RNN_BACKWARD, active_inputs
@@ -126,7 +127,7 @@ FUSED_RNN = register(
         "_fused_rnn",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "RNN on separate parameters.\n\n"
             "Behind data, states and lengths come all weights and then all biases, in the order\n"
@@ -138,10 +139,7 @@ FUSED_RNN = register(
         outputs=RNN.outputs,
         visible=RNN.visible,
         output_names=RNN.output_names,
-        gradient_uses_output=True,
-        train_dependent=True,
-        random=True,
-        heavy=endless,
+        execution=Execution(train_dependent=True, random=True, heavy=endless),
     )
 )
 
@@ -197,6 +195,6 @@ FUSED_RNN_BACKWARD = register(
         ),
         schema=Schema(**RNN.schema.attributes, heads=shape_attr(())),
         outputs=lambda attrs: 1 + (2 if attrs["mode"] == "lstm" else 1) + _part_count(attrs),
-        heavy=endless,
+        execution=Execution(heavy=endless),
     )
 )

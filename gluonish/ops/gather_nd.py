@@ -9,6 +9,7 @@ from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
 
@@ -89,7 +90,7 @@ GATHER_ND = register(
         ),
         inputs=("data", "indices"),
         aliases=("_npi_gather_nd", "_npx_gather_nd"),
-        complete=dtype_rule(0),
+        shapes=ShapeFacts(complete=dtype_rule(0)),
     )
 )
 
@@ -130,7 +131,7 @@ def _scatter(name: str, kernel: Callable[..., None], doc: str) -> Operator:
             doc=doc,
             inputs=("data", "indices"),
             schema=Schema(shape=shape_attr()),
-            complete=dtype_rule(0),
+            shapes=ShapeFacts(complete=dtype_rule(0)),
         )
     )
 

@@ -19,6 +19,7 @@ from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.exact_sum import total
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -148,7 +149,7 @@ GROUP_NORM = register(
         "GroupNorm",
         _infer_group,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and group of\n"
             "channels by itself.\n\n"
@@ -163,9 +164,8 @@ GROUP_NORM = register(
         outputs=3,
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=("output", "mean", "std"),
-        complete=_complete,
-        gradient_uses_output=True,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -174,7 +174,7 @@ INSTANCE_NORM = register(
         "InstanceNorm",
         _infer_instance,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and channel by\n"
             "itself.\n\n"
@@ -185,9 +185,8 @@ INSTANCE_NORM = register(
         outputs=3,
         visible=1,
         output_names=("output", "mean", "std"),
-        complete=_complete,
-        gradient_uses_output=True,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -202,6 +201,6 @@ GROUP_NORM_BACKWARD = register(
         schema=Schema(eps=number(1e-5)),
         outputs=3,
         output_names=("data", "gamma", "beta"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

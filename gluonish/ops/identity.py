@@ -10,6 +10,7 @@ from gluonish.ops.binary import GREATER, LESSER
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.broadcasting import complete_same, infer_same
 from gluonish.ops.constant_like import ones_like
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -36,15 +37,13 @@ def _operator(
             name,
             infer_same,
             _kernel,
-            gradient,
+            Gradient(gradient, own=own_gradient),
             doc=doc,
             schema=schema,
             aliases=aliases,
-            own_gradient=own_gradient,
             output_names=output_names,
-            complete=complete_same,
-            elementwise=True,
-            identity=True,
+            shapes=ShapeFacts(complete=complete_same),
+            execution=Execution(elementwise=True, identity=True, moves=True),
         )
     )
 

@@ -11,6 +11,7 @@ from gluonish.core.schema import Schema, choice, number
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.cast import cast
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Gradient
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, V, apply, register
@@ -87,7 +88,7 @@ L2_NORMALIZATION = register(
         "L2Normalization",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "data divided by the root of its sum of squares plus eps.\n\n"
             "The sum runs over all but the batch axis (instance), over axis 1 (channel), or\n"
@@ -97,7 +98,6 @@ L2_NORMALIZATION = register(
         schema=_SCHEMA,
         outputs=2,
         visible=1,
-        gradient_uses_output=True,
     )
 )
 

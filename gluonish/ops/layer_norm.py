@@ -21,6 +21,7 @@ from gluonish.core.spec import (
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.exact_sum import total
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -149,7 +150,7 @@ LAYER_NORM = register(
         "LayerNorm",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics along axis.\n\n"
             "Shapes: data any, gamma and beta (extent of axis,). output_mean_var also returns\n"
@@ -162,9 +163,8 @@ LAYER_NORM = register(
         outputs=3,
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=("output", "mean", "std"),
-        complete=_complete,
-        gradient_uses_output=True,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -179,6 +179,6 @@ LAYER_NORM_BACKWARD = register(
         schema=Schema(axis=integer(-1), eps=number(1e-5)),
         outputs=3,
         output_names=("data", "gamma", "beta"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

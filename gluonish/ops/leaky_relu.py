@@ -19,6 +19,7 @@ from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.binary import GREATER, MINIMUM
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.philox import uniform
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -173,7 +174,7 @@ LEAKY_RELU = register(
         "LeakyReLU",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "data where it is positive, and what act_type says where it is negative.\n\n"
             "That is slope * data (leaky), slope * (e^data - 1) (elu), gamma * data with gamma\n"
@@ -193,10 +194,12 @@ LEAKY_RELU = register(
         aliases=("_npx_leaky_relu",),
         outputs=_num_outputs,
         output_names=("output", "mask"),
-        complete=_complete,
-        gradient_uses_output=True,
-        train_dependent=True,
-        random=lambda attrs: attrs["act_type"] == "rrelu",
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(
+            train_dependent=True,
+            random=lambda attrs: attrs["act_type"] == "rrelu",
+            several_passes=True,
+        ),
     )
 )
 
@@ -227,7 +230,7 @@ GELU_BACKWARD = register(
         ),
         inputs=("grad", "data"),
         schema=Schema(),
-        elementwise=True,
+        execution=Execution(elementwise=True, several_passes=True),
     )
 )
 
@@ -250,6 +253,6 @@ _LEAKY_BACKWARD = register(
         doc="Gradient of LeakyReLU's data for act_type='leaky'.",
         inputs=("grad", "data"),
         schema=Schema(slope=number()),
-        elementwise=True,
+        execution=Execution(elementwise=True, several_passes=True),
     )
 )

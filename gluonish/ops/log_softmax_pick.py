@@ -14,6 +14,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.pick import PICK, along_grid, pick
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Operator, V, apply, register
@@ -83,7 +84,7 @@ LOG_SOFTMAX_PICK = register(
         "_log_softmax_pick",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "One element of log_softmax along axis in every row, at the positions in index,\n"
             "times scale.\n\n"
@@ -95,8 +96,7 @@ LOG_SOFTMAX_PICK = register(
         outputs=3,
         visible=1,
         output_names=("output", "top", "log_total"),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -146,6 +146,6 @@ LOG_SOFTMAX_PICK_BACKWARD = register(
         doc="Gradient of _log_softmax_pick's data.",
         inputs=("grad", "data", "index", "top", "log_total"),
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

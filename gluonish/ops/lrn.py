@@ -16,6 +16,7 @@ from gluonish.core.schema import Schema, integer, number
 from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.cast import cast
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
@@ -114,8 +115,8 @@ LRN = register(
         outputs=2,
         visible=1,
         output_names=("output", "nothing"),
-        complete=_complete,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -128,7 +129,7 @@ LRN_BACKWARD = register(
         doc="Gradient of LRN's data, from that of its output.",
         inputs=("grad", "data"),
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

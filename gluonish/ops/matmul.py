@@ -10,6 +10,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number
 from gluonish.core.spec import Shape, Spec, merge_shapes
 from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.product import fill_product
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -137,8 +138,8 @@ DOT = register(
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
         aliases=("_sparse_dot",),
-        shapes=_dot_shapes,
-        heavy=_dot_products,
+        shapes=ShapeFacts(rule=_dot_shapes),
+        execution=Execution(heavy=_dot_products),
     )
 )
 
@@ -227,8 +228,8 @@ BATCH_DOT = register(
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
         aliases=("_npx_batch_dot",),
-        shapes=_batch_dot_shapes,
-        heavy=True,
+        shapes=ShapeFacts(rule=_batch_dot_shapes),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -316,7 +317,7 @@ LINALG_GEMM2 = register(
             axis=integer(-2),
         ),
         aliases=("linalg_gemm2",),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

@@ -9,6 +9,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.schema import Schema, dtype_attr, integer, number
 from gluonish.core.spec import Spec, checked_spec
 from gluonish.ops.dtype_rules import named_dtype
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
@@ -59,6 +60,6 @@ ONE_HOT = register(
             dtype=dtype_attr(FLOAT32),
         ),
         aliases=("_npx_one_hot",),
-        complete=named_dtype,
+        shapes=ShapeFacts(complete=named_dtype),
     )
 )

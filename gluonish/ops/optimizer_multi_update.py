@@ -16,6 +16,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, number, numbers, shape
 from gluonish.core.spec import Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.optimizer_rules import (
     ADAGRAD,
     ADAM,
@@ -100,10 +101,9 @@ class MultiUpdate:
                 inputs=("data",),
                 schema=Schema(**parameters, num_args=integer(low=2)),
                 outputs=self._count,
-                mutates=self._mutated,
+                execution=Execution(mutates=self._mutated, elementwise=rule is not LAMB),
                 variadic="num_args",
-                complete=dtype_rule(0, 1),
-                elementwise=rule is not LAMB,
+                shapes=ShapeFacts(complete=dtype_rule(0, 1)),
             )
         )
 

@@ -19,6 +19,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, number
 from gluonish.core.spec import Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.optimizer_rules import (
     ADAM,
     ADAMW,
@@ -129,9 +130,8 @@ def single_update(
             inputs=inputs + (("rescale_grad",) if tensor_scale else ()),
             schema=Schema(**parameters),
             aliases=aliases,
-            mutates=states,
-            complete=dtype_rule(0, 1),
-            elementwise=not tensor_scale,
+            execution=Execution(mutates=states, elementwise=not tensor_scale),
+            shapes=ShapeFacts(complete=dtype_rule(0, 1)),
         )
     )
 
@@ -211,9 +211,8 @@ def _lamb_phase1(name: str, *, mixed: bool) -> Operator:
                 wd=number(),
                 **_SCALING,
             ),
-            mutates=(2, 3),
-            complete=dtype_rule(0, 1),
-            elementwise=not mixed,
+            execution=Execution(mutates=(2, 3), elementwise=not mixed),
+            shapes=ShapeFacts(complete=dtype_rule(0, 1)),
         )
     )
 
@@ -260,7 +259,7 @@ def _lamb_phase2(name: str, *, mixed: bool) -> Operator:
             ),
             inputs=inputs,
             schema=Schema(lr=number(), lower_bound=number(-1.0), upper_bound=number(-1.0)),
-            complete=dtype_rule(0),
+            shapes=ShapeFacts(complete=dtype_rule(0)),
         )
     )
 

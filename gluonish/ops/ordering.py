@@ -12,6 +12,7 @@ from gluonish.core.schema import Schema, boolean, choice, dtype_attr, integer, o
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule, named_dtype
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.pick import add_along, along_grid
 from gluonish.ops.precision import check_positions, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -159,8 +160,8 @@ TOPK = register(
         ),
         aliases=("_npx_topk",),
         outputs=_topk_outputs,
-        heavy=True,
-        complete=_topk_complete,
+        execution=Execution(heavy=True),
+        shapes=ShapeFacts(complete=_topk_complete),
     )
 )
 
@@ -196,7 +197,7 @@ SORT = register(
         aliases=("_npi_sort",),
         outputs=2,
         visible=1,
-        heavy=True,
+        execution=Execution(heavy=True),
         output_names=("output0",),
     )
 )
@@ -238,7 +239,7 @@ ARGSORT = register(
             axis=optional(integer(), -1), is_ascend=boolean(True), dtype=dtype_attr(FLOAT32)
         ),
         aliases=("_npi_argsort",),
-        heavy=True,
-        complete=named_dtype,
+        execution=Execution(heavy=True),
+        shapes=ShapeFacts(complete=named_dtype),
     )
 )

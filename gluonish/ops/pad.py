@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number, shape
 from gluonish.core.spec import Shape, Spec, checked_spec
+from gluonish.ops.facts import Execution
 from gluonish.ops.precision import check_number, in_dtype, widen
 from gluonish.ops.registry import Operator, V, apply, register
 
@@ -96,6 +97,7 @@ PAD = register(
         ),
         schema=Schema(mode=_MODE, pad_width=shape(), constant_value=number(0.0)),
         aliases=("pad",),
+        execution=Execution(moves=True),
     )
 )
 
@@ -133,5 +135,6 @@ _UNPAD = register(
         _unpad_gradient,
         doc="The inner part of a padded array, with the margins added where Pad took them from.",
         schema=Schema(shape=shape(), mode=_MODE, pad_width=shape()),
+        execution=Execution(moves=True),
     )
 )

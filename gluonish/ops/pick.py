@@ -9,6 +9,7 @@ from gluonish.core.schema import Schema, boolean, choice, integer, optional, sha
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
@@ -193,8 +194,7 @@ PICK = register(
         inputs=("data", "index"),
         schema=Schema(axis=optional(integer(), -1), keepdims=boolean(False), mode=_MODE),
         aliases=("choose_element_0index", "_npx_pick"),
-        shapes=_pick_shapes,
-        complete=dtype_rule(0),
+        shapes=ShapeFacts(rule=_pick_shapes, complete=dtype_rule(0)),
     )
 )
 
@@ -243,6 +243,6 @@ BATCH_TAKE = register(
             "Shapes: a (N, K), indices and output (N,)."
         ),
         inputs=("a", "indices"),
-        complete=_batch_complete,
+        shapes=ShapeFacts(complete=_batch_complete),
     )
 )

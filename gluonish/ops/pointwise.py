@@ -13,6 +13,7 @@ from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.binary import GREATER, LESSER
 from gluonish.ops.broadcasting import complete_same, infer_numbers
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.unary import ABS, SIGN
@@ -28,6 +29,7 @@ def _operator(
     schema: Schema,
     *aliases: str,
     infer: Callable[..., tuple[Spec]] | None = None,
+    several_passes: bool = False,
 ) -> Operator:
     return register(
         Operator(
@@ -38,8 +40,8 @@ def _operator(
             doc=doc,
             schema=schema,
             aliases=aliases,
-            complete=complete_same,
-            elementwise=True,
+            shapes=ShapeFacts(complete=complete_same),
+            execution=Execution(elementwise=True, several_passes=several_passes),
         )
     )
 
@@ -130,4 +132,5 @@ SMOOTH_L1 = _operator(
     "scalar squared.",
     Schema(scalar=number(1.0)),
     "_npx_smooth_l1",
+    several_passes=True,
 )

@@ -16,6 +16,7 @@ from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, 
 from gluonish.ops import whole_window
 from gluonish.ops.binary import EQUAL
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.remembered import remembered
@@ -351,7 +352,7 @@ POOLING = register(
         "Pooling",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Reduce windows of the spatial axes to their maximum, mean, sum or p-norm.\n\n"
             "Shapes: data (N, C, *spatial), or channels last in the layouts that end in C. An\n"
@@ -364,9 +365,8 @@ POOLING = register(
         ),
         schema=_SCHEMA,
         aliases=("_npx_pooling",),
-        complete=_complete,
-        gradient_uses_output=True,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -379,7 +379,7 @@ POOLING_BACKWARD = register(
         doc="Gradient of Pooling's data, from that of its output; all pool types but 'lp'.",
         inputs=("grad", "data", "out"),
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -392,6 +392,6 @@ _SELECT = register(
         doc="What stands in values where data has the maximum of each window.",
         inputs=("values", "data", "out"),
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

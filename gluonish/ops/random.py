@@ -20,6 +20,7 @@ from gluonish.core.schema import Attribute, Schema, dtype_attr, integer, number,
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops import variates
+from gluonish.ops.facts import Execution
 from gluonish.ops.philox import normal, random_bits, uniform
 from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Attrs, Operator, register
@@ -239,8 +240,7 @@ class _Distribution:
                 inputs=(),
                 schema=schema,
                 aliases=(f"random_{self.word}", *aliases),
-                random=True,
-                heavy=self.heavy,
+                execution=Execution(random=True, heavy=self.heavy),
             )
         )
 
@@ -264,8 +264,7 @@ class _Distribution:
                 zero_gradient,
                 doc=f"{self.doc}, in the dtype of data.\n\nShapes: data any, output the same.",
                 schema=Schema(**self.parameters),
-                random=True,
-                heavy=self.heavy,
+                execution=Execution(random=True, heavy=self.heavy),
             )
         )
 

@@ -22,6 +22,7 @@ from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast
 from gluonish.ops.constant_like import ones_like, zeros_like
 from gluonish.ops.exact_sum import average, total
+from gluonish.ops.facts import Gradient
 from gluonish.ops.precision import accumulator, as_real, in_dtype, is_narrow
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.remembered import remembered
@@ -96,7 +97,7 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
             name,
             infer,
             kernel,
-            gradient,
+            Gradient(gradient, uses_output=True),
             doc=(
                 f"{doc} along axis, all axes by default; with exclude along all others.\n\n"
                 "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
@@ -104,7 +105,6 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
             ),
             schema=_SCHEMA,
             aliases=aliases,
-            gradient_uses_output=True,
         )
     )
 
@@ -310,7 +310,7 @@ NORM = register(
         "norm",
         _norm_infer,
         _norm_kernel,
-        _norm_gradient,
+        Gradient(_norm_gradient, uses_output=True),
         doc=(
             "Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis,\n"
             "or over all elements.\n\n"
@@ -326,7 +326,6 @@ NORM = register(
             keepdims=boolean(False),
         ),
         aliases=("_sparse_norm",),
-        gradient_uses_output=True,
     )
 )
 

@@ -12,10 +12,11 @@ from typing import Any, Protocol, Self
 from gluonish.core.config import kernel_switches
 from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.schema import Schema
-from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution, Gradient, GradientRule, ShapeFacts, ShapeRule
 from gluonish.ops.kernel import Attrs, Bound, FastKernel, Kernel, RefusedError
 from gluonish.ops.refusals import note_refusal
-from gluonish.ops.work import SMALL, Heavy, work_of
+from gluonish.ops.work import SMALL, work_of
 
 __all__ = [
     "Attrs",
@@ -31,11 +32,8 @@ __all__ = [
     "register",
 ]
 
+_NO_SHAPES, _PLAIN = ShapeFacts(), Execution()
 _MAX_CHOICES = 256  # calls of an operator whose kernels are kept; beyond it all are dropped
-
-
-# Makes partly known shapes of inputs and of outputs more exact.
-ShapeRule = Callable[[list[Shape | None], list[Shape | None], Attrs], None]
 
 
 class V(Protocol):
@@ -68,18 +66,15 @@ class Operator:
     Args:
         name: MXNet's registry name; Symbol files hold it.
         infer: ``infer(*input_specs, **attrs) -> tuple of output specs``; the only place where
-            shapes, dtypes and attributes
-            are checked. It sees `Spec`s, all known. For ``variadic`` operators it takes any number
-            of specs.
+            shapes, dtypes and attributes are checked. It sees `Spec`s, all known. For ``variadic``
+            operators it takes any number of specs.
         kernel: ``kernel(xp, out, *inputs, **attrs)`` fills ``out`` (a tuple of arrays for several
-            outputs). ``xp`` is
-            NumPy or CuPy. It defines the result, and trusts ``infer``.
-        gradient: ``gradient(g, *inputs, **attrs)``, with the outputs after the inputs if
-            ``gradient_uses_output``. ``g``
-            is the gradient of the output, or a tuple (None for those that have none) for several
-            outputs. Returns one entry for each input: a value, None for no gradient, or a function
-            without arguments that makes the value and is called only if it is wanted. It calls
-            operators only. None: not differentiable.
+            outputs). ``xp`` is NumPy or CuPy. It defines the result, and trusts ``infer``.
+        gradient: ``gradient(g, *inputs, **attrs)``; as a `Gradient`, it gets the outputs after the
+            inputs, too. ``g`` is the gradient of the output, or a tuple (None for those that have
+            none) for several outputs. Returns one entry for each input: a value, None for no
+            gradient, or a function without arguments that makes the value and is called only if it
+            is wanted. It calls operators only. None: not differentiable.
         doc: What it computes, for users: first line, then anything that the attributes' names do
             not say.
         inputs: Names of all array inputs.
@@ -91,48 +86,14 @@ class Operator:
         visible: How many of them a caller sees, the rest is for the gradient; all by default.
         output_names: Words for several outputs (``bn_mean``), or a function of the attributes that
             returns them.
-        mutates: Positions of inputs that the kernel overwrites (moving statistics, optimizer
-            states).
         variadic: Name of the attribute that holds the number of inputs (``num_args``); inputs are
             then any number.
-        complete: ``complete(inputs, outputs, attrs)`` fills in lists of `PartialSpec` from what is
-            known of the others; for
-            parameters whose shape follows from the data.
-        gradient_uses_output: The gradient wants the outputs.
-        own_gradient: The inputs have a gradient whatever that of the outputs is, even where these
-            have none, as behind BlockGrad: the gradient then gets None for ``g``. So are losses
-            that are their own heads.
-        train_dependent: The kernel behaves differently in training; it gets ``train: bool`` among
-            its attributes.
-        random: The kernel draws numbers, or a function of the attributes that says whether; it then
-            gets ``key``, a pair of ints, among its attributes.
-        elementwise: Output i,j,.. depends on input elements i,j,.. only, and out may be the memory
-            of an input of its size.
-        at_once: The kernel writes to out by one call only, as its last.
-        overwrites: ``overwrites(attrs)`` gives the position of an input whose memory out may be,
-            though that of other inputs may not; None for no such. No other input is the same array.
-        identity: The output holds the same elements in the same order as input 0, so that a plan
-            may share the memory.
-        heavy: Costs much more per element than reading it; worth a worker thread. A function
-            ``heavy(inputs, outputs, attrs)`` of specs says how many multiplications it does.
-        workspaces: Positions of hidden outputs that a fast kernel fills in a way of its own, or not
-            at all, for a gradient that reads them so.
-        measure: ``measure(xp, *inputs, **attrs)`` gives the outputs' shapes from the arrays'
-            values, where ``infer`` alone cannot know them and leaves extents `UNKNOWN`. Such an
-            operator waits for its inputs, and does not become part of a planned graph.
-        across_devices: ``across_devices(attrs)`` says whether in training the call works with calls
-            on other devices; it then is no part of a planned graph either.
-
-        shapes: ``shapes(inputs, outputs, attrs)`` makes lists of partly known shapes more exact,
-            each from the others; see `gluonish.ops.shape_rules`, also for what holds without it.
-        opens: ``opens(attrs)`` gives the partly known shape of an array made from nothing, whose
-            extents follow from those who read it; None where the attributes tell all.
-        settle: ``settle(attrs, shape)`` gives the attributes that make such an array in the shape
-            that was found; by default they get it as ``shape``.
-        expand: ``expand(inputs, attrs)`` gives the outputs by other operators, which take the
-            operator's place once the shapes of its inputs are known; it has no kernel.
+        shapes: What follows for shapes beyond ``infer``.
+        execution: How the kernel runs.
 
     Attributes:
+        gradient_uses_output: `Gradient.uses_output`.
+        own_gradient: `Gradient.own`.
         fast_kernels: Kernels of back ends, the preferred ones first.
         large_only: Whether all of them take large arrays only, so that a call that runs in its
             thread need not ask them.
@@ -144,43 +105,34 @@ class Operator:
     per_arg = 1
 
     __slots__ = (
+        *Execution._fields,
         "_chosen",
-        "across_devices",
         "active_inputs",
         "aliases",
-        "at_once",
         "complete",
         "diverted",
         "doc",
-        "elementwise",
         "expand",
         "fast_kernels",
         "gradient",
         "gradient_uses_output",
-        "heavy",
-        "identity",
         "infer",
         "inputs",
         "kernel",
         "large_only",
         "measure",
-        "mutates",
         "name",
         "opens",
         "output_names",
         "outputs",
-        "overwrites",
         "own_gradient",
         "plain",
-        "random",
         "schema",
         "settle",
         "shapes",
         "single",
-        "train_dependent",
         "variadic",
         "visible",
-        "workspaces",
     )
 
     def __init__(
@@ -188,7 +140,7 @@ class Operator:
         name: str,
         infer: Callable[..., tuple[Spec, ...]],
         kernel: Kernel,
-        gradient: Callable[..., Sequence[Any]] | None,
+        gradient: GradientRule | Gradient | None,
         *,
         doc: str,
         inputs: tuple[str, ...] = ("data",),
@@ -198,30 +150,15 @@ class Operator:
         outputs: int | Callable[[Attrs], int] = 1,
         visible: int | Callable[[Attrs], int] | None = None,
         output_names: tuple[str, ...] | Callable[[Attrs], tuple[str, ...]] = (),
-        mutates: tuple[int, ...] | Callable[[Attrs], tuple[int, ...]] = (),
         variadic: str | None = None,
-        complete: Callable[[list[PartialSpec], list[PartialSpec], Attrs], None] | None = None,
-        gradient_uses_output: bool = False,
-        own_gradient: bool = False,
-        train_dependent: bool = False,
-        random: bool | Callable[[Attrs], bool] = False,
-        elementwise: bool = False,
-        at_once: bool = False,
-        overwrites: Callable[[Attrs], int | None] | None = None,
-        identity: bool = False,
-        heavy: Heavy = False,
-        workspaces: tuple[int, ...] = (),
-        measure: Callable[..., tuple[Shape, ...]] | None = None,
-        across_devices: Callable[[Attrs], bool] | None = None,
-        shapes: ShapeRule | None = None,
-        opens: Callable[[Attrs], Shape | None] | None = None,
-        settle: Callable[[Attrs, Shape], Attrs] | None = None,
-        expand: Callable[[Sequence[Any], Attrs], list[Any]] | None = None,
+        shapes: ShapeFacts = _NO_SHAPES,
+        execution: Execution = _PLAIN,
     ) -> None:
         self.name = name
         self.infer = infer
         self.kernel = kernel
-        self.gradient = gradient
+        rule = gradient if isinstance(gradient, Gradient) else Gradient(gradient)
+        self.gradient, self.gradient_uses_output, self.own_gradient = rule
         self.doc = doc
         self.inputs = inputs
         self.active_inputs = active_inputs
@@ -230,27 +167,28 @@ class Operator:
         self.outputs = outputs
         self.visible = outputs if visible is None else visible
         self.output_names = output_names
-        self.mutates = mutates
         self.variadic = variadic
-        self.complete = complete
-        self.gradient_uses_output = gradient_uses_output
-        self.own_gradient = own_gradient
-        self.train_dependent = train_dependent
-        self.random = random
-        self.elementwise = elementwise
-        self.at_once = at_once
-        self.overwrites = overwrites
-        self.identity = identity
-        self.heavy = heavy
-        self.workspaces = workspaces
-        self.measure = measure
-        self.across_devices = across_devices
-        self.shapes = shapes
-        self.opens = opens
-        self.settle = settle
-        self.expand = expand
+        # Attributes of the operator itself, since the eager path reads them.
+        self.complete = shapes.complete
+        self.shapes = shapes.rule
+        self.opens = shapes.opens
+        self.settle = shapes.settle
+        self.measure = shapes.measure
+        self.expand = shapes.expand
+        self.mutates = execution.mutates
+        self.train_dependent = execution.train_dependent
+        self.random = execution.random
+        self.elementwise = execution.elementwise
+        self.at_once = execution.at_once
+        self.overwrites = execution.overwrites
+        self.identity = execution.identity
+        self.moves = execution.moves
+        self.several_passes = execution.several_passes
+        self.heavy = execution.heavy
+        self.workspaces = execution.workspaces
+        self.across_devices = execution.across_devices
         self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
-        self.plain = not (train_dependent or random or measure)
+        self.plain = not (self.train_dependent or self.random or self.measure)
         self.single = outputs == 1  # the common case, tested once on the eager path
         self.fast_kernels: tuple[FastKernel, ...] = ()
         self.large_only = False

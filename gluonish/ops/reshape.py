@@ -11,6 +11,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.axes import named_axes, normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, ShapeRule, V, apply, register
 from gluonish.ops.shape_rules import Shapes, same_rows, tell, unknown_of
 
@@ -63,8 +64,8 @@ def shape_operator(
             inputs=(given,),
             schema=Schema(**attributes),
             aliases=aliases,
-            identity=True,
-            shapes=shapes,
+            execution=Execution(identity=True, moves=True),
+            shapes=ShapeFacts(rule=shapes),
         )
     )
 
@@ -301,8 +302,8 @@ RESHAPE = register(
             keep_highest=boolean(False),
         ),
         aliases=("reshape",),
-        shapes=_shapes,
-        identity=True,
+        shapes=ShapeFacts(rule=_shapes),
+        execution=Execution(identity=True, moves=True),
     )
 )
 
@@ -419,8 +420,8 @@ RESHAPE_LIKE = register(
             rhs_end=optional(integer()),
         ),
         aliases=("_npx_reshape_like",),
-        identity=True,
-        complete=dtype_rule(0),
+        execution=Execution(identity=True, moves=True),
+        shapes=ShapeFacts(complete=dtype_rule(0)),
     )
 )
 

@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape_rules import alike
 
@@ -37,7 +38,8 @@ REVERSE = register(
         ),
         schema=Schema(axis=shape()),
         aliases=("flip",),
-        shapes=alike(),
+        shapes=ShapeFacts(rule=alike()),
+        execution=Execution(moves=True),
     )
 )
 

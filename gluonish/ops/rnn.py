@@ -12,6 +12,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.philox import uniform_steps
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -181,7 +182,7 @@ RNN = register(
         "RNN",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Layers of recurrent cells over whole sequences.\n\n"
             "Shapes: data (T, N, features), parameters one vector of all weights (for each\n"
@@ -202,11 +203,8 @@ RNN = register(
         outputs=lambda attrs: 2 + _state_count(attrs),
         visible=lambda attrs: 1 + _state_count(attrs) if attrs["state_outputs"] else 1,
         output_names=("output", "state_output", "statecell_output"),
-        complete=_complete,
-        gradient_uses_output=True,
-        train_dependent=True,
-        random=True,
-        heavy=endless,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(train_dependent=True, random=True, heavy=endless),
     )
 )
 
@@ -271,6 +269,6 @@ RNN_BACKWARD = register(
         schema=Schema(**_ATTRIBUTES, heads=shape_attr(())),
         outputs=lambda attrs: 2 + _state_count(attrs),
         output_names=("data", "parameters", "state", "state_cell"),
-        heavy=endless,
+        execution=Execution(heavy=endless),
     )
 )

@@ -6,6 +6,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.concat import CONCAT
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 
 __all__ = ["RNN_PARAM_CONCAT"]
@@ -54,6 +55,7 @@ RNN_PARAM_CONCAT = register(
         schema=Schema(num_args=integer(low=1), dim=integer(1)),
         aliases=("_npi_rnn_param_concat",),
         variadic="num_args",
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(moves=True),
     )
 )

@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
@@ -113,7 +114,7 @@ SEQUENCE_MASK = register(
         active_inputs=_active,
         schema=Schema(use_sequence_length=boolean(False), value=number(0.0), axis=integer(0)),
         aliases=("_npx_sequence_mask",),
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
     )
 )
 
@@ -170,7 +171,7 @@ SEQUENCE_LAST = register(
         inputs=("data", "sequence_length"),
         active_inputs=_active,
         schema=Schema(use_sequence_length=boolean(False), axis=integer(0)),
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
     )
 )
 
@@ -277,6 +278,6 @@ SEQUENCE_REVERSE = register(
         inputs=("data", "sequence_length"),
         active_inputs=_active,
         schema=Schema(use_sequence_length=boolean(False), axis=integer(0)),
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
     )
 )

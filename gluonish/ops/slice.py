@@ -9,6 +9,7 @@ from gluonish.core.schema import Attribute, Schema, integer, number, optional, s
 from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape_rules import Shapes, tell
@@ -91,6 +92,7 @@ SLICE = register(
         ),
         schema=Schema(**_REGION),
         aliases=("crop", "_npi_slice", "_npx_slice", "_sparse_slice"),
+        execution=Execution(moves=True),
     )
 )
 
@@ -123,6 +125,7 @@ _SLICE_PUT = register(
         _put_gradient,
         doc="Zeros of a shape with data in a region.",
         schema=Schema(shape=shape(), **_REGION),
+        execution=Execution(moves=True),
     )
 )
 
@@ -194,7 +197,7 @@ SLICE_AXIS = register(
         ),
         # The end has no default, though it may be None.
         schema=Schema(axis=integer(), begin=integer(), end=Attribute(_INT.parse, _INT.expected)),
-        shapes=_axis_shapes,
+        shapes=ShapeFacts(rule=_axis_shapes),
     )
 )
 
@@ -254,8 +257,8 @@ SLICE_LIKE = register(
         ),
         inputs=("data", "shape_like"),
         schema=Schema(axes=shape(())),
-        complete=dtype_rule(0),
-        shapes=_like_shapes,
+        shapes=ShapeFacts(complete=dtype_rule(0), rule=_like_shapes),
+        execution=Execution(moves=True),
     )
 )
 
@@ -302,6 +305,7 @@ SLICE_ASSIGN = register(
         inputs=("lhs", "rhs"),
         schema=Schema(**_REGION),
         aliases=("_crop_assign", "_npi_slice_assign"),
+        execution=Execution(moves=True),
     )
 )
 
@@ -336,5 +340,6 @@ SLICE_ASSIGN_SCALAR = register(
         doc=("data with a region set to a number.\n\nShapes: data any, output the same."),
         schema=Schema(scalar=number(0.0), **_REGION),
         aliases=("_crop_assign_scalar", "_npi_slice_assign_scalar"),
+        execution=Execution(moves=True),
     )
 )

@@ -13,6 +13,7 @@ from gluonish.core.spec import PartialSpec, Spec, merge_shapes
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.cast import cast
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, apply, register
@@ -166,13 +167,12 @@ def _family(name: str, word: str, *aliases: str, sign: float = 1.0, log: bool = 
             name,
             partial(_infer, name),
             partial(_kernel, sign, log),
-            partial(_gradient, sign, log),
+            Gradient(partial(_gradient, sign, log), uses_output=True),
             doc=f"{doc}\n\nShapes: {shapes}.",
             schema=_SCHEMA,
             aliases=aliases,
-            complete=_complete,
-            gradient_uses_output=True,
-            heavy=True,
+            shapes=ShapeFacts(complete=_complete),
+            execution=Execution(heavy=True),
             **lengths,
         )
     )
@@ -240,7 +240,7 @@ SOFTMAX_BACKWARD = register(
         schema=Schema(
             axis=integer(-1), factor=number(1.0), log=boolean(False), dtype=dtype_attr(FLOAT32)
         ),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

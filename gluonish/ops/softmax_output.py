@@ -8,6 +8,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.precision import check_number, in_dtype, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.softmax import SOFTMAX
@@ -135,7 +136,7 @@ SOFTMAX_OUTPUT = register(
         "SoftmaxOutput",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True, own=True),
         doc=(
             "softmax of data, with the gradient of a cross-entropy loss.\n\n"
             "Shapes: data (N, K) and label (N,) of class numbers; with multi_output data (N,\n"
@@ -149,10 +150,8 @@ SOFTMAX_OUTPUT = register(
         inputs=("data", "label"),
         schema=_SCHEMA,
         aliases=("Softmax",),
-        complete=_complete,
-        gradient_uses_output=True,
-        own_gradient=True,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -166,6 +165,6 @@ _BACKWARD = register(
         inputs=("out", "label", "head"),
         active_inputs=lambda attrs: ("out", "label", "head")[: 3 if attrs["out_grad"] else 2],
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

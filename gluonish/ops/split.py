@@ -11,6 +11,7 @@ from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.concat import concat
 from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.shape_rules import Shapes, tell
@@ -178,8 +179,9 @@ SLICE_CHANNEL = register(
         schema=Schema(num_outputs=integer(low=1), axis=integer(1), squeeze_axis=boolean(False)),
         aliases=("split",),
         outputs=_channel_count,
-        shapes=_channel_shapes,
+        shapes=ShapeFacts(rule=_channel_shapes),
         output_names=("output",),
+        execution=Execution(moves=True),
     )
 )
 
@@ -241,5 +243,6 @@ SPLIT_V2 = register(
         aliases=("_npi_split",),
         outputs=_v2_count,
         output_names=("output",),
+        execution=Execution(moves=True),
     )
 )

@@ -8,6 +8,7 @@ from gluonish.core.schema import Schema, choice, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
 
@@ -69,7 +70,7 @@ TAKE = register(
         inputs=("a", "indices"),
         schema=Schema(axis=integer(0), mode=_MODE),
         aliases=("_npi_take",),
-        complete=dtype_rule(0),
+        shapes=ShapeFacts(complete=dtype_rule(0)),
     )
 )
 

@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, optional, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
+from gluonish.ops.facts import Execution
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.reshape import reshape
@@ -60,6 +61,7 @@ TILE = register(
         ),
         schema=Schema(reps=shape()),
         aliases=("_npi_tile",),
+        execution=Execution(moves=True),
     )
 )
 
@@ -105,5 +107,6 @@ REPEAT = register(
         ),
         schema=Schema(repeats=integer(low=0), axis=optional(integer())),
         aliases=("_np_repeat",),
+        execution=Execution(moves=True),
     )
 )

@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape_rules import permuted
 
@@ -50,7 +51,8 @@ TRANSPOSE = register(
             "\n\nShapes: data any, output the same extents in another order."
         ),
         schema=Schema(axes=shape(())),
-        shapes=permuted(_order),
+        shapes=ShapeFacts(rule=permuted(_order)),
+        execution=Execution(moves=True),
     )
 )
 
@@ -95,7 +97,8 @@ SWAP_AXIS = register(
         ),
         schema=Schema(dim1=integer(0), dim2=integer(0)),
         aliases=("swapaxes", "_npi_swapaxes"),
-        shapes=permuted(_swap_order),
+        shapes=ShapeFacts(rule=permuted(_swap_order)),
+        execution=Execution(moves=True),
     )
 )
 

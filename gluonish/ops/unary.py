@@ -238,6 +238,7 @@ SIGMOID = row(
     wide(_sigmoid),
     None,
     lambda g, x, y: g * y * (1.0 - y),
+    several_passes=True,
 )
 SOFTSIGN = row(
     "softsign",

@@ -6,6 +6,7 @@ from typing import Any
 
 from gluonish.core.dtype import is_floating
 from gluonish.ops.broadcasting import complete_same, infer_numbers
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, apply, register
 from gluonish.ops.special import apply_special
@@ -88,6 +89,7 @@ def row(
     gradient_of_output: Callable[[Any, Any, Any], Any] | None = None,
     *,
     heavy: bool = False,
+    several_passes: bool = False,
 ) -> Unary:
     """Register a row; one without a rule is constant almost everywhere."""
     name, *aliases = names.split()
@@ -103,13 +105,11 @@ def row(
                 name,
                 infer_numbers(name),
                 kernel,
-                rule,
+                Gradient(rule, uses_output=gradient_of_output is not None),
                 doc=f"Elementwise {word}.",
                 aliases=tuple(aliases),
-                complete=complete_same,
-                gradient_uses_output=gradient_of_output is not None,
-                elementwise=True,
-                heavy=heavy,
+                shapes=ShapeFacts(complete=complete_same),
+                execution=Execution(elementwise=True, heavy=heavy, several_passes=several_passes),
             )
         )
     )

@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, integer
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.deconvolution import DECONVOLUTION
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.slice import slice_axis
@@ -171,7 +172,7 @@ UPSAMPLING = register(
             workspace=integer(512, low=0),
         ),
         variadic="num_args",
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
     )
 )
 

@@ -8,6 +8,7 @@ from gluonish.core.spec import Spec, merge_shapes
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape_rules import Shapes, alike
 
@@ -70,8 +71,8 @@ WHERE = register(
         ),
         inputs=("condition", "x", "y"),
         aliases=("_sparse_where",),
-        complete=dtype_rule(1, 2),
-        shapes=_shapes,
+        shapes=ShapeFacts(complete=dtype_rule(1, 2), rule=_shapes),
+        execution=Execution(several_passes=True),
     )
 )
 

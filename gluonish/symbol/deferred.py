@@ -18,6 +18,7 @@ from gluonish.core.spec import Spec
 from gluonish.graph.ir import Value, append, variable
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import pieces, source_maker
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.symbol.symbol import Symbol, new_node
 
@@ -150,6 +151,6 @@ DEFERRED = register(
         variadic="num_inputs",
         outputs=lambda attrs: attrs["num_outputs"],
         output_names=("output",),
-        expand=_expand,
+        shapes=ShapeFacts(expand=_expand),
     )
 )

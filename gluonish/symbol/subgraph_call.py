@@ -15,6 +15,7 @@ from gluonish.graph.inference import Inference, specialize
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.custom import CUSTOM, CustomState
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.subgraph import Subgraph
 
@@ -114,15 +115,12 @@ SUBGRAPH_CALL = Operator(
     "_subgraph_call",
     _infer,
     CUSTOM.kernel,
-    CUSTOM.gradient,
+    Gradient(CUSTOM.gradient, uses_output=True),
     doc="A function that a user's back end put in the place of a subgraph.",
     active_inputs=CUSTOM.active_inputs,
     outputs=CUSTOM.outputs,
-    mutates=CUSTOM.mutates,
-    complete=_complete,
-    gradient_uses_output=True,
-    train_dependent=True,
-    heavy=True,
+    execution=Execution(mutates=CUSTOM.mutates, train_dependent=True, heavy=True),
+    shapes=ShapeFacts(complete=_complete),
 )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT64, is_floating
 from gluonish.ops.composite import composite_gradient, input_gradients
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, apply, find_operator
 from gluonish.testing.values import ArrayValue, run_kernel, runtime_attrs, spec_of
@@ -262,18 +263,17 @@ def _showing_all(op: Operator) -> Operator:
         op.name,
         op.infer,
         op.kernel,
-        op.gradient,
+        Gradient(op.gradient, uses_output=op.gradient_uses_output),
         doc=op.doc,
         inputs=op.inputs,
         active_inputs=op.active_inputs,
         schema=op.schema,
         outputs=op.outputs,
-        mutates=op.mutates,
+        execution=Execution(
+            mutates=op.mutates, train_dependent=op.train_dependent, random=op.random
+        ),
         variadic=op.variadic,
-        gradient_uses_output=op.gradient_uses_output,
-        train_dependent=op.train_dependent,
-        random=op.random,
-        measure=op.measure,
+        shapes=ShapeFacts(measure=op.measure),
     )
 
 

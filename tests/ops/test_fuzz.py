@@ -225,7 +225,8 @@ def _check(op: Operator, call: Draw) -> None:
         _named(op, same)
         _intended(same)
         return
-    _compare(op, reference, *eager)
+    if attrs.get("init_output", True):  # else the result depends on what new memory holds
+        _compare(op, reference, *eager)
     _, failure = _tried(_backward, op, reference, *eager)
     if failure is not None:
         _intended(failure)

@@ -8,6 +8,7 @@ import pytest
 from gluonish.core.spec import Spec
 from gluonish.kernels import preference
 from gluonish.kernels.numba import assignments
+from gluonish.ops.facts import Execution
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.refusals import refusals
 from gluonish.ops.registry import Attrs, Operator, all_operators
@@ -63,7 +64,12 @@ def test_kernel_gets_outputs_of_the_dtypes_that_it_makes() -> None:
 def test_what_only_the_moment_of_the_call_knows_is_kept_from_inference() -> None:
     fast = _kernel("draw")
     op = Operator(
-        "test_draw", lambda data: (data,), lambda *_args, **_attrs: None, None, doc="", random=True
+        "test_draw",
+        lambda data: (data,),
+        lambda *_args, **_attrs: None,
+        None,
+        doc="",
+        execution=Execution(random=True),
     )
     op.hang(fast)
     attrs: Attrs = {"key": (1, 2), "train": True}

@@ -8,6 +8,7 @@ import pytest
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import infer_same
+from gluonish.ops.facts import Execution
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
 from gluonish.testing import ArrayValue, check_operator
@@ -59,7 +60,7 @@ def test_kernel_that_needs_elements_is_found() -> None:
         out[...] = x * x + 0 * x.max()
 
     with pytest.raises(ValueError, match="zero-size"):
-        check_operator(square(kernel, elementwise=True), [X])
+        check_operator(square(kernel, execution=Execution(elementwise=True)), [X])
 
 
 def test_sum_in_half_precision_is_found() -> None:
@@ -136,7 +137,7 @@ def test_inputs_that_the_kernel_overwrites_stay_as_they_were() -> None:
         None,
         doc="A sum.",
         inputs=("data", "state"),
-        mutates=(1,),
+        execution=Execution(mutates=(1,)),
     )
     state = np.zeros_like(X)
     check_operator(op, [X, state], {}, X, differentiable=False)

@@ -28,17 +28,9 @@ __all__ = ["fuse_pointwise"]
 # Elements: below, the time of a call is all that a kernel can save, and compiling it costs more
 # than thousands of calls.
 _SMALLEST = 1024
-# The same for one operator alone, which saves no pass over memory, or only its own ones.
+# The same for one operator alone, which saves no pass over memory, or only several of its own.
 _SMALLEST_ALONE = 16384
 _SMALLEST_SLOW = 4096
-# Operators whose reference kernels pass over memory several times.
-_SEVERAL_PASSES = frozenset(
-    (
-        *("LeakyReLU", "_activation_backward", "_gelu_backward", "_leaky_relu_backward"),
-        *("sigmoid", "smooth_l1"),
-        *("where", "_npi_where", "_npi_where_lscalar", "_npi_where_rscalar"),
-    )
-)
 # Arrays that a kernel reads, and operators in it: what still fits registers, and compiles quickly.
 _MAX_INPUTS = 12
 _MAX_NODES = 40
@@ -181,7 +173,7 @@ def _draws(node: Node) -> bool:
 def _pays_alone(node: Node) -> bool:
     op = node.op
     assert op is not None
-    if node.specs[0].size < (_SMALLEST_SLOW if op.name in _SEVERAL_PASSES else _SMALLEST_ALONE):
+    if node.specs[0].size < (_SMALLEST_SLOW if op.several_passes else _SMALLEST_ALONE):
         return False
     attrs = {name: value for name, value in node.attrs.items() if name != "key"}
     fast = op.select_fast("numpy", [value.spec for value in node.inputs], attrs)

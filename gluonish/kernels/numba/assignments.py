@@ -17,75 +17,11 @@ from gluonish.kernels.numba.expressions import KINDS
 from gluonish.kernels.numba.moves import move
 from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
-from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.registry import Operator, all_operators
 
-__all__ = ["KERNELS", "MOVERS", "Mover", "SwiftArray"]
+__all__ = ["KERNELS", "Mover", "SwiftArray"]
 
 _LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
-
-# Operators whose reference kernels assign views, and do nothing else that takes long; `columns` has
-# two more.
-MOVERS = (
-    "BlockGrad",
-    "Flatten",
-    "MakeLoss",
-    "Pad",
-    "Reshape",
-    "SliceChannel",
-    "SwapAxis",
-    "_broadcast_exact",
-    "_copy",
-    "_copyto",
-    "_full",
-    "_np_copy",
-    "_np_moveaxis",
-    "_np_reshape",
-    "_np_squeeze",
-    "_np_transpose",
-    "_npi_broadcast_to",
-    "_npi_column_stack",
-    "_npi_concatenate",
-    "_npi_dsplit",
-    "_npi_dstack",
-    "_npi_flip",
-    "_npi_hsplit",
-    "_npi_hstack",
-    "_npi_ones",
-    "_npi_pad",
-    "_npi_rot90",
-    "_npi_stack",
-    "_npi_vstack",
-    "_npi_zeros",
-    "_npx_reshape",
-    "_ones",
-    "_reshape_exact",
-    "_rnn_param_concat",
-    "_slice_assign",
-    "_slice_assign_scalar",
-    "_slice_put",
-    "_split_v2",
-    "_unpad",
-    "_zeros",
-    "_zeros_without_dtype",
-    "broadcast_axis",
-    "broadcast_like",
-    "broadcast_to",
-    "depth_to_space",
-    "expand_dims",
-    "make_loss",
-    "ones_like",
-    "repeat",
-    "reshape_like",
-    "reverse",
-    "slice",
-    "slice_like",
-    "space_to_depth",
-    "squeeze",
-    "stack",
-    "tile",
-    "transpose",
-    "zeros_like",
-)
 
 Key = EllipsisType | slice | tuple[slice | int, ...]
 
@@ -182,7 +118,7 @@ _LIBRARY = _Library()
 
 
 class Mover:
-    """The kernel of an operator of `MOVERS`.
+    """The kernel of an operator that moves only; `columns` has those of two more.
 
     Args:
         op: The operator.
@@ -216,4 +152,4 @@ def _fast(op: Operator) -> FastKernel:
     )
 
 
-KERNELS = tuple((op, _fast(op)) for op in map(find_operator, MOVERS))
+KERNELS = tuple((op, _fast(op)) for op in all_operators() if op.moves)

@@ -7,6 +7,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, V, register
 
@@ -35,7 +36,7 @@ DIV_SQRT_DIM = register(
         _kernel,
         _gradient,
         doc="data (..., d) divided by sqrt(d); integers are cut toward zero.",
-        complete=complete_same,
-        elementwise=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True),
     )
 )

@@ -14,6 +14,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.concat import stack
 from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.facts import Execution
 from gluonish.ops.matmul import batch_dot
 from gluonish.ops.precision import is_narrow
 from gluonish.ops.product import fill_product
@@ -118,7 +119,7 @@ ENCDEC_QK = register(
         ),
         inputs=("queries", "keys_values"),
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -188,7 +189,7 @@ ENCDEC_VALATT = register(
         ),
         inputs=("keys_values", "attention"),
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -226,7 +227,7 @@ SELFATT_QK = register(
         ),
         inputs=("queries_keys_values",),
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -261,6 +262,6 @@ SELFATT_VALATT = register(
         ),
         inputs=("queries_keys_values", "attention"),
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -18,6 +18,7 @@ from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.zero_gradient import zero_gradient
@@ -106,8 +107,8 @@ SLDWIN_SCORE = register(
         inputs=("query", "key", "dilation"),
         schema=_SCHEMA,
         aliases=("_npx_sldwin_atten_score",),
-        complete=dtype_rule(0, 1),
-        heavy=True,
+        shapes=ShapeFacts(complete=dtype_rule(0, 1)),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -159,8 +160,8 @@ SLDWIN_CONTEXT = register(
         inputs=("score", "value", "dilation"),
         schema=_SCHEMA,
         aliases=("_npx_sldwin_atten_context",),
-        complete=dtype_rule(0, 1),
-        heavy=True,
+        shapes=ShapeFacts(complete=dtype_rule(0, 1)),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -194,8 +195,8 @@ _SPREAD = register(
         doc="What each position gives to the keys of its window: score times query, added up.",
         inputs=("score", "query", "dilation"),
         schema=_SCHEMA,
-        complete=dtype_rule(0, 1),
-        heavy=True,
+        shapes=ShapeFacts(complete=dtype_rule(0, 1)),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -233,6 +234,6 @@ SLDWIN_MASK_LIKE = register(
         inputs=("score", "dilation", "valid_length"),
         schema=_SCHEMA,
         aliases=("_npx_sldwin_atten_mask_like",),
-        complete=dtype_rule(0),
+        shapes=ShapeFacts(complete=dtype_rule(0)),
     )
 )

@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -52,6 +53,6 @@ ALLCLOSE = register(
         ),
         inputs=("a", "b"),
         schema=Schema(rtol=number(1e-5), atol=number(1e-8), equal_nan=boolean(True)),
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
     )
 )

@@ -8,6 +8,7 @@ from gluonish.core.schema import Schema, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = ["BOOLEAN_MASK"]
@@ -52,8 +53,7 @@ BOOLEAN_MASK = register(
         inputs=("data", "index"),
         schema=Schema(axis=integer(0)),
         aliases=("_npi_boolean_mask",),
-        complete=dtype_rule(0),
-        measure=_measure,
+        shapes=ShapeFacts(complete=dtype_rule(0), measure=_measure),
     )
 )
 
@@ -76,6 +76,6 @@ _PUT = register(
         doc="Zeros of a shape with the rows of data where index is not 0.",
         inputs=("data", "index"),
         schema=Schema(shape=shape_attr()),
-        complete=dtype_rule(0),
+        shapes=ShapeFacts(complete=dtype_rule(0)),
     )
 )

@@ -9,6 +9,7 @@ from gluonish.core.schema import Schema, integer, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
 from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 
 __all__ = ["COPYTO", "CROSS_DEVICE_COPY", "IDENTITY_LIKE_RHS", "ZEROS_WITHOUT_DTYPE"]
@@ -31,9 +32,8 @@ def _identity(name: str, doc: str, *aliases: str) -> Operator:
             _pass_back,
             doc=doc,
             aliases=aliases,
-            complete=complete_same,
-            elementwise=True,
-            identity=True,
+            shapes=ShapeFacts(complete=complete_same),
+            execution=Execution(elementwise=True, identity=True, moves=True),
         )
     )
 
@@ -69,9 +69,8 @@ IDENTITY_LIKE_RHS = register(
         _like_gradient,
         doc=("lhs, whose shape and dtype are those of rhs.\n\nShapes: lhs, rhs and output alike."),
         inputs=("lhs", "rhs"),
-        complete=_like_complete,
-        elementwise=True,
-        identity=True,
+        shapes=ShapeFacts(complete=_like_complete),
+        execution=Execution(elementwise=True, identity=True),
     )
 )
 
@@ -100,5 +99,6 @@ ZEROS_WITHOUT_DTYPE = register(
         ),
         inputs=(),
         schema=Schema(shape=optional(shape_attr()), ctx=text(""), dtype=integer(-1)),
+        execution=Execution(moves=True),
     )
 )

@@ -8,6 +8,7 @@ from gluonish.core.schema import Schema, integer, number, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.axes import normalize_axis
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -85,6 +86,6 @@ INDEX_ARRAY = register(
             "Shapes: data any, output (*data.shape, axes): along axes, all by default."
         ),
         schema=Schema(axes=optional(shape_attr())),
-        complete=_index_complete,
+        shapes=ShapeFacts(complete=_index_complete),
     )
 )

@@ -7,6 +7,7 @@ from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -54,8 +55,8 @@ ALL_FINITE = register(
             f"{_NOTE}\n\nShapes: data any, output (1,)."
         ),
         schema=Schema(init_output=boolean(True)),
-        complete=_complete,
-        at_once=True,  # it also reads out
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(at_once=True),  # it also reads out
     )
 )
 
@@ -84,7 +85,7 @@ MULTI_ALL_FINITE = register(
         ),
         schema=Schema(num_arrays=integer(1, low=1), init_output=boolean(True)),
         variadic="num_arrays",
-        complete=_complete,
-        at_once=True,  # it also reads out
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(at_once=True),  # it also reads out
     )
 )

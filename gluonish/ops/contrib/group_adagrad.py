@@ -9,6 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, register
 
@@ -77,7 +78,7 @@ GROUP_ADAGRAD_UPDATE = register(
             clip_gradient=number(-1.0),
             epsilon=number(1e-5),
         ),
-        mutates=(2,),
-        complete=dtype_rule(0, 1, 2),
+        execution=Execution(mutates=(2,)),
+        shapes=ShapeFacts(complete=dtype_rule(0, 1, 2)),
     )
 )

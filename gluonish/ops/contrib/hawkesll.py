@@ -14,6 +14,7 @@ from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -169,7 +170,7 @@ HAWKESLL = register(
         inputs=_INPUTS,
         outputs=2,
         output_names=("output", "out_state"),
-        complete=_complete,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )

@@ -9,6 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, numbers, optional
 from gluonish.core.spec import PartialSpec, Spec, checked_spec
 from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
@@ -96,6 +97,6 @@ HISTOGRAM = register(
         aliases=("_npi_histogram",),
         outputs=2,
         output_names=("output0", "output1"),
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
     )
 )

@@ -8,6 +8,7 @@ from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.take import take, whole_positions
 
@@ -54,6 +55,6 @@ INDEX_COPY = register(
             "positions the last one counts; others than 0 to N - 1 are refused."
         ),
         inputs=("old_tensor", "index_vector", "new_tensor"),
-        complete=dtype_rule(0, 2),
+        shapes=ShapeFacts(complete=dtype_rule(0, 2)),
     )
 )

@@ -12,6 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, number
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -54,9 +55,9 @@ RESET_ARRAYS = register(
         schema=_SCHEMA,
         outputs=lambda attrs: 1,  # an operator fills something; nobody sees it
         visible=lambda attrs: 0,
-        mutates=lambda attrs: tuple(range(attrs["num_arrays"])),
+        execution=Execution(mutates=lambda attrs: tuple(range(attrs["num_arrays"]))),
         variadic="num_arrays",
-        complete=_scalar_output,
+        shapes=ShapeFacts(complete=_scalar_output),
     )
 )
 
@@ -91,7 +92,7 @@ MULTI_SUM_SQ = register(
         ),
         schema=_SCHEMA,
         variadic="num_arrays",
-        complete=_sum_complete,
+        shapes=ShapeFacts(complete=_sum_complete),
     )
 )
 
@@ -138,7 +139,7 @@ MULTI_LARS = register(
         ),
         inputs=("lrs", "weights_sum_sq", "grads_sum_sq", "wds"),
         schema=Schema(eta=number(), eps=number(), rescale_grad=number(1.0)),
-        complete=dtype_rule(0, 1, 2, 3),
-        elementwise=True,
+        shapes=ShapeFacts(complete=dtype_rule(0, 1, 2, 3)),
+        execution=Execution(elementwise=True),
     )
 )

@@ -13,6 +13,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr, integer
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.cast import cast, convert
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 
 __all__ = ["AMP_CAST", "AMP_MULTICAST"]
@@ -50,8 +51,8 @@ AMP_CAST = register(
         _cast_gradient,
         doc="data in dtype if it is floating, else data; the gradient is cast back.",
         schema=Schema(dtype=dtype_attr()),
-        complete=_cast_complete,
-        elementwise=True,
+        shapes=ShapeFacts(complete=_cast_complete),
+        execution=Execution(elementwise=True),
     )
 )
 
@@ -121,6 +122,6 @@ AMP_MULTICAST = register(
         schema=Schema(num_outputs=integer(low=1), cast_narrow=boolean(False)),
         outputs=_count,
         variadic="num_outputs",
-        complete=_multicast_complete,
+        shapes=ShapeFacts(complete=_multicast_complete),
     )
 )

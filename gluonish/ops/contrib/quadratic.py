@@ -5,6 +5,7 @@ from typing import Any
 
 from gluonish.core.schema import Schema, number
 from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, V, register
 
@@ -29,7 +30,7 @@ QUADRATIC = register(
         _gradient,
         doc="a * data^2 + b * data + c, element by element; integers are cut toward zero.",
         schema=Schema(a=number(0.0), b=number(0.0), c=number(0.0)),
-        complete=complete_same,
-        elementwise=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True),
     )
 )

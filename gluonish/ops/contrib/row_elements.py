@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.pick import along_grid
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.take import whole_positions
@@ -42,7 +43,7 @@ FILL_ELEMENT_0INDEX = register(
             "Shapes: lhs (N, K), mhs and rhs (N,)."
         ),
         inputs=("lhs", "mhs", "rhs"),
-        complete=dtype_rule(0, 1),
+        shapes=ShapeFacts(complete=dtype_rule(0, 1)),
     )
 )
 
@@ -70,6 +71,6 @@ ONEHOT_ENCODE = register(
             "Shapes: lhs (N,), rhs and output (N, K); a position outside gives a row of zeros."
         ),
         inputs=("lhs", "rhs"),
-        complete=dtype_rule(1),
+        shapes=ShapeFacts(complete=dtype_rule(1)),
     )
 )

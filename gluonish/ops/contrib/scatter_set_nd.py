@@ -10,6 +10,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.gather_nd import gather_nd
 from gluonish.ops.registry import Operator, V, apply, register
 
@@ -67,6 +68,6 @@ SCATTER_SET_ND = register(
         inputs=("lhs", "rhs", "indices"),
         schema=Schema(shape=shape_attr()),
         aliases=("_npi_scatter_set_nd",),
-        complete=dtype_rule(0, 1),
+        shapes=ShapeFacts(complete=dtype_rule(0, 1)),
     )
 )

@@ -5,6 +5,7 @@ from typing import Any
 
 from gluonish.core.dtype import INT64
 from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.zero_gradient import zero_gradient
 
@@ -36,7 +37,7 @@ SHAPE_ARRAY = register(
         zero_gradient,
         doc=("The shape of data, as int64 of shape (axes,).\n\nShapes: data any, output (axes,)."),
         aliases=("_npx_shape_array",),
-        complete=_shape_complete,
+        shapes=ShapeFacts(complete=_shape_complete),
     )
 )
 
@@ -50,6 +51,6 @@ SIZE_ARRAY = register(
             "The number of elements of data, as int64 of shape (1,).\n\n"
             "Shapes: data any, output (1,)."
         ),
-        complete=_size_complete,
+        shapes=ShapeFacts(complete=_size_complete),
     )
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.ops.broadcasting import complete_same, infer_numbers, infer_same
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.unary import ROUND, SIGN, Unary
 
@@ -29,8 +30,8 @@ def _estimator(name: str, function: Unary, word: str) -> Operator:
             _pass_through,
             doc=f"{word} of data; the gradient passes as if it were data itself.",
             aliases=(f"_sparse_{name}",),
-            complete=complete_same,
-            elementwise=True,
+            shapes=ShapeFacts(complete=complete_same),
+            execution=Execution(elementwise=True),
         )
     )
 
@@ -58,8 +59,7 @@ GRADIENT_MULTIPLIER = register(
             "is_int says that scalar was written as a whole number, and changes nothing."
         ),
         schema=Schema(scalar=number(1.0), is_int=boolean(True)),
-        complete=complete_same,
-        elementwise=True,
-        identity=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True, identity=True),
     )
 )

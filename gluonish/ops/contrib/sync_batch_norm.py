@@ -13,6 +13,7 @@ from gluonish.ops.batch_norm import (
     infer_normalized,
     moves_at,
 )
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.unary import RSQRT
 
@@ -81,7 +82,7 @@ SYNC_BATCH_NORM = register(
         "_contrib_SyncBatchNorm",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "(data - mean) / sqrt(variance + eps) * gamma + beta, for each index of axis 1.\n\n"
             "Shapes: data (N, C, ...), the others (C,), float32 if data has 16 bits. In\n"
@@ -105,11 +106,12 @@ SYNC_BATCH_NORM = register(
         outputs=3,
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=("output", "mean", "var"),
-        mutates=moves_at(3, 4),
-        complete=_complete,
-        gradient_uses_output=True,
-        train_dependent=True,
-        heavy=True,
-        across_devices=lambda attrs: attrs["ndev"] > 1 and not attrs["use_global_stats"],
+        execution=Execution(
+            mutates=moves_at(3, 4),
+            train_dependent=True,
+            heavy=True,
+            across_devices=lambda attrs: attrs["ndev"] > 1 and not attrs["use_global_stats"],
+        ),
+        shapes=ShapeFacts(complete=_complete),
     )
 )

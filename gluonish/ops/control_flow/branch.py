@@ -15,6 +15,7 @@ from gluonish.ops.control_flow.subgraph import (
     keeps,
     spec_of,
 )
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, apply, register
 from gluonish.ops.work import endless
 
@@ -221,7 +222,7 @@ BRANCH = register(
         "_branch",
         _infer_branch,
         _branch_kernel,
-        _gradient_of_branch,
+        Gradient(_gradient_of_branch, uses_output=True),
         doc="Run one of two bodies; the gradient of a branch.",
         active_inputs=_branch_inputs,
         schema=Schema(
@@ -232,8 +233,7 @@ BRANCH = register(
         ),
         outputs=_num_branch_outputs,
         visible=_num_visible,
-        gradient_uses_output=True,
-        heavy=endless,
+        execution=Execution(heavy=endless),
     )
 )
 
@@ -242,7 +242,7 @@ COND = register(
         "_cond",
         _infer_cond,
         _cond_kernel,
-        _gradient_of_cond,
+        Gradient(_gradient_of_cond, uses_output=True),
         doc=(
             "Run one of two bodies, as a condition says. Made by contrib.cond.\n\n"
             "Shapes: those of the graphs: both bodies give outputs alike."
@@ -257,11 +257,9 @@ COND = register(
         ),
         outputs=_num_cond_outputs,
         visible=_num_visible,
-        mutates=_mutated,
-        complete=_complete_cond,
-        gradient_uses_output=True,
-        train_dependent=True,
-        random=any_draws,
-        heavy=endless,
+        execution=Execution(
+            mutates=_mutated, train_dependent=True, random=any_draws, heavy=endless
+        ),
+        shapes=ShapeFacts(complete=_complete_cond),
     )
 )

@@ -21,6 +21,7 @@ from gluonish.ops.control_flow.subgraph import (
     num_visible,
     slice_spec,
 )
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.work import endless
 
@@ -113,7 +114,7 @@ FOREACH = register(
         "_foreach",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc="Run a body for each slice of the data along axis 0, and carry states from one to the "
         "next. Made by contrib.foreach.\n\n"
         "Shapes: data (T, ...), states any; outputs (T, ...), and states as they came in.",
@@ -128,11 +129,12 @@ FOREACH = register(
         ),
         outputs=_num_outputs,
         visible=num_visible,
-        mutates=lambda attrs: _body(attrs).mutated if "subgraphs" in attrs else (),
-        complete=_complete,
-        gradient_uses_output=True,
-        train_dependent=True,
-        random=any_draws,
-        heavy=endless,
+        execution=Execution(
+            mutates=lambda attrs: _body(attrs).mutated if "subgraphs" in attrs else (),
+            train_dependent=True,
+            random=any_draws,
+            heavy=endless,
+        ),
+        shapes=ShapeFacts(complete=_complete),
     )
 )

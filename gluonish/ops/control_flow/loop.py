@@ -15,6 +15,7 @@ from gluonish.ops.control_flow.subgraph import (
     spec_of,
     stacked,
 )
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.registry import Attrs, Operator, V, apply, find_operator, register
 from gluonish.ops.work import endless
 
@@ -333,7 +334,7 @@ SCAN = register(
         "_scan",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc="Run a body for each slice of arrays; the gradient of a loop.",
         active_inputs=_input_names,
         schema=Schema(
@@ -346,7 +347,6 @@ SCAN = register(
         ),
         outputs=_num_outputs,
         visible=_num_visible,
-        gradient_uses_output=True,
-        heavy=endless,
+        execution=Execution(heavy=endless),
     )
 )

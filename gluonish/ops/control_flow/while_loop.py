@@ -23,6 +23,7 @@ from gluonish.ops.control_flow.subgraph import (
     keeps,
     num_visible,
 )
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.work import endless
 
@@ -189,7 +190,7 @@ WHILE_LOOP = register(
         "_while_loop",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc="Run a function on its own results while a condition holds. What each iteration gives "
         "is stacked, with zeros for iterations that did not run. Made by contrib.while_loop.\n\n"
         "Shapes: variables any, which the function keeps alike; outputs (max_iterations,\n"
@@ -206,11 +207,9 @@ WHILE_LOOP = register(
         ),
         outputs=_num_outputs,
         visible=num_visible,
-        mutates=_mutated,
-        complete=_complete,
-        gradient_uses_output=True,
-        train_dependent=True,
-        random=any_draws,
-        heavy=endless,
+        execution=Execution(
+            mutates=_mutated, train_dependent=True, random=any_draws, heavy=endless
+        ),
+        shapes=ShapeFacts(complete=_complete),
     )
 )

@@ -17,6 +17,7 @@ from gluonish.ops.detection.boxes import (
     kept_by_overlap,
     to_centers,
 )
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.reshape import reshape
@@ -120,7 +121,7 @@ BOX_NMS = register(
         _NAME,
         _infer,
         box_nms_kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "The boxes that remain when each removes worse ones that overlap it too much.\n\n"
             "Shapes: data and output (..., boxes, elements). An element row holds a score at\n"
@@ -149,7 +150,6 @@ BOX_NMS = register(
         outputs=2,
         visible=1,
         output_names=("output0", "output1"),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -21,6 +21,7 @@ from gluonish.ops.detection.boxes import (
     kept_by_overlap,
     to_centers,
 )
+from gluonish.ops.facts import Execution
 from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.vision.extents import check_floating
@@ -138,6 +139,6 @@ MULTIBOX_DETECTION = register(
             nms_topk=integer(-1),
         ),
         aliases=("_npx_multibox_detection",),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

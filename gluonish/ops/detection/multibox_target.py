@@ -15,6 +15,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, number, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.detection.boxes import Matrix, box_overlaps, check_boxes, to_centers
+from gluonish.ops.facts import Execution
 from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.vision.extents import check_floating
@@ -161,6 +162,6 @@ MULTIBOX_TARGET = register(
         aliases=("_npx_multibox_target",),
         outputs=3,
         output_names=("loc_target", "loc_mask", "cls_target"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -15,6 +15,7 @@ from gluonish.core.schema import Schema, boolean, integer, number, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.detection.boxes import Matrix, Rule, Suppress, kept_by_overlap
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution
 from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.vision.extents import check_floating, check_rank
@@ -183,7 +184,7 @@ def _family(name: str, doc: str, many: bool) -> Operator:
             outputs=2,
             visible=lambda attrs: 2 if attrs["output_score"] else 1,
             output_names=("output", "score"),
-            heavy=True,
+            execution=Execution(heavy=True),
         )
     )
 

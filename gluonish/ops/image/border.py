@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, number, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.dtype_rules import complete_alike
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.image.layout import check_image, store
 from gluonish.ops.registry import Operator, register
 
@@ -92,6 +93,6 @@ MAKE_BORDER = register(
             value=number(0.0),
             values=numbers(()),
         ),
-        complete=complete_alike,
+        shapes=ShapeFacts(complete=complete_alike),
     )
 )

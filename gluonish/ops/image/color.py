@@ -17,6 +17,7 @@ from gluonish.core.dtype import FLOAT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, number, numbers
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution
 from gluonish.ops.image.layout import check_image, store
 from gluonish.ops.image.pixel_math import (
     COLOR_COMPONENTS,
@@ -140,8 +141,7 @@ def _register(
             ),
             schema=Schema(**parameters),
             aliases=(f"_npx_{name}",),
-            random=True,
-            heavy=True,
+            execution=Execution(random=True, heavy=True),
         )
     )
 

@@ -10,6 +10,7 @@ from gluonish.core.dtype import UINT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, text
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.host import to_host
 from gluonish.ops.image.codec import COLOR, GRAY, decode
 from gluonish.ops.registry import Attrs, Operator, register
@@ -68,9 +69,8 @@ IMDECODE = register(
         inputs=("buf",),
         schema=Schema(flag=integer(1), to_rgb=boolean(True)),
         aliases=("_npi_cvimdecode",),
-        measure=_measure,
-        heavy=True,
-        complete=_complete,
+        shapes=ShapeFacts(measure=_measure, complete=_complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -120,7 +120,7 @@ IMREAD = register(
         inputs=(),
         schema=Schema(filename=text(), flag=integer(1), to_rgb=boolean(True)),
         aliases=("_npi_cvimread",),
-        heavy=True,
-        complete=_complete,
+        execution=Execution(heavy=True),
+        shapes=ShapeFacts(complete=_complete),
     )
 )

@@ -8,6 +8,7 @@ from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.dtype_rules import complete_alike
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.image.layout import check_image, check_images
 from gluonish.ops.philox import random_bits
 from gluonish.ops.registry import Operator, V, register
@@ -59,7 +60,7 @@ CROP = register(
         ),
         schema=Schema(x=integer(), y=integer(), width=integer(), height=integer()),
         aliases=("_npx__image_crop",),
-        complete=complete_alike,
+        shapes=ShapeFacts(complete=complete_alike),
     )
 )
 
@@ -112,7 +113,7 @@ def _random_flip(word: str, axis: int) -> Operator:
                 "Shapes: data and output (H, W, C) or (N, H, W, C)."
             ),
             aliases=(f"_npx_{name}",),
-            random=True,
+            execution=Execution(random=True),
         )
     )
 

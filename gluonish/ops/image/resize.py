@@ -8,6 +8,7 @@ from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.dtype_rules import complete_alike
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.image.layout import check_image, check_images
 from gluonish.ops.image.resampling import check_resampling, resample
 from gluonish.ops.registry import Operator, register
@@ -64,8 +65,8 @@ RESIZE = register(
         ),
         schema=Schema(size=shape_attr(()), keep_ratio=boolean(False), interp=integer(1)),
         aliases=("_npx__image_resize",),
-        heavy=True,
-        complete=complete_alike,
+        execution=Execution(heavy=True),
+        shapes=ShapeFacts(complete=complete_alike),
     )
 )
 
@@ -93,7 +94,7 @@ CV_RESIZE = register(
         inputs=("src",),
         schema=Schema(w=integer(), h=integer(), interp=integer(1)),
         aliases=("_npi_cvimresize",),
-        heavy=True,
-        complete=complete_alike,
+        execution=Execution(heavy=True),
+        shapes=ShapeFacts(complete=complete_alike),
     )
 )

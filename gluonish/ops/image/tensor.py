@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, numbers
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.cast import cast
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.image.layout import check_images, store
 from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -51,7 +52,7 @@ TO_TENSOR = register(
             "W)."
         ),
         aliases=("_npx__image_to_tensor",),
-        complete=_tensor_complete,
+        shapes=ShapeFacts(complete=_tensor_complete),
     )
 )
 

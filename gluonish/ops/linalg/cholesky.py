@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.diagonals import extract_diagonal, make_diagonal
 from gluonish.ops.linalg.matrices import (
     adjoint,
@@ -58,7 +59,7 @@ def _factor_row(name: str, doc: str, *aliases: str, schema: Schema | None = None
             name,
             infer,
             kernel,
-            _factor_gradient,
+            Gradient(_factor_gradient, uses_output=True),
             doc=(
                 f"{doc}\n\nThe other triangle of A is not read; the gradient is that of a\n"
                 "symmetric A. Matrices that are not positive definite are refused at the wait.\n\n"
@@ -67,8 +68,7 @@ def _factor_row(name: str, doc: str, *aliases: str, schema: Schema | None = None
             inputs=("A",),
             schema=schema,
             aliases=aliases,
-            gradient_uses_output=True,
-            heavy=True,
+            execution=Execution(heavy=True),
         )
     )
 
@@ -119,7 +119,7 @@ LINALG_POTRI = register(
         "_linalg_potri",
         _potri_infer,
         _potri_kernel,
-        _potri_gradient,
+        Gradient(_potri_gradient, uses_output=True),
         doc=(
             "Inverse of L L^T, given the lower triangular L that potrf gives; without lower that\n"
             "of U^T U.\n\n"
@@ -129,8 +129,7 @@ LINALG_POTRI = register(
         inputs=("A",),
         schema=_LOWER,
         aliases=("linalg_potri",),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from gluonish.core.dtype import INT32
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import adjoint, check_real, check_square, lapack, product
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -48,15 +49,14 @@ LINALG_INVERSE = register(
         "_linalg_inverse",
         _inverse_infer("_linalg_inverse"),
         _inverse_kernel,
-        _inverse_gradient,
+        Gradient(_inverse_gradient, uses_output=True),
         doc=(
             "Inverse of every matrix. A singular one is refused at the wait.\n\n"
             "Shapes: A and output (..., n, n)."
         ),
         inputs=("A",),
         aliases=("linalg_inverse", "_npi_inv"),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -80,11 +80,10 @@ _INVERSE_OR_ZERO = register(
         "_inverse_or_zero",
         _inverse_infer("_inverse_or_zero"),
         _regular_kernel,
-        _inverse_gradient,
+        Gradient(_inverse_gradient, uses_output=True),
         doc="Inverse of every matrix, and zeros for a singular one.",
         inputs=("A",),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -154,7 +153,7 @@ def _register(
             name,
             infer,
             kernel,
-            gradient,
+            Gradient(gradient, uses_output=True),
             doc=(
                 f"{doc}.\n\nA singular matrix passes no gradient on.\n\n"
                 f"Shapes: A (..., n, n), output{'s' if visible > 1 else ''} (...)"
@@ -165,8 +164,7 @@ def _register(
             outputs=visible + 2,
             visible=visible,
             output_names=tuple(f"output{i}" for i in range(visible + 2)),
-            gradient_uses_output=True,
-            heavy=True,
+            execution=Execution(heavy=True),
         )
     )
 

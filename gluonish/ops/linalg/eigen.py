@@ -13,6 +13,7 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.host import to_host
 from gluonish.ops.linalg.diagonals import extract_diagonal, make_diagonal
 from gluonish.ops.linalg.matrices import (
@@ -80,7 +81,7 @@ LINALG_SYEVD = register(
         "_linalg_syevd",
         _syevd_infer,
         _syevd_kernel,
-        _syevd_gradient,
+        Gradient(_syevd_gradient, uses_output=True),
         doc=(
             "U and L with A = U^T diag(L) U, for symmetric A.\n\n"
             "Shapes: A (..., n, n), U (..., n, n), L (..., n) ascending. The rows of U are\n"
@@ -90,8 +91,7 @@ LINALG_SYEVD = register(
         inputs=("A",),
         outputs=2,
         output_names=_PAIR,
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -142,7 +142,7 @@ NPI_EIGH = register(
         "_npi_eigh",
         _pair_infer("_npi_eigh"),
         _eigh_kernel,
-        _eigh_gradient,
+        Gradient(_eigh_gradient, uses_output=True),
         doc=(
             "Ascending eigenvalues and orthonormal eigenvectors, as columns, of symmetric A.\n\n"
             "Each eigenvector's element of largest magnitude is positive. UPLO names the triangle\n"
@@ -153,9 +153,8 @@ NPI_EIGH = register(
         schema=_UPLO,
         outputs=2,
         output_names=_PAIR,
-        gradient_uses_output=True,
-        complete=complete_real,
-        heavy=True,
+        shapes=ShapeFacts(complete=complete_real),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -197,8 +196,8 @@ NPI_EIGVALSH = register(
         ),
         inputs=("A",),
         schema=_UPLO,
-        complete=complete_real,
-        heavy=True,
+        shapes=ShapeFacts(complete=complete_real),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -245,7 +244,7 @@ NPI_EIG = register(
         "_npi_eig",
         _pair_infer("_npi_eig"),
         _eig_kernel,
-        _eig_gradient,
+        Gradient(_eig_gradient, uses_output=True),
         doc=(
             "Eigenvalues and eigenvectors, as columns of length 1, of square matrices.\n\n"
             "Their order and the vectors' signs are LAPACK's. Eigenvalues that are not real are\n"
@@ -255,9 +254,8 @@ NPI_EIG = register(
         inputs=("A",),
         outputs=2,
         output_names=_PAIR,
-        gradient_uses_output=True,
-        complete=complete_real,
-        heavy=True,
+        shapes=ShapeFacts(complete=complete_real),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -289,7 +287,7 @@ NPI_EIGVALS = register(
             "Shapes: A (..., n, n), output (..., n)."
         ),
         inputs=("A",),
-        complete=complete_real,
-        heavy=True,
+        shapes=ShapeFacts(complete=complete_real),
+        execution=Execution(heavy=True),
     )
 )

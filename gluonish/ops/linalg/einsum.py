@@ -11,6 +11,7 @@ from gluonish.core.schema import Schema, integer, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.facts import Execution
 from gluonish.ops.linalg.einsum_terms import NAME, Terms, read_terms
 from gluonish.ops.precision import is_narrow, widen
 from gluonish.ops.registry import Operator, V, apply, register
@@ -94,7 +95,7 @@ NPI_EINSUM = register(
         inputs=("data",),
         schema=Schema(num_args=integer(low=1), subscripts=text(""), optimize=integer(0)),
         variadic="num_args",
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

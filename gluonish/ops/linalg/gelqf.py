@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import (
     adjoint,
     check_wide,
@@ -50,7 +51,7 @@ LINALG_GELQF = register(
         "_linalg_gelqf",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Q and L with A = L Q, for matrices of full rank with no more rows than columns.\n\n"
             "Shapes: A (..., m, n), Q (..., m, n) with orthonormal rows, L (..., m, m) lower\n"
@@ -60,7 +61,6 @@ LINALG_GELQF = register(
         aliases=("linalg_gelqf",),
         outputs=2,
         output_names=("output0", "output1"),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

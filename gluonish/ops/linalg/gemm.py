@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
 from gluonish.ops.dtype_rules import complete_alike
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.linalg.matrices import adjoint, check_matrices, check_real, product
 from gluonish.ops.matmul import LINALG_GEMM2
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -72,8 +73,8 @@ LINALG_GEMM = register(
             axis=integer(-2),
         ),
         aliases=("linalg_gemm",),
-        complete=_gemm_complete,
-        heavy=True,
+        shapes=ShapeFacts(complete=_gemm_complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -110,7 +111,7 @@ LINALG_SYRK = register(
         inputs=("A",),
         schema=Schema(transpose=boolean(False), alpha=number(1.0)),
         aliases=("linalg_syrk",),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

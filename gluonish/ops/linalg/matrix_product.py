@@ -13,6 +13,7 @@ from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import broadcast_shapes, check_same_dtype
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.matmul import matmul
 from gluonish.ops.product import fill_product
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -109,8 +110,8 @@ NPI_MATMUL = register(
             "Shapes: a (..., m, k), b (..., k, n), output (..., m, n)."
         ),
         inputs=("a", "b"),
-        heavy=True,
-        shapes=_product_shapes,
+        execution=Execution(heavy=True),
+        shapes=ShapeFacts(rule=_product_shapes),
     )
 )
 
@@ -214,8 +215,8 @@ NP_DOT = register(
             "first."
         ),
         inputs=("a", "b"),
-        heavy=True,
-        shapes=_product_shapes,
+        execution=Execution(heavy=True),
+        shapes=ShapeFacts(rule=_product_shapes),
     )
 )
 
@@ -246,7 +247,14 @@ def _tensordot(name: str, axes_of: Axes, doc: str, schema: Schema) -> Operator:
 
     return register(
         Operator(
-            name, infer, kernel, gradient, doc=doc, inputs=("a", "b"), schema=schema, heavy=True
+            name,
+            infer,
+            kernel,
+            gradient,
+            doc=doc,
+            inputs=("a", "b"),
+            schema=schema,
+            execution=Execution(heavy=True),
         )
     )
 

@@ -17,6 +17,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import iterative
 from gluonish.ops.linalg.svd import svd
 from gluonish.ops.precision import as_real
@@ -195,7 +196,7 @@ NPI_NORM = register(
         _NAME,
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Norm of vectors along one axis, or of matrices along two (rows, then columns).\n\n"
             "ord is the power of a vector's norm, or of a matrix 1 and -1 (column sums), inf and\n"
@@ -210,7 +211,6 @@ NPI_NORM = register(
         ),
         outputs=4,
         visible=1,
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -9,6 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.linalg.matrices import adjoint, check_matrices, check_real, iterative, product
 from gluonish.ops.registry import Operator, V, register
 
@@ -86,7 +87,7 @@ def _row(
             name,
             infer,
             kernel,
-            _gradient,
+            Gradient(_gradient, uses_output=True),
             doc=(
                 "Pseudo-inverse of every matrix.\n\n"
                 "Singular values of at most rcond times the largest count as zero. hermitian is\n"
@@ -96,9 +97,8 @@ def _row(
             ),
             inputs=inputs,
             schema=schema,
-            complete=dtype_rule(0),
-            gradient_uses_output=True,
-            heavy=True,
+            shapes=ShapeFacts(complete=dtype_rule(0)),
+            execution=Execution(heavy=True),
         )
     )
 

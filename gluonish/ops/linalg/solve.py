@@ -13,6 +13,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes
 from gluonish.ops.cast import cast
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.linalg.matrices import (
     adjoint,
     check_real,
@@ -80,16 +81,15 @@ NPI_SOLVE = register(
         "_npi_solve",
         _solve_infer,
         _solve_kernel,
-        _solve_gradient,
+        Gradient(_solve_gradient, uses_output=True),
         doc=(
             "X of A X = B, for square matrices A (..., n, n) and B (..., n) or (..., n, k).\n\n"
             "float64 unless both are float32. A singular matrix is refused at the wait.\n\n"
             "Shapes: A (..., n, n), B and output (..., n) or (..., n, k)."
         ),
         inputs=("A", "B"),
-        gradient_uses_output=True,
-        complete=complete_real,
-        heavy=True,
+        shapes=ShapeFacts(complete=complete_real),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -152,7 +152,7 @@ NPI_TENSORSOLVE = register(
         "_npi_tensorsolve",
         _tensorsolve_infer,
         _tensorsolve_kernel,
-        _tensorsolve_gradient,
+        Gradient(_tensorsolve_gradient, uses_output=True),
         doc=(
             "x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns.\n\n"
             "a_axes are moved to the end of a first. float64 unless both are float32.\n\n"
@@ -161,9 +161,8 @@ NPI_TENSORSOLVE = register(
         ),
         inputs=("a", "b"),
         schema=Schema(a_axes=shape_attr(())),
-        gradient_uses_output=True,
-        complete=complete_real,
-        heavy=True,
+        shapes=ShapeFacts(complete=complete_real),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -203,7 +202,7 @@ NPI_TENSORINV = register(
         "_npi_tensorinv",
         _tensorinv_infer,
         _tensorinv_kernel,
-        _tensorinv_gradient,
+        Gradient(_tensorinv_gradient, uses_output=True),
         doc=(
             "Inverse of a as a matrix from its axes behind ind to those before.\n\n"
             "Shapes: a (*rows, *columns) with ind axes of rows and equally many elements in\n"
@@ -211,7 +210,6 @@ NPI_TENSORINV = register(
         ),
         inputs=("a",),
         schema=Schema(ind=integer(2)),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.diagonals import make_diagonal
 from gluonish.ops.linalg.matrices import (
     adjoint,
@@ -76,7 +77,7 @@ NPI_SVD = register(
         "_npi_svd",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "U, s and V with A = U diag(s) V, singular values in descending order.\n\n"
             "Shapes: A (..., m, n) with m <= n, U (..., m, m), s (..., m), V (..., m, n). The\n"
@@ -86,8 +87,7 @@ NPI_SVD = register(
         inputs=("A",),
         outputs=3,
         output_names=("output0", "output1", "output2"),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

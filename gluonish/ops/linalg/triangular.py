@@ -11,6 +11,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import check_real, check_square, product, triangle
 from gluonish.ops.registry import Operator, V, apply, register
 
@@ -141,7 +142,7 @@ LINALG_TRMM = register(
         inputs=("A", "B"),
         schema=_SCHEMA,
         aliases=("linalg_trmm",),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 LINALG_TRSM = register(
@@ -149,7 +150,7 @@ LINALG_TRSM = register(
         "_linalg_trsm",
         _infer("_linalg_trsm"),
         _trsm_kernel,
-        _trsm_gradient,
+        Gradient(_trsm_gradient, uses_output=True),
         doc=(
             "X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A.\n\n"
             "Shapes: A (..., n, n), B and output (..., n, m), or with rightside (..., m, n)."
@@ -157,8 +158,7 @@ LINALG_TRSM = register(
         inputs=("A", "B"),
         schema=_SCHEMA,
         aliases=("linalg_trsm",),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

@@ -8,6 +8,7 @@ from gluonish.core.schema import Schema, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.axes import normalize_axes, normalize_axis
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape_rules import permuted
 
@@ -52,7 +53,8 @@ TRANSPOSE = register(
         ),
         inputs=("a",),
         schema=Schema(axes=optional(shape_attr())),
-        shapes=permuted(lambda rank, attrs: _order(attrs["axes"], rank)),
+        shapes=ShapeFacts(rule=permuted(lambda rank, attrs: _order(attrs["axes"], rank))),
+        execution=Execution(moves=True),
     )
 )
 
@@ -102,9 +104,12 @@ MOVEAXIS = register(
         ),
         inputs=("a",),
         schema=Schema(source=shape_attr(), destination=shape_attr()),
-        shapes=permuted(
-            lambda rank, attrs: moved_order(rank, attrs["source"], attrs["destination"])
+        shapes=ShapeFacts(
+            rule=permuted(
+                lambda rank, attrs: moved_order(rank, attrs["source"], attrs["destination"])
+            )
         ),
+        execution=Execution(moves=True),
     )
 )
 
@@ -188,6 +193,7 @@ FLIP = register(
             "Shapes: data any, output the same."
         ),
         schema=Schema(axis=shape_attr()),
+        execution=Execution(moves=True),
     )
 )
 
@@ -229,5 +235,6 @@ ROT90 = register(
             "for odd k."
         ),
         schema=Schema(k=integer(1), axes=optional(shape_attr())),
+        execution=Execution(moves=True),
     )
 )

@@ -15,6 +15,7 @@ from gluonish.core.spec import Spec
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.cast import cast, convert
+from gluonish.ops.facts import Execution
 from gluonish.ops.numpy.promotion import common_dtype, dtype_of, flows, scalar_dtype
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, register
@@ -98,7 +99,7 @@ def pair_operator(
             gradient if left or right else zero_gradient,
             doc=f"Elementwise {word}; shapes broadcast and dtypes promote.",
             inputs=inputs,
-            elementwise=True,
+            execution=Execution(elementwise=True),
         )
     )
 
@@ -156,6 +157,6 @@ def scalar_operator(
                 "without (bool becomes int64)."
             ),
             schema=SCALAR,
-            elementwise=True,
+            execution=Execution(elementwise=True),
         )
     )

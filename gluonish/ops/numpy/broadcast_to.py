@@ -8,6 +8,7 @@ from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.broadcast_to import unbroadcast
+from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, register
 
 __all__ = ["BROADCAST_TO"]
@@ -46,5 +47,6 @@ BROADCAST_TO = register(
         ),
         inputs=("array",),
         schema=Schema(shape=shape_attr(())),
+        execution=Execution(moves=True),
     )
 )

@@ -10,6 +10,7 @@ from gluonish.core.dtype import BOOL, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import broadcast_shapes
+from gluonish.ops.facts import Execution
 from gluonish.ops.numpy.binary_row import SCALAR, converted
 from gluonish.ops.numpy.promotion import common_dtype
 from gluonish.ops.precision import check_number, comparable, in_dtype, widen
@@ -109,7 +110,7 @@ def _bits(name: str, word: str, ufunc: str, *, takes_bool: bool) -> None:
             zero_gradient,
             doc=f"Elementwise {word} of lhs and rhs; shapes broadcast.",
             inputs=("lhs", "rhs"),
-            elementwise=True,
+            execution=Execution(elementwise=True),
         )
     )
     register(
@@ -120,7 +121,7 @@ def _bits(name: str, word: str, ufunc: str, *, takes_bool: bool) -> None:
             zero_gradient,
             doc=f"Elementwise {word} of data and a number, in the dtype of data.",
             schema=SCALAR,
-            elementwise=True,
+            execution=Execution(elementwise=True),
         )
     )
 

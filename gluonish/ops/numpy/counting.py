@@ -9,6 +9,7 @@ from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.axes import normalize_axis
 from gluonish.ops.cast import convert
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
@@ -78,7 +79,7 @@ BINCOUNT = register(
         inputs=("data", "weights"),
         active_inputs=_bincount_inputs,
         schema=Schema(minlength=integer(0), has_weights=boolean(False)),
-        measure=_bincount_measure,
+        shapes=ShapeFacts(measure=_bincount_measure),
     )
 )
 
@@ -109,7 +110,7 @@ NONZERO = register(
         ),
         inputs=("x",),
         aliases=("_npi_nonzero",),
-        measure=_nonzero_measure,
+        shapes=ShapeFacts(measure=_nonzero_measure),
     )
 )
 
@@ -233,6 +234,6 @@ UNIQUE = register(
         ),
         outputs=_unique_count,
         output_names=("output",),
-        measure=_unique_measure,
+        shapes=ShapeFacts(measure=_unique_measure),
     )
 )

@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema, integer, optional
 from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.axes import normalize_axis
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.registry import Attrs, Operator, register
 
@@ -140,6 +141,6 @@ DELETE = register(
             int_ind=optional(integer()),
             axis=optional(integer()),
         ),
-        measure=_measure,
+        shapes=ShapeFacts(measure=_measure),
     )
 )

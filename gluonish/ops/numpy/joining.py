@@ -12,6 +12,7 @@ from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.concat import STACK
 from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
@@ -69,6 +70,7 @@ def _row(name: str, doc: str, raised: Raise, axis_of: AxisOf, **attributes: Attr
             inputs=("data",),
             schema=Schema(num_args=integer(low=1), **attributes),
             variadic="num_args",
+            execution=Execution(moves=True),
         )
     )
 
@@ -176,6 +178,7 @@ register(
         inputs=("data",),
         schema=STACK.schema,
         variadic="num_args",
+        execution=Execution(moves=True),
     )
 )
 
@@ -239,6 +242,7 @@ def _split(name: str, least: int, axis_of: Callable[[int], int], word: str) -> O
             ),
             outputs=_piece_count,
             output_names=("output",),
+            execution=Execution(moves=True),
         )
     )
 

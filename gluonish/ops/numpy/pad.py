@@ -10,6 +10,7 @@ from gluonish.core.spec import MOST_ELEMENTS, Spec
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.concat import concat
+from gluonish.ops.facts import Execution
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.numpy.reduction import MAX, MIN
 from gluonish.ops.precision import check_number, in_dtype
@@ -141,5 +142,6 @@ PAD = register(
             constant_value=number(0.0),
             reflect_type=text("even"),
         ),
+        execution=Execution(moves=True),
     )
 )

@@ -20,6 +20,7 @@ from gluonish.ops.axes import named_axes
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast, convert
 from gluonish.ops.exact_sum import average, total
+from gluonish.ops.facts import Gradient
 from gluonish.ops.numpy.comparison import EQUAL
 from gluonish.ops.numpy.promotion import dtype_of
 from gluonish.ops.precision import accumulator, widen
@@ -114,7 +115,7 @@ def _with_dtype(
             name,
             infer,
             kernel,
-            gradient,
+            Gradient(gradient, uses_output=True),
             doc=(
                 f"{doc} along axis, all axes by default, in dtype.\n\n"
                 "Without dtype it is that of a; sums and products of bool are int64, means of\n"
@@ -130,7 +131,6 @@ def _with_dtype(
                 initial=optional(number()),
             ),
             aliases=aliases,
-            gradient_uses_output=True,
         )
     )
 
@@ -227,7 +227,7 @@ def _extreme(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             name,
             infer,
             kernel,
-            gradient,
+            Gradient(gradient, uses_output=True),
             doc=(
                 f"{doc} along axis, all axes by default. Of equal ones each gets the whole\n"
                 "gradient. initial is accepted as None only.\n\n"
@@ -237,7 +237,6 @@ def _extreme(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             inputs=("a",),
             schema=Schema(axis=AXIS, keepdims=boolean(False), initial=optional(number())),
             aliases=aliases,
-            gradient_uses_output=True,
         )
     )
 

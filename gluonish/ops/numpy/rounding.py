@@ -9,6 +9,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT32, is_floating
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import complete_same, infer_same
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.numpy.where import where
 from gluonish.ops.precision import as_real, widen
@@ -43,8 +44,8 @@ AROUND = register(
         doc="Round to a number of decimals, halves to the even neighbour.",
         inputs=("x",),
         schema=Schema(decimals=integer(0)),
-        complete=complete_same,
-        elementwise=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True),
     )
 )
 
@@ -98,7 +99,7 @@ NAN_TO_NUM = register(
             posinf=optional(number()),
             neginf=optional(number()),
         ),
-        complete=complete_same,
-        elementwise=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True),
     )
 )

@@ -12,6 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops import unary
 from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.unary import Unary
@@ -33,14 +34,12 @@ def _row(names: str, base: Unary, given: str = "x") -> Operator:
             name,
             infer,
             shared.kernel,
-            shared.gradient,
+            Gradient(shared.gradient, uses_output=shared.gradient_uses_output),
             doc=shared.doc,
             inputs=(given,),
             aliases=tuple(aliases),
-            complete=complete_same,
-            gradient_uses_output=shared.gradient_uses_output,
-            elementwise=True,
-            heavy=shared.heavy,
+            shapes=ShapeFacts(complete=complete_same),
+            execution=Execution(elementwise=True, heavy=shared.heavy),
         )
     )
 
@@ -104,7 +103,7 @@ BITWISE_NOT = register(
         zero_gradient,
         doc="Elementwise complement of all bits; of bool, the other value.",
         inputs=("x",),
-        complete=complete_same,
-        elementwise=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True),
     )
 )

@@ -10,6 +10,7 @@ from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.zero_gradient import zero_gradient
@@ -46,7 +47,8 @@ WHERE = register(
             "Shapes: condition, x and y broadcast to the output's."
         ),
         inputs=("condition", "x", "y"),
-        complete=dtype_rule(1, 2),
+        shapes=ShapeFacts(complete=dtype_rule(1, 2)),
+        execution=Execution(several_passes=True),
     )
 )
 
@@ -84,7 +86,8 @@ def _with_scalar(name: str, given: str, *, scalar_first: bool) -> Operator:
             ),
             inputs=("condition", given),
             schema=Schema(scalar=number(0.0)),
-            complete=dtype_rule(1),
+            shapes=ShapeFacts(complete=dtype_rule(1)),
+            execution=Execution(several_passes=True),
         )
     )
 
@@ -113,6 +116,6 @@ WHERE_SCALAR2 = register(
         ),
         inputs=("condition",),
         schema=Schema(x=number(0.0), y=number(0.0)),
-        complete=dtype_rule(),
+        shapes=ShapeFacts(complete=dtype_rule()),
     )
 )

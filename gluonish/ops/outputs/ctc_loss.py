@@ -12,6 +12,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import AutogradError, OperatorError
 from gluonish.core.schema import Schema, boolean, choice
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.pick import along_grid
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, register
@@ -208,7 +209,7 @@ CTC_LOSS = register(
         "CTCLoss",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Negative log probability of label sequences over all alignments to the frames.\n\n"
             "Shapes: data (T, N, classes) before the softmax, label (N, L) with L up to T,\n"
@@ -227,8 +228,7 @@ CTC_LOSS = register(
         outputs=2,
         visible=1,
         output_names=("output0", "output1"),
-        complete=_complete,
-        gradient_uses_output=True,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )

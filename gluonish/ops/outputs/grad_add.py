@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import check_same_dtype, complete_same
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, register
 
 __all__ = ["GRAD_ADD"]
@@ -36,7 +37,7 @@ GRAD_ADD = register(
         _gradient,
         doc="Elementwise lhs + rhs, which have one shape and dtype.",
         inputs=("lhs", "rhs"),
-        complete=complete_same,
-        elementwise=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True),
     )
 )

@@ -9,6 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
 from gluonish.ops.broadcast_to import broadcast_to
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
@@ -86,7 +87,7 @@ IDENTITY_ATTACH_KL_SPARSE_REG = register(
         "IdentityAttachKLSparseReg",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True, own=True),
         doc=(
             "data; its gradient gets that of a penalty on averages far from a target.\n\n"
             "Shapes: data (N, C, ...) of values in (0, 1), moving_avg (C,). In training\n"
@@ -99,10 +100,7 @@ IDENTITY_ATTACH_KL_SPARSE_REG = register(
         outputs=2,
         visible=1,
         output_names=("output", "average"),
-        mutates=(1,),
-        complete=_complete,
-        gradient_uses_output=True,
-        own_gradient=True,
-        train_dependent=True,
+        execution=Execution(mutates=(1,), train_dependent=True),
+        shapes=ShapeFacts(complete=_complete),
     )
 )

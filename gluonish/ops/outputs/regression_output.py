@@ -9,6 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.broadcasting import check_same_dtype
+from gluonish.ops.facts import Gradient, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.unary import SIGMOID
@@ -73,7 +74,7 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
             name,
             infer,
             kernel,
-            gradient,
+            Gradient(gradient, uses_output=True, own=True),
             doc=(
                 f"{word}.\n\n"
                 "That is its gradient whatever comes from behind, times grad_scale and divided by\n"
@@ -83,9 +84,7 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
             inputs=("data", "label"),
             schema=Schema(grad_scale=number(1.0)),
             aliases=(f"_sparse_{name}",),
-            complete=_complete,
-            gradient_uses_output=True,
-            own_gradient=True,
+            shapes=ShapeFacts(complete=_complete),
         )
     )
 

@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.softmax import SOFTMAX
@@ -43,15 +44,14 @@ SOFTMAX_ACTIVATION = register(
         "SoftmaxActivation",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "softmax of data: over the last axis (instance), or over axis 1 for each position\n"
             "of data (N, C, ...) (channel).\n\n"
             "Shapes: data (N, ...), or (N, C, ...) for channel, output the same."
         ),
         schema=Schema(mode=choice("channel", "instance", default="instance")),
-        complete=complete_same,
-        gradient_uses_output=True,
-        heavy=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(heavy=True),
     )
 )

@@ -9,6 +9,7 @@ from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.pick import along_grid, pick
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
@@ -65,7 +66,7 @@ SOFTMAX_CROSS_ENTROPY = register(
             "nearest class."
         ),
         inputs=("data", "label"),
-        complete=_complete,
-        heavy=True,
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
     )
 )

@@ -7,6 +7,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
+from gluonish.ops.facts import Gradient, ShapeFacts
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
@@ -70,7 +71,7 @@ SVM_OUTPUT = register(
         "SVMOutput",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, own=True),
         doc=(
             "data, with the gradient of a hinge loss, whatever comes from behind.\n\n"
             "Shapes: data (..., K) of scores, label (...) of class numbers. The score of the\n"
@@ -80,8 +81,7 @@ SVM_OUTPUT = register(
         ),
         inputs=("data", "label"),
         schema=_SCHEMA,
-        complete=_complete,
-        own_gradient=True,
+        shapes=ShapeFacts(complete=_complete),
     )
 )
 

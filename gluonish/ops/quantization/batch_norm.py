@@ -10,6 +10,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import Spec
 from gluonish.ops.axes import normalize_axis
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.quantization.ranges import (
     CALIBRATION,
     OUTPUT_NAMES,
@@ -106,6 +107,6 @@ QUANTIZED_BATCH_NORM = register(
         ),
         outputs=3,
         output_names=OUTPUT_NAMES,
-        complete=complete_ranges(None),
+        shapes=ShapeFacts(complete=complete_ranges(None)),
     )
 )

@@ -9,6 +9,7 @@ from gluonish.core.dtype import FLOAT32, INT8, INT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.quantization.ranges import (
     CALIBRATION,
     RANGE,
@@ -60,7 +61,7 @@ DEQUANTIZE = register(
         ),
         inputs=("data", "min_range", "max_range"),
         schema=Schema(out_type=choice("float32", default="float32")),
-        complete=_complete,
+        shapes=ShapeFacts(complete=_complete),
     )
 )
 
@@ -118,6 +119,6 @@ REQUANTIZE = register(
             **CALIBRATION,
         ),
         outputs=3,
-        complete=complete_ranges(INT32),
+        shapes=ShapeFacts(complete=complete_ranges(INT32)),
     )
 )

@@ -13,6 +13,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.host import to_host
 from gluonish.ops.quantization.ranges import RANGE, complete_ranges
 from gluonish.ops.registry import Operator, register
@@ -109,7 +110,7 @@ CALIBRATE_ENTROPY = register(
         schema=Schema(num_quantized_bins=integer(255)),
         outputs=2,
         output_names=("threshold", "divergence"),
-        heavy=True,
-        complete=complete_ranges(None),
+        execution=Execution(heavy=True),
+        shapes=ShapeFacts(complete=complete_ranges(None)),
     )
 )

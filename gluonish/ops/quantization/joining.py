@@ -11,6 +11,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.concat import CONCAT
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.quantization.passing import infer_as
 from gluonish.ops.quantization.ranges import (
     CALIBRATION,
@@ -98,7 +99,7 @@ QUANTIZED_ELEMWISE_ADD = register(
         schema=Schema(**CALIBRATION),
         outputs=3,
         output_names=OUTPUT_NAMES,
-        complete=complete_ranges(None, None),
+        shapes=ShapeFacts(complete=complete_ranges(None, None)),
     )
 )
 
@@ -164,7 +165,7 @@ QUANTIZED_ELEMWISE_MUL = register(
         schema=Schema(**CALIBRATION, enable_float_output=boolean(False)),
         outputs=_mul_outputs,
         output_names=OUTPUT_NAMES,
-        complete=complete_ranges(None, None),
+        shapes=ShapeFacts(complete=complete_ranges(None, None)),
     )
 )
 
@@ -231,6 +232,6 @@ QUANTIZED_CONCAT = register(
         outputs=3,
         output_names=OUTPUT_NAMES,
         variadic="num_args",
-        complete=_concat_complete,
+        shapes=ShapeFacts(complete=_concat_complete),
     )
 )

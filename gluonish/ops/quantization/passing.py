@@ -11,6 +11,7 @@ from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, dtype_attr, integer
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.pooling import POOLING
 from gluonish.ops.quantization.ranges import (
     OUTPUT_NAMES,
@@ -89,7 +90,7 @@ def _passing(
             schema=schema,
             outputs=3,
             output_names=OUTPUT_NAMES,
-            complete=complete_ranges(None),
+            shapes=ShapeFacts(complete=complete_ranges(None)),
         )
     )
 
@@ -201,6 +202,6 @@ QUANTIZED_EMBEDDING = register(
         ),
         outputs=3,
         output_names=OUTPUT_NAMES,
-        complete=complete_ranges(None, None),
+        shapes=ShapeFacts(complete=complete_ranges(None, None)),
     )
 )

@@ -12,6 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.convolution import CONVOLUTION
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.quantization.passing import infer_as
 from gluonish.ops.quantization.ranges import (
     OUTPUT_NAMES,
@@ -123,8 +124,8 @@ def _product(
             schema=schema,
             outputs=3,
             output_names=OUTPUT_NAMES,
-            heavy=True,
-            complete=_complete,
+            execution=Execution(heavy=True),
+            shapes=ShapeFacts(complete=_complete),
         )
     )
 

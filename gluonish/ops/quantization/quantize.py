@@ -9,6 +9,7 @@ from gluonish.core.dtype import FLOAT32, INT8, UINT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.quantization.ranges import (
     CALIBRATION,
     RANGE,
@@ -73,7 +74,7 @@ QUANTIZE = register(
         inputs=("data", "min_range", "max_range"),
         schema=Schema(out_type=choice("int8", "uint8", default="uint8")),
         outputs=3,
-        complete=complete_ranges(FLOAT32),
+        shapes=ShapeFacts(complete=complete_ranges(FLOAT32)),
     )
 )
 
@@ -123,7 +124,7 @@ QUANTIZE_V2 = register(
         ),
         schema=Schema(out_type=choice("auto", "int8", "uint8", default="int8"), **CALIBRATION),
         outputs=3,
-        complete=complete_ranges(None),
+        shapes=ShapeFacts(complete=complete_ranges(None)),
     )
 )
 
@@ -168,6 +169,6 @@ QUANTIZE_ASYM = register(
         schema=Schema(**CALIBRATION),
         outputs=3,
         output_names=("output", "scale", "shift"),
-        complete=complete_ranges(FLOAT32),
+        shapes=ShapeFacts(complete=complete_ranges(FLOAT32)),
     )
 )

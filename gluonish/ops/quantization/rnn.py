@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.dtype import FLOAT32, UINT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.quantization.ranges import check_ranges
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.rnn import RNN
@@ -77,7 +78,7 @@ QUANTIZED_RNN = register(
         schema=RNN.schema,
         outputs=_count,
         output_names=("output", "state_output", "statecell_output"),
-        heavy=True,
-        complete=_complete,
+        execution=Execution(heavy=True),
+        shapes=ShapeFacts(complete=_complete),
     )
 )

@@ -11,6 +11,7 @@ from gluonish.core.schema import REQUIRED, Schema, boolean, dtype_attr, number, 
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.dtype_rules import named_dtype
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.philox import uniform
 from gluonish.ops.random import check_limits, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
@@ -80,7 +81,7 @@ BERNOULLI = register(
             dtype=dtype_attr(FLOAT32),
             is_logit=boolean(),
         ),
-        random=True,
-        complete=named_dtype,
+        execution=Execution(random=True),
+        shapes=ShapeFacts(complete=named_dtype),
     )
 )

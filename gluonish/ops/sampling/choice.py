@@ -10,6 +10,7 @@ from gluonish.core.schema import REQUIRED, Schema, boolean, integer, optional, t
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops import variates
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.philox import uniform
 from gluonish.ops.random import check_extents
 from gluonish.ops.registry import Attrs, Operator, register
@@ -128,8 +129,7 @@ CHOICE = register(
             replace=boolean(True),
             weighted=boolean(False),
         ),
-        random=True,
-        heavy=True,
-        complete=_complete,
+        execution=Execution(random=True, heavy=True),
+        shapes=ShapeFacts(complete=_complete),
     )
 )

@@ -16,6 +16,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.identity import stop_gradient
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
@@ -181,8 +182,8 @@ def _density(
             inputs=("sample", *parameters),
             schema=Schema(is_log=boolean(False)),
             aliases=(f"random_pdf_{word}",),
-            complete=complete,
-            heavy=True,
+            shapes=ShapeFacts(complete=complete),
+            execution=Execution(heavy=True),
         )
     )
 

@@ -12,6 +12,7 @@ from gluonish.core.schema import Schema, boolean, dtype_attr
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.dtype_rules import named_dtype
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.one_hot import ONE_HOT
 from gluonish.ops.philox import uniform
 from gluonish.ops.precision import check_positions, widen
@@ -108,7 +109,7 @@ SAMPLE_MULTINOMIAL = register(
         "_sample_multinomial",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Classes drawn with the probabilities along the last axis, shape many for each\n"
             "row.\n\n"
@@ -119,9 +120,7 @@ SAMPLE_MULTINOMIAL = register(
         schema=Schema(shape=shape_attr(()), get_prob=boolean(False), dtype=dtype_attr(INT32)),
         aliases=("sample_multinomial",),
         outputs=_outputs,
-        gradient_uses_output=True,
-        random=True,
-        heavy=True,
-        complete=named_dtype,
+        execution=Execution(random=True, heavy=True),
+        shapes=ShapeFacts(complete=named_dtype),
     )
 )

@@ -9,6 +9,7 @@ from gluonish.core.schema import Schema, integer, numbers, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
 from gluonish.ops import variates
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 
 __all__ = ["NUMPY_MULTINOMIAL"]
@@ -90,8 +91,7 @@ NUMPY_MULTINOMIAL = register(
         inputs=("a",),
         active_inputs=_active,
         schema=Schema(n=integer(), pvals=optional(numbers()), size=optional(shape_attr())),
-        random=True,
-        heavy=True,
-        complete=_complete,
+        execution=Execution(random=True, heavy=True),
+        shapes=ShapeFacts(complete=_complete),
     )
 )

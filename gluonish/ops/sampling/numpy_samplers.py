@@ -22,6 +22,7 @@ from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops import variates
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.cast import cast
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.philox import normal
 from gluonish.ops.random import fill_uniform, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
@@ -205,7 +206,10 @@ def _sampler(
             name,
             infer,
             kernel,
-            zero_gradient if smooth is None else _smooth_gradient(names, smooth),
+            Gradient(
+                zero_gradient if smooth is None else _smooth_gradient(names, smooth),
+                uses_output=smooth is not None,
+            ),
             doc=(
                 f"{doc}.\n\nA parameter that is None is the next input. Those out of range are "
                 "refused\nat the wait.\n\n"
@@ -219,10 +223,8 @@ def _sampler(
             ),
             outputs=1 if smooth is None else 2,
             visible=1,
-            gradient_uses_output=smooth is not None,
-            random=True,
-            heavy=True,
-            complete=_complete,
+            execution=Execution(random=True, heavy=True),
+            shapes=ShapeFacts(complete=_complete),
         )
     )
 

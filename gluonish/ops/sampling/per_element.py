@@ -12,6 +12,7 @@ from gluonish.core.schema import Schema, dtype_attr, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops import variates
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.philox import normal, uniform
 from gluonish.ops.random import fill_uniform, work_dtype
 from gluonish.ops.registry import Operator, register
@@ -92,9 +93,8 @@ def _sampler(word: str, doc: str, filled: Fill, *inputs: str) -> Operator:
             inputs=inputs,
             schema=Schema(shape=shape_attr(()), dtype=optional(dtype_attr())),
             aliases=(f"sample_{word}",),
-            random=True,
-            heavy=True,
-            complete=_complete,
+            execution=Execution(random=True, heavy=True),
+            shapes=ShapeFacts(complete=_complete),
         )
     )
 

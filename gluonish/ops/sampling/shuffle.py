@@ -5,6 +5,7 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution
 from gluonish.ops.philox import random_bits
 from gluonish.ops.registry import Operator, register
 
@@ -32,6 +33,6 @@ SHUFFLE = register(
         None,
         doc=("The slices along axis 0 in random order.\n\nShapes: data (N, ...), output the same."),
         aliases=("shuffle", "_npi_shuffle"),
-        random=True,
+        execution=Execution(random=True),
     )
 )

@@ -11,6 +11,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
+from gluonish.ops.facts import Execution
 from gluonish.ops.philox import uniform
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.variates import substream
@@ -76,7 +77,6 @@ SAMPLE_UNIQUE_ZIPFIAN = register(
         inputs=(),
         schema=Schema(range_max=integer(), shape=optional(shape_attr())),
         outputs=2,
-        random=True,
-        heavy=True,
+        execution=Execution(random=True, heavy=True),
     )
 )

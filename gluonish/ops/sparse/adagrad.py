@@ -8,6 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.optimizer_rules import ADAGRAD, apply_rule
 from gluonish.ops.optimizer_update import check_arrays
 from gluonish.ops.registry import Operator, register
@@ -58,8 +59,7 @@ ADAGRAD_UPDATE = register(
             rescale_grad=number(1.0),
             clip_gradient=number(-1.0),
         ),
-        mutates=(2,),
-        complete=dtype_rule(0, 1),
-        elementwise=True,
+        execution=Execution(mutates=(2,), elementwise=True),
+        shapes=ShapeFacts(complete=dtype_rule(0, 1)),
     )
 )

@@ -7,6 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = ["CAST_STORAGE", "cast_storage"]
@@ -43,9 +44,8 @@ CAST_STORAGE = register(
         ),
         schema=Schema(stype=choice("csr", "default", "row_sparse")),
         aliases=("_sparse_cast_storage",),
-        complete=complete_same,
-        elementwise=True,
-        identity=True,
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(elementwise=True, identity=True),
     )
 )
 

@@ -13,6 +13,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.scatter import add_at, scatter_accumulator
 
@@ -121,7 +122,7 @@ CSR_DOT = register(
         ),
         inputs=(*_INPUTS, "rhs"),
         schema=Schema(transpose=boolean(False), rows=integer()),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

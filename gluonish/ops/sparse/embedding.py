@@ -6,6 +6,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import Spec
 from gluonish.ops.embedding import EMBEDDING
+from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, register
 
 __all__ = ["SPARSE_EMBEDDING"]
@@ -42,6 +43,6 @@ SPARSE_EMBEDDING = register(
         ),
         inputs=("data", "weight"),
         schema=Schema(**EMBEDDING.schema.attributes, deterministic=boolean(False)),
-        complete=EMBEDDING.complete,
+        shapes=ShapeFacts(complete=EMBEDDING.complete),
     )
 )

@@ -10,6 +10,7 @@ from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
 from gluonish.ops.binary import ADD, DIVIDE, SUBTRACT
 from gluonish.ops.broadcasting import complete_same
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, register
 
 __all__ = ["SCATTER_DIVIDE", "SCATTER_MINUS_SCALAR", "SCATTER_PLUS_SCALAR"]
@@ -41,8 +42,8 @@ def _scattered(name: str, plain: Operator, word: str) -> Operator:
             ),
             inputs=plain.inputs,
             schema=None if pair else Schema(scalar=number(1.0), is_int=boolean(True)),
-            complete=complete_same,
-            elementwise=True,
+            shapes=ShapeFacts(complete=complete_same),
+            execution=Execution(elementwise=True),
         )
     )
 

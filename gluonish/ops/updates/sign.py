@@ -12,6 +12,7 @@ from typing import Any
 from gluonish.core.schema import Attribute, Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.dtype_rules import dtype_rule
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.optimizer_rules import Rule, clipped
 from gluonish.ops.optimizer_update import check_arrays, single_update
 from gluonish.ops.precision import widen
@@ -49,8 +50,8 @@ SIGNSGD_UPDATE = register(
         ),
         inputs=("weight", "grad"),
         schema=Schema(lr=number(), **_ATTRIBUTES),
-        complete=dtype_rule(0, 1),
-        elementwise=True,
+        shapes=ShapeFacts(complete=dtype_rule(0, 1)),
+        execution=Execution(elementwise=True),
     )
 )
 

@@ -14,6 +14,7 @@ from gluonish.core.dtype import INT64
 from gluonish.core.schema import Schema, choice, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.composite import composite_gradient
+from gluonish.ops.facts import Execution
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, V, apply, register
@@ -122,7 +123,7 @@ BILINEAR_POINTS = register(
         doc="Values (N, C, P) of images (N, C, H, W) at rows and columns (N, P) between pixels.",
         inputs=("data", "rows", "columns"),
         schema=_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -217,7 +218,7 @@ BILINEAR_POINTS_BACKWARD = register(
         schema=_SCHEMA,
         outputs=3,
         output_names=("data", "rows", "columns"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 

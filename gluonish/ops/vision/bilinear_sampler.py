@@ -16,6 +16,7 @@ from gluonish.core.schema import Schema, boolean, choice, optional, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.concat import concat
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution
 from gluonish.ops.matmul import batch_dot
 from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -235,7 +236,7 @@ BILINEAR_SAMPLER = register(
         outputs=2,
         visible=1,
         output_names=("output", "tmp"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -296,6 +297,6 @@ SPATIAL_TRANSFORMER = register(
         outputs=3,
         visible=1,
         output_names=("output", "grid_dst", "grid_src"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -18,6 +18,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.concat import concat
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution
 from gluonish.ops.pad import PAD
 from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
@@ -237,7 +238,7 @@ CORRELATION = register(
         outputs=3,
         visible=1,
         output_names=("output", "tmp1", "tmp2"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 
@@ -252,6 +253,6 @@ CORRELATION_BACKWARD = register(
         schema=_SCHEMA,
         outputs=2,
         output_names=("data1", "data2"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

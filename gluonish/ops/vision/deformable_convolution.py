@@ -19,6 +19,7 @@ from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.concat import concat
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.matmul import batch_dot
 from gluonish.ops.precision import widen
 from gluonish.ops.product import product
@@ -361,8 +362,8 @@ class Form:
                 inputs=self.names,
                 active_inputs=self.active_inputs,
                 schema=schema,
-                complete=self.complete,
-                heavy=True,
+                shapes=ShapeFacts(complete=self.complete),
+                execution=Execution(heavy=True),
             )
         )
         return self.operator

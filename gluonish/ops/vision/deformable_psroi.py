@@ -18,6 +18,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.composite import composite_gradient
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution
 from gluonish.ops.host import widened_on_host
 from gluonish.ops.pointwise import CLIP
 from gluonish.ops.precision import accumulator, widen
@@ -312,6 +313,6 @@ DEFORMABLE_PSROI_POOLING = register(
         outputs=2,
         visible=1,
         output_names=("output", "top_count"),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

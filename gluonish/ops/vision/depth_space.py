@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.vision.extents import check_rank
 
@@ -65,6 +66,7 @@ DEPTH_TO_SPACE = register(
             "Shapes: data (N, C * b * b, H, W), output (N, C, H * b, W * b)."
         ),
         schema=Schema(block_size=integer(low=1)),
+        execution=Execution(moves=True),
     )
 )
 
@@ -80,6 +82,7 @@ SPACE_TO_DEPTH = register(
             "Shapes: data (N, C, H * b, W * b), output (N, C * b * b, H, W)."
         ),
         schema=Schema(block_size=integer(low=1)),
+        execution=Execution(moves=True),
     )
 )
 

@@ -11,6 +11,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.roi_align import ROI_ALIGN, check_samples
@@ -101,6 +102,6 @@ MRCNN_MASK_TARGET = register(
             sample_ratio=integer(2),
             aligned=boolean(False),
         ),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

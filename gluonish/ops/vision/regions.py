@@ -12,6 +12,7 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution
 from gluonish.ops.host import widened_on_host
 from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
@@ -167,7 +168,7 @@ def region_adjoint(forward: Callable[[], Operator], name: str, maps: Maps, schem
             doc="Gradient of the images that regions were pooled from.",
             inputs=("grad", "rois"),
             schema=Schema(**schema.attributes, data_shape=shape()),
-            heavy=True,
+            execution=Execution(heavy=True),
         )
     )
 

@@ -18,6 +18,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, find_operator, register
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.regions import (
@@ -165,7 +166,7 @@ ROI_ALIGN: Operator = register(
         ),
         inputs=("data", "rois"),
         schema=_ALIGN_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )
 ROI_ALIGN_BACKWARD = find_operator("_roi_align_backward")
@@ -255,6 +256,6 @@ PSROI_POOLING: Operator = register(
         ),
         inputs=("data", "rois"),
         schema=_POOLING_SCHEMA,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -16,6 +16,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.reshape import reshape
@@ -127,7 +128,7 @@ ROI_POOLING = register(
         "ROIPooling",
         _infer,
         _kernel,
-        _gradient,
+        Gradient(_gradient, uses_output=True),
         doc=(
             "Regions of images as pooled_size grids of maxima.\n\n"
             "Shapes: data (N, C, H, W), rois (R, 5) with rows (image, x1, y1, x2, y2), output\n"
@@ -141,7 +142,6 @@ ROI_POOLING = register(
         outputs=2,
         visible=1,
         output_names=("output", "maxidx"),
-        gradient_uses_output=True,
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -14,6 +14,7 @@ import numpy as np
 from gluonish.core.schema import Schema, integer, number, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution
 from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.vision.bilinear_points import read_bilinear
@@ -114,6 +115,6 @@ RROI_ALIGN = register(
         ),
         inputs=("data", "rois"),
         schema=Schema(pooled_size=shape(), spatial_scale=number(), sampling_ratio=integer(-1)),
-        heavy=True,
+        execution=Execution(heavy=True),
     )
 )

@@ -15,6 +15,7 @@ from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.batch_norm import BATCH_NORM
 from gluonish.ops.convolution import CONVOLUTION
 from gluonish.ops.extents import limited
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.pad import PAD
 from gluonish.ops.pooling import POOLING
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
@@ -82,8 +83,8 @@ CONVOLUTION_V1 = register(
             cudnn_off=boolean(False),
             layout=choice(None, "NCDHW", "NCHW", "NDHWC", "NHWC", default=None),
         ),
-        complete=CONVOLUTION.complete,
-        heavy=True,
+        shapes=ShapeFacts(complete=CONVOLUTION.complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -152,7 +153,7 @@ POOLING_V1 = register(
         "Pooling_v1",
         _pooling_infer,
         _pooling_kernel,
-        _pooling_gradient,
+        Gradient(_pooling_gradient, uses_output=True),
         doc=(
             "Maximum, mean or sum of windows of images (N, C, H, W): the first form of Pooling.\n\n"
             "Means divide by the whole window, also where it reaches over the padding's end, and\n"
@@ -167,9 +168,8 @@ POOLING_V1 = register(
             stride=shape(()),
             pad=shape(()),
         ),
-        complete=_pooling_complete,
-        gradient_uses_output=True,
-        heavy=True,
+        shapes=ShapeFacts(complete=_pooling_complete),
+        execution=Execution(heavy=True),
     )
 )
 
@@ -207,7 +207,7 @@ BATCH_NORM_V1 = register(
         "BatchNorm_v1",
         _norm_infer,
         _norm_kernel,
-        _norm_gradient,
+        Gradient(_norm_gradient, uses_output=True),
         doc=(
             "BatchNorm over axis 1 of data (N, C) or (N, C, H, W): its first form.\n\n"
             "output_mean_var also returns the mean and the variance. Moving statistics are\n"
@@ -225,10 +225,7 @@ BATCH_NORM_V1 = register(
         outputs=3,
         visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
         output_names=BATCH_NORM.output_names,
-        mutates=BATCH_NORM.mutates,
-        complete=_norm_complete,
-        gradient_uses_output=True,
-        train_dependent=True,
-        heavy=True,
+        execution=Execution(mutates=BATCH_NORM.mutates, train_dependent=True, heavy=True),
+        shapes=ShapeFacts(complete=_norm_complete),
     )
 )
