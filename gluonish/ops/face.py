@@ -63,7 +63,10 @@ def make_function(
         raise AttributeError(
             f"{namespace}: expected the name of a function or an operator, got {name!r}"
         )
-    return made.setdefault(name, make(find_operator(registered), name))
+    op = find_operator(registered)
+    function = make(op, name)
+    function.operator = op  # type: ignore[attr-defined]  # what `gluonish where` goes by
+    return made.setdefault(name, function)
 
 
 def prefixed(

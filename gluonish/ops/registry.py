@@ -5,8 +5,9 @@ inference, reference kernel and gradient. Who runs it is decided by the type of 
 NDArray computes, a graph value appends a node. This module knows neither.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Any, Protocol, Self
 
 from gluonish.core.config import kernel_switches
@@ -34,6 +35,17 @@ __all__ = [
 
 _NO_SHAPES, _PLAIN = ShapeFacts(), Execution()
 _MAX_CHOICES = 256  # calls of an operator whose kernels are kept; beyond it all are dropped
+
+
+def _module_line(frame: FrameType) -> tuple[str, int]:
+    """Return where the module, or else the function, calls that led to a frame."""
+    own = frame
+    while frame.f_code.co_name != "<module>":
+        if frame.f_back is None:
+            frame = own
+            break
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 class V(Protocol):
@@ -97,6 +109,7 @@ class Operator:
         fast_kernels: Kernels of back ends, the preferred ones first.
         large_only: Whether all of them take large arrays only, so that a call that runs in its
             thread need not ask them.
+        source: File and line of the statement of a module that made it.
         plain: Whether nothing but inputs and attributes decides the result and its shape: neither
             training, nor random numbers, nor (for the shape) the arrays' values.
     """
@@ -131,6 +144,7 @@ class Operator:
         "settle",
         "shapes",
         "single",
+        "source",
         "variadic",
         "visible",
     )
@@ -155,6 +169,7 @@ class Operator:
         execution: Execution = _PLAIN,
     ) -> None:
         self.name = name
+        self.source = _module_line(sys._getframe(1))
         self.infer = infer
         self.kernel = kernel
         rule = gradient if isinstance(gradient, Gradient) else Gradient(gradient)

@@ -18,6 +18,7 @@ from gluonish.tools import (
     run,
     score,
     train,
+    where,
     zoo,
 )
 
@@ -25,7 +26,21 @@ __all__ = ["main", "make_parser"]
 
 # A subcommand is a module here with add_parser(parsers), which sets `run` to a function from the
 # parsed arguments to the exit status. Such a module imports what is heavy only when it runs.
-_COMMANDS = (bandwidth, check, demo, doctor, env, im2rec, profile, rec, run, score, train, zoo)
+_COMMANDS = (
+    bandwidth,
+    check,
+    demo,
+    doctor,
+    env,
+    im2rec,
+    profile,
+    rec,
+    run,
+    score,
+    train,
+    where,
+    zoo,
+)
 
 
 def make_parser() -> argparse.ArgumentParser:
