@@ -302,47 +302,66 @@ def _log_of(base: Any) -> Any:
     return math.log(base) if base > 0 else (-math.inf if base == 0 else math.nan)
 
 
-def _comparison(symbol: str, ufunc: str, word: str, camel: str) -> Row:
-    return Row(
-        f"lhs {symbol} rhs, as 0 and 1",
-        _compare(ufunc),
-        None,
-        None,
-        f"_{word} _{camel.replace('NotEqual', 'Not_Equal').replace('rE', 'r_E')}",
-        f"broadcast_{word}",
-        f"_{word}_scalar _{camel}Scalar",
-        "",
-        compares=True,
-    )
+def _comparison(symbol: str, ufunc: str, elemwise: str, broadcast: str, scalar: str) -> Row:
+    words = f"lhs {symbol} rhs, as 0 and 1"
+    return Row(words, _compare(ufunc), None, None, elemwise, broadcast, scalar, "", compares=True)
 
 
-EQUAL = _comparison("==", "equal", "equal", "Equal")
-NOT_EQUAL = _comparison("!=", "not_equal", "not_equal", "NotEqual")
-GREATER = _comparison(">", "greater", "greater", "Greater")
-GREATER_EQUAL = _comparison(">=", "greater_equal", "greater_equal", "GreaterEqual")
-LESSER = _comparison("<", "less", "lesser", "Lesser")
-LESSER_EQUAL = _comparison("<=", "less_equal", "lesser_equal", "LesserEqual")
+EQUAL = _comparison("==", "equal", "_equal _Equal", "broadcast_equal", "_equal_scalar _EqualScalar")
+NOT_EQUAL = _comparison(
+    "!=",
+    "not_equal",
+    "_not_equal _Not_Equal",
+    "broadcast_not_equal",
+    "_not_equal_scalar _NotEqualScalar",
+)
+GREATER = _comparison(
+    ">", "greater", "_greater _Greater", "broadcast_greater", "_greater_scalar _GreaterScalar"
+)
+GREATER_EQUAL = _comparison(
+    ">=",
+    "greater_equal",
+    "_greater_equal _Greater_Equal",
+    "broadcast_greater_equal",
+    "_greater_equal_scalar _GreaterEqualScalar",
+)
+LESSER = _comparison(
+    "<", "less", "_lesser _Lesser", "broadcast_lesser", "_lesser_scalar _LesserScalar"
+)
+LESSER_EQUAL = _comparison(
+    "<=",
+    "less_equal",
+    "_lesser_equal _Lesser_Equal",
+    "broadcast_lesser_equal",
+    "_lesser_equal_scalar _LesserEqualScalar",
+)
 GREATER.rscalar, LESSER.rscalar = LESSER.scalar, GREATER.scalar
 GREATER_EQUAL.rscalar, LESSER_EQUAL.rscalar = LESSER_EQUAL.scalar, GREATER_EQUAL.scalar
 
 
-def _logic(word: str) -> Row:
-    title = word.title()
-    return Row(
-        f"lhs {word} rhs, as 0 and 1",
-        _logical(f"logical_{word}"),
-        None,
-        None,
-        f"_logical_{word} _Logical_{title}",
-        f"broadcast_logical_{word}",
-        f"_logical_{word}_scalar _Logical{title}Scalar",
-        "",
-    )
+def _logic(word: str, elemwise: str, broadcast: str, scalar: str) -> Row:
+    kernel = _logical(f"logical_{word}")
+    return Row(f"lhs {word} rhs, as 0 and 1", kernel, None, None, elemwise, broadcast, scalar, "")
 
 
-LOGICAL_AND = _logic("and")
-LOGICAL_OR = _logic("or")
-LOGICAL_XOR = _logic("xor")
+LOGICAL_AND = _logic(
+    "and",
+    "_logical_and _Logical_And",
+    "broadcast_logical_and",
+    "_logical_and_scalar _LogicalAndScalar",
+)
+LOGICAL_OR = _logic(
+    "or",
+    "_logical_or _Logical_Or",
+    "broadcast_logical_or",
+    "_logical_or_scalar _LogicalOrScalar",
+)
+LOGICAL_XOR = _logic(
+    "xor",
+    "_logical_xor _Logical_Xor",
+    "broadcast_logical_xor",
+    "_logical_xor_scalar _LogicalXorScalar",
+)
 
 ADD = Row(
     "lhs + rhs",

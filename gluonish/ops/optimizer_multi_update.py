@@ -274,26 +274,27 @@ def _lamb(name: str, rule: Rule, mixed: bool) -> MultiUpdate:
     )
 
 
-def _both(
-    make: Callable[[str, Rule, bool], MultiUpdate], prefix: str, rule: Rule
-) -> tuple[MultiUpdate, MultiUpdate]:
-    """Register an operator and its mixed-precision variant."""
-    return (
-        make(f"{prefix}_{rule.name}_update", rule, False),
-        make(f"{prefix}_mp_{rule.name}_update", rule, True),
-    )
-
-
 MULTI_UPDATES = (
-    *_both(_plain, "multi", SGD),
-    *_both(_plain, "multi", SGD_MOMENTUM),
-    *_both(_preloaded, "preloaded_multi", SGD),
-    *_both(_preloaded, "preloaded_multi", SGD_MOMENTUM),
-    *_both(_adamw, "_multi", ADAMW),
-    *_both(_lamb, "_multi", LAMB),
-    *_both(_plain, "_multi", NESTEROV),
-    *_both(_plain, "_multi", ADAM),
-    *_both(_plain, "_multi", RMSPROP),
-    *_both(_plain, "_multi", RMSPROP_CENTERED),
-    *_both(_plain, "_multi", ADAGRAD),
+    _plain("multi_sgd_update", SGD, False),
+    _plain("multi_mp_sgd_update", SGD, True),
+    _plain("multi_sgd_mom_update", SGD_MOMENTUM, False),
+    _plain("multi_mp_sgd_mom_update", SGD_MOMENTUM, True),
+    _preloaded("preloaded_multi_sgd_update", SGD, False),
+    _preloaded("preloaded_multi_mp_sgd_update", SGD, True),
+    _preloaded("preloaded_multi_sgd_mom_update", SGD_MOMENTUM, False),
+    _preloaded("preloaded_multi_mp_sgd_mom_update", SGD_MOMENTUM, True),
+    _adamw("_multi_adamw_update", ADAMW, False),
+    _adamw("_multi_mp_adamw_update", ADAMW, True),
+    _lamb("_multi_lamb_update", LAMB, False),
+    _lamb("_multi_mp_lamb_update", LAMB, True),
+    _plain("_multi_nag_update", NESTEROV, False),
+    _plain("_multi_mp_nag_update", NESTEROV, True),
+    _plain("_multi_adam_update", ADAM, False),
+    _plain("_multi_mp_adam_update", ADAM, True),
+    _plain("_multi_rmsprop_update", RMSPROP, False),
+    _plain("_multi_mp_rmsprop_update", RMSPROP, True),
+    _plain("_multi_rmspropalex_update", RMSPROP_CENTERED, False),
+    _plain("_multi_mp_rmspropalex_update", RMSPROP_CENTERED, True),
+    _plain("_multi_adagrad_update", ADAGRAD, False),
+    _plain("_multi_mp_adagrad_update", ADAGRAD, True),
 )

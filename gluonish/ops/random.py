@@ -170,7 +170,7 @@ class _Distribution:
     """A distribution with parameters that are numbers, and its operators.
 
     Args:
-        word: What follows _random_ in their names.
+        name: Of the operator without inputs.
         doc: What it draws.
         draw: Fills an array.
         parameters: Its attributes.
@@ -179,13 +179,18 @@ class _Distribution:
         heavy: Whether a number takes many operations.
     """
 
-    word: str
+    name: str
     doc: str
     draw: Draw
     parameters: dict[str, Attribute] = field(hash=False)
     default: np.dtype[Any] = FLOAT32
     dtypes: Callable[[np.dtype[Any]], bool] = is_floating
     heavy: bool = False
+
+    @property
+    def word(self) -> str:
+        """What follows ``_random_`` in the operators' names."""
+        return self.name.removeprefix("_random_")
 
     def check(self, name: str, dtype: np.dtype[Any], given: Attrs) -> None:
         """Raise an OperatorError for a dtype that it does not have, or too large integers."""
@@ -202,7 +207,7 @@ class _Distribution:
 
     def register(self, *aliases: str) -> None:
         """Register the operator without inputs."""
-        name = f"_random_{self.word}"
+        name = self.name
 
         def infer(
             *, shape: Shape | None, ctx: str, dtype: np.dtype[Any] | None, **given: Any
@@ -244,9 +249,8 @@ class _Distribution:
             )
         )
 
-    def register_like(self) -> None:
+    def register_like(self, name: str) -> None:
         """Register the operator whose samples have the shape and dtype of an array."""
-        name = f"_random_{self.word}_like"
 
         def infer(data: Spec, **given: Any) -> tuple[Spec]:
             self.check(name, data.dtype, given)
@@ -270,7 +274,7 @@ class _Distribution:
 
 
 _RANDINT = _Distribution(
-    "randint",
+    "_random_randint",
     "Whole numbers uniform on [low, high)",
     _randint,
     {"low": integer(), "high": integer()},
@@ -281,53 +285,62 @@ _RANDINT.register("_npi_random_randint")
 
 _FLOATING = (
     _Distribution(
-        "uniform",
+        "_random_uniform",
         "Numbers uniform on [low, high)",
         _uniform,
         {"low": number(0.0), "high": number(1.0)},
     ),
     _Distribution(
-        "normal",
+        "_random_normal",
         "Numbers of the normal distribution with mean loc and standard deviation scale",
         _normal,
         {"loc": number(0.0), "scale": number(1.0)},
     ),
     _Distribution(
-        "gamma",
+        "_random_gamma",
         "Numbers of the gamma distribution with shape alpha and scale beta",
         _each(variates.gamma),
         {"alpha": number(1.0), "beta": number(1.0)},
         heavy=True,
     ),
     _Distribution(
-        "exponential",
+        "_random_exponential",
         "Numbers of the exponential distribution with rate lam",
         _exponential,
         {"lam": number(1.0)},
     ),
     _Distribution(
-        "poisson",
+        "_random_poisson",
         "Whole numbers of the Poisson distribution with mean lam",
         _each(variates.poisson),
         {"lam": number(1.0)},
         heavy=True,
     ),
     _Distribution(
-        "negative_binomial",
+        "_random_negative_binomial",
         "Numbers of failures before the k-th success, where each trial has probability p",
         _each(variates.negative_binomial),
         {"k": integer(1), "p": number(1.0)},
         heavy=True,
     ),
     _Distribution(
-        "generalized_negative_binomial",
+        "_random_generalized_negative_binomial",
         "Whole numbers of the negative binomial distribution with mean mu and dispersion alpha",
         _each(variates.generalized_negative_binomial),
         {"mu": number(1.0), "alpha": number(1.0)},
         heavy=True,
     ),
 )
-for _distribution in _FLOATING:
+_LIKE = (
+    "_random_uniform_like",
+    "_random_normal_like",
+    "_random_gamma_like",
+    "_random_exponential_like",
+    "_random_poisson_like",
+    "_random_negative_binomial_like",
+    "_random_generalized_negative_binomial_like",
+)
+for _distribution, _like in zip(_FLOATING, _LIKE, strict=True):
     _word = _distribution.word
     _distribution.register(*([_word] if _word in ("uniform", "normal") else []))
-    _distribution.register_like()
+    _distribution.register_like(_like)

@@ -104,7 +104,7 @@ def _between(key: Key, low: float, high: float) -> float:
 
 
 def _register(
-    word: str,
+    name: str,
     doc: str,
     parameters: dict[str, Attribute],
     check: Callable[[str, Attrs], None],
@@ -113,13 +113,12 @@ def _register(
     """Register an operator that changes colours by random amounts.
 
     Args:
-        word: What follows _image_random_ in its name.
+        name: Its name.
         doc: What it does.
         parameters: Its attributes.
         check: ``check(operator, attributes)`` raises an OperatorError for bad ones.
         steps: See `COLOR_STEPS`; it also gets ``key``.
     """
-    name = f"_image_random_{word}"
     COLOR_STEPS[name] = steps
 
     def infer(data: Spec, **attrs: Any) -> tuple[Spec]:
@@ -161,13 +160,15 @@ def _check_amounts(name: str, attrs: Attrs) -> None:
             raise OperatorError(f"{name}: expected {word} of at least 0, got {amount}")
 
 
-def _ranged(word: str, doc: str) -> Operator:
+def _ranged(name: str, doc: str) -> Operator:
+    word = name.removeprefix("_image_random_")
+
     def steps(xp: ModuleType, *, key: Key, min_factor: float, max_factor: float) -> list[Step]:
         return [(word, _between(key, min_factor, max_factor))]
 
     doc += " by a random amount from min_factor to max_factor"
     limits = {"min_factor": number(), "max_factor": number()}
-    return _register(word, doc, limits, _check_range, steps)
+    return _register(name, doc, limits, _check_range, steps)
 
 
 _JITTER = ("brightness", "contrast", "saturation", "hue")
@@ -190,12 +191,12 @@ def _random_lighting(xp: ModuleType, *, key: Key, alpha_std: float) -> list[Step
 
 
 RANDOM_COLORS = (
-    _ranged("brightness", "An image times a factor: its brightness changes"),
-    _ranged("contrast", "An image whose distance from its mean gray changes"),
-    _ranged("saturation", "An image whose distance from gray changes"),
-    _ranged("hue", "An image whose hues turn, as a share of a full circle,"),
+    _ranged("_image_random_brightness", "An image times a factor: its brightness changes"),
+    _ranged("_image_random_contrast", "An image whose distance from its mean gray changes"),
+    _ranged("_image_random_saturation", "An image whose distance from gray changes"),
+    _ranged("_image_random_hue", "An image whose hues turn, as a share of a full circle,"),
     _register(
-        "color_jitter",
+        "_image_random_color_jitter",
         "An image whose brightness, contrast, saturation and hue change by up to the amounts "
         "given, in random order",
         {word: number() for word in _JITTER},
@@ -203,7 +204,7 @@ RANDOM_COLORS = (
         _jitter,
     ),
     _register(
-        "lighting",
+        "_image_random_lighting",
         "An image with random light added, of the colours that ImageNet's vary in",
         {"alpha_std": number(0.05)},
         _check_amounts,

@@ -65,9 +65,7 @@ CROP = register(
 )
 
 
-def _flip(word: str, axis: int) -> Operator:
-    name = f"_image_flip_{word}"
-
+def _flip(name: str, sides: str, axis: int) -> Operator:
     def infer(data: Spec) -> tuple[Spec]:
         return (check_image(name, data),)
 
@@ -84,7 +82,7 @@ def _flip(word: str, axis: int) -> Operator:
             kernel,
             gradient,
             doc=(
-                f"An image with {word.replace('_', ' and ')} exchanged.\n\n"
+                f"An image with {sides} exchanged.\n\n"
                 "Shapes: data and output (H, W, C) or (N, H, W, C)."
             ),
             aliases=(f"_npx_{name}",),
@@ -92,9 +90,7 @@ def _flip(word: str, axis: int) -> Operator:
     )
 
 
-def _random_flip(word: str, axis: int) -> Operator:
-    name = f"_image_random_flip_{word}"
-
+def _random_flip(name: str, sides: str, axis: int) -> Operator:
     def infer(data: Spec) -> tuple[Spec]:
         return (check_image(name, data),)
 
@@ -109,7 +105,7 @@ def _random_flip(word: str, axis: int) -> Operator:
             kernel,
             None,
             doc=(
-                f"An image with {word.replace('_', ' and ')} exchanged in half of the calls.\n\n"
+                f"An image with {sides} exchanged in half of the calls.\n\n"
                 "Shapes: data and output (H, W, C) or (N, H, W, C)."
             ),
             aliases=(f"_npx_{name}",),
@@ -118,5 +114,11 @@ def _random_flip(word: str, axis: int) -> Operator:
     )
 
 
-FLIPS = (_flip("left_right", 1), _flip("top_bottom", 0))
-RANDOM_FLIPS = (_random_flip("left_right", 1), _random_flip("top_bottom", 0))
+FLIPS = (
+    _flip("_image_flip_left_right", "left and right", 1),
+    _flip("_image_flip_top_bottom", "top and bottom", 0),
+)
+RANDOM_FLIPS = (
+    _random_flip("_image_random_flip_left_right", "left and right", 1),
+    _random_flip("_image_random_flip_top_bottom", "top and bottom", 0),
+)

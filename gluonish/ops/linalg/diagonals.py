@@ -61,7 +61,8 @@ def _triangle_size(length: int) -> int:
 
 
 def _pair(
-    word: str,
+    extract_name: str,
+    make_name: str,
     places: Places,
     length: Callable[[int], int],
     size: Callable[[int], int],
@@ -70,7 +71,6 @@ def _pair(
 ) -> tuple[Operator, Operator]:
     """Register what takes values out of matrices, and what makes matrices of them."""
     schema = Schema(offset=integer(0), **more)
-    extract_name, make_name = f"_linalg_extract{word}", f"_linalg_make{word}"
 
     def extract_infer(a: Spec, *, offset: int, **attrs: Any) -> tuple[Spec]:
         check_square(extract_name, a)
@@ -145,7 +145,8 @@ def _pair(
 
 
 LINALG_EXTRACTDIAG, LINALG_MAKEDIAG = _pair(
-    "diag",
+    "_linalg_extractdiag",
+    "_linalg_makediag",
     _diagonal,
     _diagonal_length,
     _diagonal_length,
@@ -161,7 +162,8 @@ LINALG_EXTRACTDIAG, LINALG_MAKEDIAG = _pair(
     ),
 )
 LINALG_EXTRACTTRIAN, LINALG_MAKETRIAN = _pair(
-    "trian",
+    "_linalg_extracttrian",
+    "_linalg_maketrian",
     _triangle,
     _triangle_length,
     _triangle_size,

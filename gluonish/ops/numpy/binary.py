@@ -80,9 +80,12 @@ _classic("_npi_multiply", classic.MULTIPLY, "_npi_multiply_scalar")
 _classic("_npi_mod", classic.MODULO, "_npi_mod_scalar", "_npi_rmod_scalar", check=_numbers)
 _classic("_npi_power", classic.POWER, "_npi_power_scalar", "_npi_rpower_scalar")
 _classic("_npi_hypot", classic.HYPOT, "_npi_hypot_scalar", inputs=("x1", "x2"), check=_reals)
-for _word, _base in (("maximum", classic.MAXIMUM), ("minimum", classic.MINIMUM)):
+for _name, _base in (
+    ("_npi_maximum_scalar", classic.MAXIMUM),
+    ("_npi_minimum_scalar", classic.MINIMUM),
+):
     # Of two arrays these are the classic operators.
-    scalar_operator(f"_npi_{_word}_scalar", _base.word, _base.expression, _base.left, reverse=False)
+    scalar_operator(_name, _base.word, _base.expression, _base.left, reverse=False)
 
 _DIVIDE = classic.DIVIDE
 pair_operator(

@@ -22,7 +22,7 @@ __all__ = ["EQUAL", "EQUAL_SCALAR", "NOT_EQUAL"]
 Operators = tuple[Operator, Operator]  # of two arrays, and of an array and a number
 
 
-def _comparison(name: str, symbol: str, ufunc: str) -> Operators:
+def _comparison(name: str, scalar_name: str, symbol: str, ufunc: str) -> Operators:
     def infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
         common_dtype(name, lhs, rhs)
         return (Spec(broadcast_shapes(name, lhs.shape, rhs.shape), BOOL),)
@@ -59,7 +59,7 @@ def _comparison(name: str, symbol: str, ufunc: str) -> Operators:
             inputs=("lhs", "rhs"),
         ),
         operator(
-            f"{name}_scalar",
+            scalar_name,
             scalar_infer,
             scalar_kernel,
             doc=(
@@ -70,15 +70,15 @@ def _comparison(name: str, symbol: str, ufunc: str) -> Operators:
     )
 
 
-EQUAL, EQUAL_SCALAR = _comparison("_npi_equal", "==", "equal")
-NOT_EQUAL, _ = _comparison("_npi_not_equal", "!=", "not_equal")
-_comparison("_npi_greater", ">", "greater")
-_comparison("_npi_greater_equal", ">=", "greater_equal")
-_comparison("_npi_less", "<", "less")
-_comparison("_npi_less_equal", "<=", "less_equal")
+EQUAL, EQUAL_SCALAR = _comparison("_npi_equal", "_npi_equal_scalar", "==", "equal")
+NOT_EQUAL, _ = _comparison("_npi_not_equal", "_npi_not_equal_scalar", "!=", "not_equal")
+_comparison("_npi_greater", "_npi_greater_scalar", ">", "greater")
+_comparison("_npi_greater_equal", "_npi_greater_equal_scalar", ">=", "greater_equal")
+_comparison("_npi_less", "_npi_less_scalar", "<", "less")
+_comparison("_npi_less_equal", "_npi_less_equal_scalar", "<=", "less_equal")
 
 
-def _bits(name: str, word: str, ufunc: str, *, takes_bool: bool) -> None:
+def _bits(name: str, scalar_name: str, word: str, ufunc: str, *, takes_bool: bool) -> None:
     def check(operator: str, dtype: np.dtype[Any]) -> None:
         if is_floating(dtype) or (dtype == BOOL and not takes_bool):
             kinds = "integers or bool" if takes_bool else "integers"
@@ -94,8 +94,8 @@ def _bits(name: str, word: str, ufunc: str, *, takes_bool: bool) -> None:
         getattr(xp, ufunc)(lhs, rhs, out=out)
 
     def scalar_infer(data: Spec, *, scalar: float, is_int: bool) -> tuple[Spec]:
-        check(f"{name}_scalar", data.dtype)
-        check_number(f"{name}_scalar", data.dtype, scalar)
+        check(scalar_name, data.dtype)
+        check_number(scalar_name, data.dtype, scalar)
         return (data,)
 
     def scalar_kernel(xp: ModuleType, out: Any, data: Any, *, scalar: float, is_int: bool) -> None:
@@ -115,7 +115,7 @@ def _bits(name: str, word: str, ufunc: str, *, takes_bool: bool) -> None:
     )
     register(
         Operator(
-            f"{name}_scalar",
+            scalar_name,
             scalar_infer,
             scalar_kernel,
             zero_gradient,
@@ -126,7 +126,25 @@ def _bits(name: str, word: str, ufunc: str, *, takes_bool: bool) -> None:
     )
 
 
-_bits("_npi_bitwise_and", "conjunction of the bits", "bitwise_and", takes_bool=True)
-_bits("_npi_bitwise_or", "disjunction of the bits", "bitwise_or", takes_bool=True)
-_bits("_npi_bitwise_xor", "exclusive disjunction of the bits", "bitwise_xor", takes_bool=True)
-_bits("_npi_lcm", "least common multiple", "lcm", takes_bool=False)
+_bits(
+    "_npi_bitwise_and",
+    "_npi_bitwise_and_scalar",
+    "conjunction of the bits",
+    "bitwise_and",
+    takes_bool=True,
+)
+_bits(
+    "_npi_bitwise_or",
+    "_npi_bitwise_or_scalar",
+    "disjunction of the bits",
+    "bitwise_or",
+    takes_bool=True,
+)
+_bits(
+    "_npi_bitwise_xor",
+    "_npi_bitwise_xor_scalar",
+    "exclusive disjunction of the bits",
+    "bitwise_xor",
+    takes_bool=True,
+)
+_bits("_npi_lcm", "_npi_lcm_scalar", "least common multiple", "lcm", takes_bool=False)

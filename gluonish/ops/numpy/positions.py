@@ -9,11 +9,9 @@ from gluonish.ops.registry import Operator
 __all__ = ["ARGMAX", "ARGMIN"]
 
 
-def _whole(method: str) -> Operator:
-    return position_operator(
-        f"_npi_{method}", method, refuse_bool, lambda shape, _: Spec(shape, INT64), ""
-    )
+def _whole(name: str, method: str) -> Operator:
+    return position_operator(name, method, refuse_bool, lambda shape, _: Spec(shape, INT64), "")
 
 
-ARGMAX = _whole("argmax")
-ARGMIN = _whole("argmin")
+ARGMAX = _whole("_npi_argmax", "argmax")
+ARGMIN = _whole("_npi_argmin", "argmin")

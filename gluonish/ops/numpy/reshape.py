@@ -158,9 +158,7 @@ SQUEEZE = shape_operator(
 )
 
 
-def _atleast(rank: int, padded: Callable[[Shape], Shape]) -> None:
-    name = f"_np_atleast_{rank}d"
-
+def _atleast(name: str, rank: int, padded: Callable[[Shape], Shape]) -> None:
     def infer(*arys: Spec, num_args: int) -> tuple[Spec, ...]:
         for spec in arys:
             check_same_dtype(name, arys[0], spec)
@@ -208,6 +206,6 @@ def _three_axes(shape: Shape) -> Shape:
     return ((1, 1, 1), (1, *shape, 1), (*shape, 1))[len(shape)]
 
 
-_atleast(1, lambda shape: shape or (1,))
-_atleast(2, lambda shape: (1,) * (2 - len(shape)) + shape)
-_atleast(3, _three_axes)
+_atleast("_np_atleast_1d", 1, lambda shape: shape or (1,))
+_atleast("_np_atleast_2d", 2, lambda shape: (1,) * (2 - len(shape)) + shape)
+_atleast("_np_atleast_3d", 3, _three_axes)

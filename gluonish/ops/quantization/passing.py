@@ -46,7 +46,7 @@ def infer_as(name: str, op: Operator, *specs: Spec, **attrs: Any) -> Spec:
 
 
 def _passing(
-    word: str,
+    name: str,
     doc: str,
     shapes: str,
     infer: Callable[..., Spec],
@@ -56,14 +56,13 @@ def _passing(
     """Register an operator on one quantized array whose range does not change.
 
     Args:
-        word: What follows _contrib_quantized_ in its name.
+        name: Its name.
         doc: What it computes.
         shapes: Of data and of the result.
         infer: ``infer(name, data, **attrs)`` returns the result.
         fill: ``fill(xp, out, data, **attrs)`` makes it.
         schema: The attributes.
     """
-    name = f"_contrib_quantized_{word}"
 
     def infer_all(data: Spec, min_data: Spec, max_data: Spec, **attrs: Any) -> tuple[Spec, ...]:
         check_quantized(name, data)
@@ -106,7 +105,7 @@ def _act_fill(xp: ModuleType, out: Any, data: Any, *, act_type: str) -> None:
 
 
 QUANTIZED_ACT = _passing(
-    "act",
+    "_contrib_quantized_act",
     "relu of a quantized array; act_type has no other value yet.",
     "data any, output the same",
     _act_infer,
@@ -126,7 +125,7 @@ def _flatten_fill(xp: ModuleType, out: Any, data: Any) -> None:
 
 
 QUANTIZED_FLATTEN = _passing(
-    "flatten",
+    "_contrib_quantized_flatten",
     "A quantized array with all axes but the first as one.",
     "data (N, ...), output (N, elements)",
     _flatten_infer,
@@ -149,7 +148,7 @@ def _pooling_fill(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
 
 
 QUANTIZED_POOLING = _passing(
-    "pooling",
+    "_contrib_quantized_pooling",
     "Maximum or mean over windows of a quantized array, with the attributes of Pooling.",
     "data (N, C, *spatial), output (N, C, *windows)",
     _pooling_infer,

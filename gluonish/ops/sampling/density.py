@@ -123,7 +123,7 @@ def _check(name: str, sample: Spec, parameters: tuple[Spec, ...], *, vector: boo
 
 
 def _density(
-    word: str,
+    name: str,
     doc: str,
     formula: Formula,
     *parameters: str,
@@ -133,14 +133,14 @@ def _density(
     """Register a density.
 
     Args:
-        word: What follows _random_pdf_ in its name.
+        name: ``_random_pdf_`` and the distribution.
         doc: What distribution it is of.
         formula: Its logarithm.
         *parameters: Their names.
         vector: Whether a sample is what lies along the last axis.
         whole: Whether samples are whole numbers.
     """
-    name = f"_random_pdf_{word}"
+    word = name.removeprefix("_random_pdf_")
 
     def infer(sample: Spec, *given: Spec, is_log: bool) -> tuple[Spec]:
         return (_check(name, sample, given, vector=vector),)
@@ -189,15 +189,23 @@ def _density(
 
 
 DENSITIES = (
-    _density("uniform", "the uniform distribution on [low, high)", _uniform, "low", "high"),
-    _density("normal", "the normal distribution", _normal, "mu", "sigma"),
     _density(
-        "gamma", "the gamma distribution with shape alpha and rate beta", _gamma, "alpha", "beta"
+        "_random_pdf_uniform", "the uniform distribution on [low, high)", _uniform, "low", "high"
     ),
-    _density("exponential", "the exponential distribution with rate lam", _exponential, "lam"),
-    _density("poisson", "the Poisson distribution", _poisson, "lam", whole=True),
+    _density("_random_pdf_normal", "the normal distribution", _normal, "mu", "sigma"),
     _density(
-        "negative_binomial",
+        "_random_pdf_gamma",
+        "the gamma distribution with shape alpha and rate beta",
+        _gamma,
+        "alpha",
+        "beta",
+    ),
+    _density(
+        "_random_pdf_exponential", "the exponential distribution with rate lam", _exponential, "lam"
+    ),
+    _density("_random_pdf_poisson", "the Poisson distribution", _poisson, "lam", whole=True),
+    _density(
+        "_random_pdf_negative_binomial",
         "failures before the k-th success of probability p",
         _negative_binomial,
         "k",
@@ -205,12 +213,14 @@ DENSITIES = (
         whole=True,
     ),
     _density(
-        "generalized_negative_binomial",
+        "_random_pdf_generalized_negative_binomial",
         "the negative binomial distribution with mean mu and dispersion alpha",
         _generalized,
         "mu",
         "alpha",
         whole=True,
     ),
-    _density("dirichlet", "the Dirichlet distribution", _dirichlet, "alpha", vector=True),
+    _density(
+        "_random_pdf_dirichlet", "the Dirichlet distribution", _dirichlet, "alpha", vector=True
+    ),
 )

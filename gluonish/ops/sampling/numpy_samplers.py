@@ -156,7 +156,7 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
 
 
 def _sampler(
-    word: str,
+    name: str,
     doc: str,
     names: tuple[str, ...],
     how: _Smooth | Callable[..., None],
@@ -167,7 +167,7 @@ def _sampler(
     """Register a sampler.
 
     Args:
-        word: What follows _npi_ in its name; with _n at its end size stands in front of the
+        name: Its name; with _n at its end size stands in front of the
             parameters' shape.
         doc: What it draws.
         names: The parameters'.
@@ -175,7 +175,6 @@ def _sampler(
         default: Of all parameters.
         attributes: Beside them.
     """
-    name = f"_npi_{word}"
     smooth = how if isinstance(how, _Smooth) else None
     draw = _draw_smooth(how) if isinstance(how, _Smooth) else how
 
@@ -187,7 +186,7 @@ def _sampler(
                 raise OperatorError(
                     f"{name}: expected a floating dtype of result and parameters, got {found.name}"
                 )
-        spec = Spec(result_shape(name, arrays, size, in_front=word.endswith("_n")), dtype)
+        spec = Spec(result_shape(name, arrays, size, in_front=name.endswith("_n")), dtype)
         return (spec,) if smooth is None else (spec, spec._replace(dtype=work_dtype(dtype)))
 
     def kernel(xp: ModuleType, out: Any, *arrays: Any, key: Key, **attrs: Any) -> None:
@@ -200,7 +199,7 @@ def _sampler(
         "ctx": text("cpu"),
         "dtype": dtype_attr(FLOAT32),
     }
-    made = "size followed by theirs" if word.endswith("_n") else "size, or without it theirs"
+    made = "size followed by theirs" if name.endswith("_n") else "size, or without it theirs"
     return register(
         Operator(
             name,
@@ -233,47 +232,47 @@ _LOCATION = ("loc", "scale")
 _TYPED = ("size", "ctx", "dtype")
 
 NUMPY_SAMPLERS = (
-    _sampler("normal", "Normal numbers", _LOCATION, _NORMAL, attributes=_TYPED),
+    _sampler("_npi_normal", "Normal numbers", _LOCATION, _NORMAL, attributes=_TYPED),
     _sampler(
-        "normal_n",
+        "_npi_normal_n",
         "Normal numbers, an array of shape size for each parameter",
         _LOCATION,
         _NORMAL,
         attributes=_TYPED,
     ),
     _sampler(
-        "uniform",
+        "_npi_uniform",
         "Numbers uniform on [low, high)",
         ("low", "high"),
         fill_uniform,
         attributes=_TYPED,
     ),
     _sampler(
-        "uniform_n",
+        "_npi_uniform_n",
         "Numbers uniform on [low, high), an array of shape size for each parameter",
         ("low", "high"),
         fill_uniform,
         attributes=_TYPED,
     ),
     _sampler(
-        "gamma",
+        "_npi_gamma",
         "Numbers of the gamma distribution",
         ("shape", "scale"),
         _draw_each(variates.gamma),
         attributes=_TYPED,
     ),
-    _sampler("gumbel", "Numbers of the Gumbel distribution", _LOCATION, _GUMBEL),
-    _sampler("logistic", "Numbers of the logistic distribution", _LOCATION, _LOGISTIC),
-    _sampler("exponential", "Exponential numbers", ("scale",), _EXPONENTIAL, default=1.0),
+    _sampler("_npi_gumbel", "Numbers of the Gumbel distribution", _LOCATION, _GUMBEL),
+    _sampler("_npi_logistic", "Numbers of the logistic distribution", _LOCATION, _LOGISTIC),
+    _sampler("_npi_exponential", "Exponential numbers", ("scale",), _EXPONENTIAL, default=1.0),
     _sampler(
-        "rayleigh", "Numbers of the Rayleigh distribution", ("scale",), _RAYLEIGH, default=1.0
+        "_npi_rayleigh", "Numbers of the Rayleigh distribution", ("scale",), _RAYLEIGH, default=1.0
     ),
     _sampler(
-        "pareto", "Numbers of the Pareto distribution from 0 on", ("a",), _PARETO, default=None
+        "_npi_pareto", "Numbers of the Pareto distribution from 0 on", ("a",), _PARETO, default=None
     ),
-    _sampler("weibull", "Numbers of the Weibull distribution", ("a",), _WEIBULL, default=None),
+    _sampler("_npi_weibull", "Numbers of the Weibull distribution", ("a",), _WEIBULL, default=None),
     _sampler(
-        "powerd",
+        "_npi_powerd",
         "Numbers on (0, 1) of density a x^(a - 1)",
         ("a",),
         _draw_each(_power),

@@ -45,16 +45,16 @@ def _each(draw: variates.Draw) -> Fill:
     return filled
 
 
-def _sampler(word: str, doc: str, filled: Fill, *inputs: str) -> Operator:
+def _sampler(name: str, doc: str, filled: Fill, *inputs: str) -> Operator:
     """Register a sampler.
 
     Args:
-        word: What follows _sample_ in its name.
+        name: ``_sample_`` and the distribution.
         doc: What it draws.
         filled: Fills an array, with parameters that broadcast to it.
         *inputs: The parameters' names.
     """
-    name = f"_sample_{word}"
+    word = name.removeprefix("_sample_")
 
     def infer(*parameters: Spec, shape: Shape, dtype: np.dtype[Any] | None) -> tuple[Spec]:
         first = parameters[0]
@@ -113,47 +113,47 @@ def _complete(inputs: list[Any], outputs: list[Any], attrs: Any) -> None:
 
 SAMPLERS = (
     _sampler(
-        "uniform",
+        "_sample_uniform",
         "Numbers uniform on [low, high)",
         fill_uniform,
         "low",
         "high",
     ),
     _sampler(
-        "normal",
+        "_sample_normal",
         "Numbers of normal distributions with mean mu and standard deviation sigma",
         _standard(normal, lambda xp, x, mu, sigma: mu + sigma * x),
         "mu",
         "sigma",
     ),
     _sampler(
-        "exponential",
+        "_sample_exponential",
         "Numbers of exponential distributions with rate lam",
         _standard(uniform, lambda xp, u, lam: -xp.log1p(-u) / lam),
         "lam",
     ),
     _sampler(
-        "gamma",
+        "_sample_gamma",
         "Numbers of gamma distributions with shape alpha and scale beta",
         _each(variates.gamma),
         "alpha",
         "beta",
     ),
     _sampler(
-        "poisson",
+        "_sample_poisson",
         "Whole numbers of Poisson distributions with mean lam",
         _each(variates.poisson),
         "lam",
     ),
     _sampler(
-        "negative_binomial",
+        "_sample_negative_binomial",
         "Numbers of failures before the k-th success, where each trial has probability p",
         _each(variates.negative_binomial),
         "k",
         "p",
     ),
     _sampler(
-        "generalized_negative_binomial",
+        "_sample_generalized_negative_binomial",
         "Whole numbers of negative binomial distributions with mean mu and dispersion alpha",
         _each(variates.generalized_negative_binomial),
         "mu",

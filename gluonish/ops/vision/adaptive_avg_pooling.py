@@ -51,7 +51,11 @@ def _kernel(xp: ModuleType, out: Any, data: Any, *, output_size: Shape) -> None:
     map_images(xp, out, data, *(_taps(n, m) for n, m in sizes))
 
 
-_adjoint = adjoint_operator("_adaptive_avg_pooling", _taps, "Means over windows of images.")
+_adjoint = adjoint_operator(
+    ("_adaptive_avg_pooling_forward", "_adaptive_avg_pooling_backward"),
+    _taps,
+    "Means over windows of images.",
+)
 
 
 def _gradient(g: V, data: V, *, output_size: Shape) -> tuple[Any]:

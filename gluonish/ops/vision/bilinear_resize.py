@@ -86,7 +86,10 @@ def _kernel(xp: ModuleType, out: Any, data: Any, like: Any = None, **attrs: Any)
 
 
 _adjoint = adjoint_operator(
-    "_bilinear_resize", _taps, "Images at another size.", align_corners=_ALIGN
+    ("_bilinear_resize_forward", "_bilinear_resize_backward"),
+    _taps,
+    "Images at another size.",
+    align_corners=_ALIGN,
 )
 
 

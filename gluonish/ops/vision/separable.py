@@ -69,7 +69,7 @@ def map_images(xp: ModuleType, out: Any, data: Any, rows: Taps, columns: Taps) -
 
 
 def adjoint_operator(
-    name: str,
+    names: tuple[str, str],
     taps: Callable[..., Taps],
     doc: str,
     **attributes: Attribute,
@@ -77,7 +77,7 @@ def adjoint_operator(
     """Register the adjoint of a family, and return the function that applies it.
 
     Args:
-        name: Of the operator.
+        names: Of the family as an operator, and of its adjoint.
         taps: ``taps(extent, out_extent, **attributes)`` gives what one axis reads.
         doc: Of the operator.
         **attributes: What ``taps`` takes besides.
@@ -107,12 +107,10 @@ def adjoint_operator(
 
     schema = Schema(size=shape(), **attributes)
     forward = register(
-        Operator(f"{name}_forward", infer, forward_kernel, forward_gradient, doc=doc, schema=schema)
+        Operator(names[0], infer, forward_kernel, forward_gradient, doc=doc, schema=schema)
     )
     adjoint = register(
-        Operator(
-            f"{name}_backward", infer, kernel, gradient, doc=f"Adjoint of: {doc}", schema=schema
-        )
+        Operator(names[1], infer, kernel, gradient, doc=f"Adjoint of: {doc}", schema=schema)
     )
 
     def apply_adjoint(g: V, size: Shape, attrs: Any) -> Any:
