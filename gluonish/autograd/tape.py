@@ -183,8 +183,11 @@ def _walk(
     else:
         with CollectionPause():
             _visit(order, grads, writable, observe, retain_graph=retain_graph)
-    found = {leaf: grads.get((id(leaf), 0)) for leaf in leaves}
-    return {leaf: None if parts is None else _total(parts) for leaf, parts in found.items()}
+    found: dict[Leaf, NDArray | None] = {}
+    for leaf in leaves:
+        gradient = grads.get((id(leaf), 0))
+        found[leaf] = _total(gradient) if isinstance(gradient, list) else gradient
+    return found
 
 
 def _visit(
@@ -247,10 +250,8 @@ def _hand_on(node: Node, found: Sequence[NDArray | None], grads: Grads) -> None:
             grads[key] = _total(present)
 
 
-def _total(parts: "NDArray | list[NDArray]") -> NDArray:
+def _total(parts: list[NDArray]) -> NDArray:
     """Return the sum of a gradient's parts, added up from the first to the last."""
-    if not isinstance(parts, list):
-        return parts
     first = parts[0]
     spec, device = first._spec, first._device
     plain = device.xp_name == "numpy" and not recording.mode.get() & RECORDING
@@ -297,7 +298,9 @@ def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) ->
         if node.freed == math.inf:
             gradient = filled_like(head, 1) if given is None else given
             present = grads.get((id(node), index))
-            grads[id(node), index] = gradient if present is None else _total(present) + gradient
+            if present is not None:
+                gradient = cast(NDArray, present) + gradient
+            grads[id(node), index] = gradient
             starts.append(node)
     if heads and not starts:
         raise _freed(cast(Link, heads[0]._link)[0])
