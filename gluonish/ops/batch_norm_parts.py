@@ -2,14 +2,14 @@
 
 A plan splits BatchNorm so that memory is read as few times as can be: its normalization is
 arithmetic on elements, which is fused with what follows, and its gradient is two kernels that
-know about a following ``relu`` from the sign of what it was given. They appear in planned graphs
+know about a following ``relu`` or ``clip`` from what it was given. They appear in planned graphs
 only, so they have no gradients of their own.
 """
 
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.schema import Schema, boolean
+from gluonish.core.schema import Schema, boolean, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.batch_norm import (
     BATCH_NORM,
@@ -20,6 +20,9 @@ from gluonish.ops.batch_norm import (
 from gluonish.ops.exact_sum import total
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
+
+# Between which values of the output a gradient passes: none, above one, or from one to another.
+Bounds = tuple[float, ...]
 
 __all__ = ["BATCH_NORM_DATA_GRADIENT", "BATCH_NORM_STATISTICS", "BATCH_NORM_SUMS"]
 
@@ -62,14 +65,16 @@ def _channel_shape(data: Any) -> tuple[int, ...]:
 
 
 def _masked(
-    xp: ModuleType, grad: Any, data: Any, mean: Any, scale: Any, beta: Any, *, relu: bool
+    xp: ModuleType, grad: Any, data: Any, mean: Any, scale: Any, beta: Any, bounds: Bounds
 ) -> Any:
-    """Return the gradient of what ``relu`` was given, if there was one."""
-    if not relu:
+    """Return the gradient of what a function with bounds was given, if there was one."""
+    if not bounds:
         return grad
     shape = _channel_shape(data)
     given = (data - mean.reshape(shape)) * scale.reshape(shape) + beta.reshape(shape)
-    return grad * (given > 0)
+    if len(bounds) == 1:
+        return grad * (given > bounds[0])
+    return grad * ~((given < bounds[0]) | (given > bounds[1]))
 
 
 def _sums(
@@ -82,11 +87,11 @@ def _sums(
     scale: Any,
     beta: Any,
     *,
-    relu: bool,
+    bounds: Bounds,
     fix_gamma: bool,
     use_global_stats: bool,
 ) -> None:
-    grad = _masked(xp, grad, data, mean, scale, beta, relu=relu)
+    grad = _masked(xp, grad, data, mean, scale, beta, bounds)
     axes = (0, *range(2, data.ndim))
     shape = _channel_shape(data)
     d_beta = total(xp, grad, axes).astype(grad.dtype, copy=False)
@@ -130,10 +135,10 @@ def _data_gradient(
     slope: Any,
     offset: Any,
     *,
-    relu: bool,
+    bounds: Bounds,
 ) -> None:
     shape = _channel_shape(data)
-    grad = _masked(xp, grad, data, mean, scale, beta, relu=relu)
+    grad = _masked(xp, grad, data, mean, scale, beta, bounds)
     rest = (data - mean.reshape(shape)) * slope.reshape(shape) + offset.reshape(shape)
     xp.add(grad * scale.reshape(shape), rest, out=out)
 
@@ -177,11 +182,11 @@ BATCH_NORM_SUMS = register(
         None,
         doc=(
             "Gradients of BatchNorm's gamma and beta, and what the gradient of data needs.\n\n"
-            "The latter is grad * scale + (data - mean) * slope + offset. relu: grad is that of\n"
-            "the relu of BatchNorm's output."
+            "The latter is grad * scale + (data - mean) * slope + offset. bounds: grad is that of\n"
+            "BatchNorm's output behind relu, which is (0,), or behind clip, its two bounds."
         ),
         inputs=("grad", "data", "mean", "var", "scale", "beta"),
-        schema=Schema(relu=boolean(False), **_FLAGS),
+        schema=Schema(bounds=numbers(()), **_FLAGS),
         outputs=4,
         output_names=("gamma", "beta", "slope", "offset"),
         execution=Execution(heavy=True),
@@ -196,7 +201,7 @@ BATCH_NORM_DATA_GRADIENT = register(
         None,
         doc="The gradient of BatchNorm's data from what _batch_norm_sums gives.",
         inputs=("grad", "data", "mean", "scale", "beta", "slope", "offset"),
-        schema=Schema(relu=boolean(False)),
+        schema=Schema(bounds=numbers(())),
         execution=Execution(heavy=True),
     )
 )

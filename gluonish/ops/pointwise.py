@@ -15,10 +15,10 @@ from gluonish.ops.binary import GREATER, LESSER
 from gluonish.ops.broadcasting import complete_same, infer_numbers
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.precision import as_real
-from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.unary import ABS, SIGN
 
-__all__ = ["CLIP", "HARD_SIGMOID", "SMOOTH_L1"]
+__all__ = ["CLIP", "CLIP_BACKWARD", "HARD_SIGMOID", "SMOOTH_L1"]
 
 
 def _operator(
@@ -63,19 +63,44 @@ def _whole_bound(bound: float, limits: "np.iinfo[Any]") -> int:
     return int(limits.max) if bound >= limits.max else int(bound)
 
 
-def _clip_gradient(g: V, data: Any, *, a_min: float, a_max: float) -> tuple[Any]:
-    # By what is outside, so that NaN counts as inside, as in MXNet.
-    return (g * (1.0 - LESSER(data, a_min)) * (1.0 - GREATER(data, a_max)),)
+def _clip_gradient(g: V, data: V, **bounds: float) -> tuple[Any]:
+    return (apply(CLIP_BACKWARD, (g, data), bounds),)
 
+
+def _clip_backward(
+    xp: ModuleType, out: Any, grad: Any, data: Any, *, a_min: float, a_max: float
+) -> None:
+    # By what is outside, so that NaN counts as inside, as in MXNet.
+    out[...] = xp.where((data < a_min) | (data > a_max), out.dtype.type(0), grad)
+
+
+def _clip_backward_gradient(g: V, grad: V, data: V, **bounds: float) -> tuple[Any, None]:
+    return (lambda: apply(CLIP_BACKWARD, (g, data), bounds)), None
+
+
+_BOUNDS = Schema(a_min=number(), a_max=number())
 
 CLIP = _operator(
     "clip",
     _clip,
     _clip_gradient,
     "data, with what is below a_min or above a_max moved there.",
-    Schema(a_min=number(), a_max=number()),
+    _BOUNDS,
     "_npi_clip",
     "_sparse_clip",
+)
+
+CLIP_BACKWARD = register(
+    Operator(
+        "_clip_backward",
+        lambda grad, data, **_: (grad,),
+        _clip_backward,
+        _clip_backward_gradient,
+        doc="The gradient of clip's data: that of its output, and 0 where data is out of bounds.",
+        inputs=("grad", "data"),
+        schema=_BOUNDS,
+        execution=Execution(elementwise=True, several_passes=True),
+    )
 )
 
 

@@ -243,6 +243,11 @@ def _products_and_reductions() -> dict[str, Case]:
             lambda v: v / np.sqrt((v * v).sum(1, keepdims=True)),
         ),
         "clip": Case([distinct(3, 4)], {"a_min": -2, "a_max": 3}, lambda v: np.clip(v, -2, 3)),
+        "_clip_backward": Case(
+            [distinct(3, 4), distinct(3, 4)],
+            {"a_min": -2, "a_max": 3},
+            lambda g, v: np.where((v < -2) | (v > 3), 0, g),
+        ),
         "hard_sigmoid": Case([distinct(3, 4)], {}, lambda v: np.clip(0.2 * v + 0.5, 0, 1)),
         "smooth_l1": Case(
             [between(-2, 2, 3, 4)],

@@ -139,11 +139,11 @@ def _batch_norm_parts() -> Iterator[tuple[str, Case]]:
     flat = {"half": False}
     for extra in ({}, {"fix_gamma": False}, {"use_global_stats": True}):
         yield "_batch_norm_statistics", Case([image, gamma, mean, std], extra, None, flat)
-    for relu in (False, True):
-        flags = {"relu": relu, "fix_gamma": relu}
+    for bounds in ((), (0.0,), (0.0, 1.5)):
+        flags = {"bounds": bounds, "fix_gamma": bool(bounds)}
         yield "_batch_norm_sums", Case([grad, image, mean, std, scale, beta], flags, None, flat)
         arrays = [grad, image, mean, scale, beta, beta, gamma]
-        yield "_batch_norm_data_gradient", Case(arrays, {"relu": relu}, None, flat)
+        yield "_batch_norm_data_gradient", Case(arrays, {"bounds": bounds}, None, flat)
 
 
 def _small_layers() -> Iterator[tuple[str, Case]]:

@@ -1,11 +1,13 @@
 """BatchNorm by its parts: sums over the batch, and arithmetic on elements that others can join."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.ops.pointwise import CLIP_BACKWARD
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.reshape import reshape
 
@@ -21,9 +23,9 @@ def split_batch_norm(graph: Graph) -> Graph:
 
     Requires: specs on every value, training mode on every node that depends on it; gradients are
     there already, since the parts have none.
-    Ensures: values as before within round-off. The gradient of a relu that only BatchNorm's
-    gradient reads is part of it, and takes the sign from what BatchNorm was given: the output of
-    the relu is not read for it.
+    Ensures: values as before within round-off. The gradient of a relu or clip that only BatchNorm's
+    gradient reads is part of it, and goes by what BatchNorm was given: neither input nor output of
+    the function is read for it.
     """
     if not has_operator(graph, ("BatchNorm",)):
         return graph
@@ -68,26 +70,30 @@ def _backward(node: Node, inputs: Sequence[Value], *, sole_reader: bool) -> Sequ
     scale = Value(statistics, 2)
     old = node.inputs[0].node
     forward = node.inputs[3].node
-    relu = sole_reader and _is_gradient_of_relu_of(old, Value(forward, 0))
-    if relu:
+    bounds = _bounds(old, Value(forward, 0)) if sole_reader else ()
+    if bounds:
         grad = grad.node.inputs[0]
     beta = forward.inputs[2]
     flags = {name: node.attrs[name] for name in ("fix_gamma", "use_global_stats")}
     d_gamma, d_beta, slope, offset = apply(
-        _SUMS, (grad, data, mean, inverse_std, scale, beta), {"relu": relu, **flags}
+        _SUMS, (grad, data, mean, inverse_std, scale, beta), {"bounds": bounds, **flags}
     )
-    d_data = apply(_DATA_GRADIENT, (grad, data, mean, scale, beta, slope, offset), {"relu": relu})
+    d_data = apply(
+        _DATA_GRADIENT, (grad, data, mean, scale, beta, slope, offset), {"bounds": bounds}
+    )
     return [d_data, d_gamma, d_beta]
 
 
-def _is_gradient_of_relu_of(node: Node, given: Value) -> bool:
-    """Whether a node is the gradient of ``relu(given)``, read from the output of the relu."""
-    if (
-        node.op is None
-        or node.op.name != "_activation_backward"
-        or node.attrs["act_type"] != "relu"
-    ):
-        return False
-    relu = node.inputs[1].node
+def _bounds(node: Node, given: Value) -> tuple[float, ...]:
+    """Return the bounds of the function of a value whose gradient a node is; none for any other."""
+    if node.op is None:
+        return ()
+    if node.op is CLIP_BACKWARD and node.inputs[1].key == given.key:
+        found = node.attrs["a_min"], node.attrs["a_max"]
+        return found if all(map(math.isfinite, found)) else ()
+    if node.op.name != "_activation_backward" or node.attrs["act_type"] != "relu":
+        return ()
+    relu = node.inputs[1].node  # its gradient reads the output
     names = ("relu", "Activation")
-    return relu.op is not None and relu.op.name in names and relu.inputs[0].key == given.key
+    is_of = relu.op is not None and relu.op.name in names and relu.inputs[0].key == given.key
+    return (0.0,) if is_of else ()

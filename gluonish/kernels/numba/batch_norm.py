@@ -22,6 +22,7 @@ from gluonish.ops.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
+    Bounds,
     finish_statistics,
     finish_sums,
 )
@@ -85,14 +86,25 @@ def body(begin, end, words):
 
 # {mask} is the gradient that reaches the normalization, from the gradient `g` and `z`, the element
 # less its channel's mean.
-_MASKS = {False: "g", True: "(g if z * scale[c] + beta[c] > zero else zero)"}
+_GIVEN = "z * scale[c] + beta[c]"
+
+
+def _mask(bounds: Bounds) -> str:
+    # By a factor, since a choice between two values takes a third longer.
+    if not bounds:
+        return "g"
+    if len(bounds) == 1:
+        return f"g * float32({_GIVEN} > float32({bounds[0]!r}))"
+    low, high = bounds
+    below, above = f"{_GIVEN} < float32({low!r})", f"{_GIVEN} > float32({high!r})"
+    return f"g * (float32(1) - float32({below}) - float32({above}))"
+
 
 _SUMS_LAST = """
 def body(begin, end, words):
     step, rows, channels = words[0], words[1], words[2]
     x, sums, part, grad = f32(words[4]), f64(words[5]), f32(words[6]), f32(words[7])
     mean, scale, beta = f32(words[8]), f32(words[9]), f32(words[10])
-    zero = float32(0)
     for chunk in range(begin, end):
         first = chunk * 2 * channels
         second = first + channels
@@ -125,7 +137,6 @@ def body(begin, end, words):
     step, rows, channels, run = words[0], words[1], words[2], words[3]
     x, sums, grad = f32(words[4]), f64(words[5]), f32(words[7])
     mean, scale, beta = f32(words[8]), f32(words[9]), f32(words[10])
-    zero = float32(0)
     for chunk in range(begin, end):
         for c in range(channels):
             total = 0.0
@@ -148,7 +159,6 @@ def body(begin, end, words):
     x, out, grad = f32(words[4]), f32(words[5]), f32(words[6])
     mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
     slope, offset = f32(words[10]), f32(words[11])
-    zero = float32(0)
     for row in range(begin, end):
         i = row * channels
         for c in range(channels):
@@ -165,7 +175,6 @@ def body(begin, end, words):
     x, out, grad = f32(words[4]), f32(words[5]), f32(words[6])
     mean, scale, beta = f32(words[7]), f32(words[8]), f32(words[9])
     slope, offset = f32(words[10]), f32(words[11])
-    zero = float32(0)
     for row in range(begin, end):
         c = row % channels
         i = row * run
@@ -179,9 +188,9 @@ def body(begin, end, words):
 
 
 @cache
-def _kernel(last: str, runs: str, is_last: bool, relu: bool) -> CompiledKernel:
+def _kernel(last: str, runs: str, is_last: bool, bounds: Bounds) -> CompiledKernel:
     source = last if is_last else runs
-    return compile_kernel(source.replace("{mask}", _MASKS[relu]))
+    return compile_kernel(source.replace("{mask}", _mask(bounds)))
 
 
 def _layout(*arrays: Array) -> bool | None:
@@ -245,7 +254,7 @@ def _statistics(
         arrays = (data, gamma, moving_mean, moving_var)
         BATCH_NORM_STATISTICS.kernel(xp, outputs, *arrays, eps=eps, momentum=momentum, **flags)
         return
-    kernel = _kernel(_STATISTICS_LAST, _STATISTICS_RUNS, is_last, False)
+    kernel = _kernel(_STATISTICS_LAST, _STATISTICS_RUNS, is_last, ())
     shift = np.moveaxis(data, 1, -1)[(0,) * (data.ndim - 1)].copy()
     totals = _chunk_sums(kernel, data, is_last, shift) / (data.size // data.shape[1])
     variance = np.maximum(totals[1] - totals[0] * totals[0], 0).astype(np.float32)
@@ -265,7 +274,7 @@ def _sums(
     scale: Array,
     beta: Array,
     *,
-    relu: bool,
+    bounds: Bounds,
     fix_gamma: bool,
     use_global_stats: bool,
 ) -> None:
@@ -274,7 +283,7 @@ def _sums(
     is_last = _layout(grad, data)
     if is_last is None:
         raise RefusedError(_strange(data))
-    kernel = _kernel(_SUMS_LAST, _SUMS_RUNS, is_last, relu)
+    kernel = _kernel(_SUMS_LAST, _SUMS_RUNS, is_last, bounds)
     totals = _chunk_sums(kernel, data, is_last, grad, mean, scale, beta)
     projection = (totals[1] * inverse_std).astype(np.float32)
     d_beta = totals[0].astype(np.float32)
@@ -282,18 +291,18 @@ def _sums(
 
 
 def _data_gradient(
-    xp: ModuleType, out: Array, grad: Array, data: Array, *channels: Array, relu: bool
+    xp: ModuleType, out: Array, grad: Array, data: Array, *channels: Array, bounds: Bounds
 ) -> None:
     if _layout(out, data) is None and _layout(data) is not None:
         made = np.empty_like(data)
-        _data_gradient(xp, made, grad, data, *channels, relu=relu)
+        _data_gradient(xp, made, grad, data, *channels, bounds=bounds)
         out[...] = made
         return
     grad = _laid_out_as(data, grad)
     is_last = _layout(out, grad, data)
     if is_last is None:
         raise RefusedError(_strange(data))
-    kernel = _kernel(_GRADIENT_LAST, _GRADIENT_RUNS, is_last, relu)
+    kernel = _kernel(_GRADIENT_LAST, _GRADIENT_RUNS, is_last, bounds)
     _, rows, count, run = _sizes(data, is_last)
     arrays = (data, out, grad, *channels)
     words = np.array([0, rows, count, run, *map(address, arrays)], np.int64)

@@ -335,6 +335,15 @@ def _clip(w: Writer) -> tuple[str, ...]:
 RULES["clip"] = Rule(_clip, _real, exact=True)
 
 
+def _clip_backward(w: Writer) -> tuple[str, ...]:
+    low, high = w.typed(w.attrs["a_min"]), w.typed(w.attrs["a_max"])
+    outside = f"({w[1]} < {low}) | ({w[1]} > {high})"
+    return (f"select({outside}, {w.typed(0)}, {w[0]})",)
+
+
+RULES["_clip_backward"] = Rule(_clip_backward, _real, exact=True)
+
+
 def _hard_sigmoid(w: Writer) -> tuple[str, ...]:
     line = f"{w[0]} * {w.number(w.attrs['alpha'])} + {w.number(w.attrs['beta'])}"
     return (f"minimum(maximum({line}, W(0)), W(1))",)

@@ -15,11 +15,17 @@ from tests.graph.builders import call, graph, inputs, text
 SHAPES = ((2, 3, 4, 5), (3,), (3,), (3,), (3,))
 
 
-def _normalized(*, train: bool, relu: bool, **attrs: object) -> Graph:
+def _normalized(*, train: bool, behind: str = "", **attrs: object) -> Graph:
     values = inputs(*SHAPES)
     y = call("BatchNorm", *values, fix_gamma=False, train=train, **attrs)
     y = y[0] if isinstance(y, list) else y
-    return graph(values, call("Activation", y, act_type="relu") if relu else y)
+    if behind == "relu":
+        y = call("Activation", y, act_type="relu")
+    elif behind == "clip":
+        y = call("clip", y, a_min=-0.5, a_max=1.25)
+    elif behind:
+        y = call("clip", y, a_min=-0.5, a_max=float("inf"))
+    return graph(values, y)
 
 
 def _with_gradients(made: Graph) -> Graph:
@@ -29,7 +35,7 @@ def _with_gradients(made: Graph) -> Graph:
 
 
 def test_what_is_done_to_elements_is_apart_from_the_sums() -> None:
-    made = eliminate_dead_code(lint(split_batch_norm(_normalized(train=True, relu=False))))
+    made = eliminate_dead_code(lint(split_batch_norm(_normalized(train=True))))
     assert str(made) == text(
         """
         %0: float32(2, 3, 4, 5) = variable a
@@ -49,29 +55,33 @@ def test_what_is_done_to_elements_is_apart_from_the_sums() -> None:
     )
 
 
-def test_the_gradient_of_a_relu_behind_it_is_part_of_its_own() -> None:
+@pytest.mark.parametrize(("behind", "bounds"), [("relu", (0.0,)), ("clip", (-0.5, 1.25))])
+def test_the_gradient_of_a_bounded_function_behind_it_is_part_of_its_own(
+    behind: str, bounds: tuple[float, ...]
+) -> None:
     made = eliminate_dead_code(
-        lint(split_batch_norm(_with_gradients(_normalized(train=True, relu=True))))
+        lint(split_batch_norm(_with_gradients(_normalized(train=True, behind=behind))))
     )
     names = {node.op.name for node in made.nodes if node.op is not None}
-    assert "_activation_backward" not in names
+    assert not names & {"_activation_backward", "_clip_backward"}
     sums = next(node for node in made.nodes if node.op and node.op.name == "_batch_norm_sums")
-    assert sums.attrs["relu"]
+    assert sums.attrs["bounds"] == bounds
     assert sums.inputs[0].node.name == "head0_grad"
 
 
-def test_another_reader_of_that_gradient_keeps_it() -> None:
-    made = _with_gradients(_normalized(train=True, relu=True))
-    backward = next(
-        node for node in made.nodes if node.op and node.op.name == "_activation_backward"
-    )
+@pytest.mark.parametrize(
+    ("behind", "gradient"), [("relu", "_activation_backward"), ("clip", "_clip_backward")]
+)
+def test_another_reader_of_that_gradient_keeps_it(behind: str, gradient: str) -> None:
+    made = _with_gradients(_normalized(train=True, behind=behind))
+    backward = next(node for node in made.nodes if node.op and node.op.name == gradient)
     both = Graph(made.inputs, [*made.outputs, Value(backward)])
     sums = next(
         node
         for node in split_batch_norm(both).nodes
         if node.op and node.op.name == "_batch_norm_sums"
     )
-    assert not sums.attrs["relu"]
+    assert not sums.attrs["bounds"]
 
 
 def test_another_axis_stays_whole() -> None:
@@ -81,12 +91,12 @@ def test_another_axis_stays_whole() -> None:
 
 
 @pytest.mark.parametrize("train", [True, False])
-@pytest.mark.parametrize("relu", [True, False])
+@pytest.mark.parametrize("behind", ["relu", "clip", "clip without an upper bound", ""])
 @pytest.mark.parametrize("attrs", [{}, {"use_global_stats": True}, {"eps": 0.1, "momentum": 0.5}])
 def test_values_and_moving_statistics_are_those_of_the_whole(
-    train: bool, relu: bool, attrs: dict[str, object]
+    train: bool, behind: str, attrs: dict[str, object]
 ) -> None:
-    whole = _with_gradients(_normalized(train=train, relu=relu, **attrs))
+    whole = _with_gradients(_normalized(train=train, behind=behind, **attrs))
     random = np.random.default_rng(3)
     data = [random.standard_normal(value.specs[0].shape) for value in whole.inputs]
     data[4] = np.abs(data[4]) + 0.5

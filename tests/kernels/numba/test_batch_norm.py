@@ -56,14 +56,16 @@ def test_statistics_are_those_of_the_reference(layout: str, centre: float) -> No
         np.testing.assert_allclose(got, expected, rtol=2e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("relu", [True, False])
+@pytest.mark.parametrize("bounds", [(), (0.0,), (-0.25, 1.5)])
 @pytest.mark.parametrize("layouts", list(itertools.product(LAYOUTS, repeat=3)), ids="-".join)
-def test_gradients_are_those_of_the_reference(relu: bool, layouts: tuple[str, ...]) -> None:
+def test_gradients_are_those_of_the_reference(
+    bounds: tuple[float, ...], layouts: tuple[str, ...]
+) -> None:
     place_out, place_grad, place_data = (LAYOUTS[name] for name in layouts)
     data, grad = _values(0, *SHAPE), _values(1, *SHAPE)
     mean, inverse_std, scale, beta = (_channels(seed) for seed in range(2, 6))
     arrays = (mean, inverse_std, scale, beta)
-    flags = {"relu": relu, "fix_gamma": False, "use_global_stats": False}
+    flags = {"bounds": bounds, "fix_gamma": False, "use_global_stats": False}
     found, wanted = ([np.empty(SHAPE[1], np.float32) for _ in range(4)] for _ in range(2))
     _kernel(BATCH_NORM_SUMS)(np, found, place_grad(grad), place_data(data), *arrays, **flags)
     BATCH_NORM_SUMS.kernel(np, wanted, grad, data, *arrays, **flags)
@@ -71,8 +73,10 @@ def test_gradients_are_those_of_the_reference(relu: bool, layouts: tuple[str, ..
         np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
     rest = (mean, scale, beta, *wanted[2:])
     out, expected = place_out(np.zeros_like(data)), np.empty_like(data)
-    _kernel(BATCH_NORM_DATA_GRADIENT)(np, out, place_grad(grad), place_data(data), *rest, relu=relu)
-    BATCH_NORM_DATA_GRADIENT.kernel(np, expected, grad, data, *rest, relu=relu)
+    _kernel(BATCH_NORM_DATA_GRADIENT)(
+        np, out, place_grad(grad), place_data(data), *rest, bounds=bounds
+    )
+    BATCH_NORM_DATA_GRADIENT.kernel(np, expected, grad, data, *rest, bounds=bounds)
     np.testing.assert_allclose(out, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -80,6 +84,6 @@ def test_what_goes_to_the_reference_kernel_is_counted() -> None:
     before = refusals().get("batch_norm_sums", 0)
     data = LAYOUTS["strange"](_values(0, *SHAPE))
     outputs = [np.empty(SHAPE[1], np.float32) for _ in range(4)]
-    flags = {"relu": False, "fix_gamma": False, "use_global_stats": False}
+    flags = {"bounds": (), "fix_gamma": False, "use_global_stats": False}
     _kernel(BATCH_NORM_SUMS)(np, outputs, data, data, *(_channels(i) for i in range(4)), **flags)
     assert refusals()["batch_norm_sums"] == before + 1
