@@ -139,7 +139,7 @@ def watch() -> Counter[str]:
     from gluonish import hybrid_graph
     from gluonish.graph import call_plan
     from gluonish.graph.executable import Executable
-    from gluonish.kernels.numba import compiler
+    from gluonish.kernels.compiler import compile as compiler
 
     spent: Counter[str] = Counter()
     for owner, attribute, phase in (

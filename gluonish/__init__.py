@@ -3,39 +3,34 @@
 from typing import TYPE_CHECKING
 
 from gluonish import (
-    attribute,
     autograd,
-    base,
-    context,
     engine,
-    executor,
     gluon,
     initializer,
     kvstore,
     lr_scheduler,
     metric,
-    name,
     ndarray,
     nn,
     numpy,
     numpy_extension,
-    operator,
     optimizer,
-    random,
-    registry,
     symbol,
-    util,
 )
 from gluonish import initializer as init
 from gluonish import kvstore as kv
-from gluonish import names as _names  # noqa: F401  # what comes behind all imports
 from gluonish import ndarray as nd
 from gluonish import numpy as np
 from gluonish import numpy_extension as npx
-from gluonish import random as rnd
+from gluonish import start as _start  # noqa: F401  # acts on what is above
 from gluonish import symbol as sym
-from gluonish.base import MXNetError
-from gluonish.context import (
+from gluonish.core import registry
+from gluonish.core.module_names import lists as _lists
+from gluonish.core.module_names import loads as _loads
+from gluonish.mxnet_names import base, context, operator, random, util
+from gluonish.mxnet_names import random as rnd
+from gluonish.mxnet_names.base import MXNetError
+from gluonish.mxnet_names.context import (
     Context,
     cpu,
     cpu_pinned,
@@ -44,10 +39,7 @@ from gluonish.context import (
     gpu_memory_info,
     num_gpus,
 )
-from gluonish.core.module_names import lists as _lists
-from gluonish.core.module_names import loads as _loads
-from gluonish.symbol import AttrScope
-from gluonish.util import (
+from gluonish.mxnet_names.util import (
     is_np_array,
     is_np_shape,
     np_array,
@@ -57,37 +49,32 @@ from gluonish.util import (
     use_np_array,
     use_np_shape,
 )
+from gluonish.symbol import AttrScope, executor, name
+from gluonish.symbol import name as attribute
 
 if TYPE_CHECKING:
     import gluonish.image as img
     import gluonish.module as mod
-    import gluonish.monitor as mon
-    import gluonish.visualization as viz
+    import gluonish.module.monitor as mon
+    import gluonish.symbol.visualization as viz
     from gluonish import (
-        callback,
         contrib,
         data,
-        error,
-        executor_manager,
         image,
         io,
-        libinfo,
-        library,
-        log,
-        model,
         model_zoo,
         module,
-        monitor,
-        notebook,
         onnx,
         profiler,
         recordio,
         rnn,
-        rtc,
         runtime,
         test_utils,
-        visualization,
     )
+    from gluonish.module import callback, monitor
+    from gluonish.module import feed_forward as model
+    from gluonish.mxnet_names import error, executor_manager, libinfo, library, log, notebook, rtc
+    from gluonish.symbol import visualization
 else:
     __getattr__ = _loads(
         __name__,

@@ -6,6 +6,7 @@ in those that it starts. ``python -m gluonish.as_mxnet train.py`` runs a program
 """
 
 import importlib
+import re
 import sys
 from importlib.machinery import PathFinder
 from importlib.metadata import packages_distributions, version
@@ -20,11 +21,12 @@ from gluonish.core.imported_modules import (
 )
 from gluonish.core.module_names import alias_modules, show_modules
 from gluonish.core.mxnet_rules import VERSION, follow_mxnet
+from gluonish.mxnet_names.table import MODULES
 
 __all__ = ["take_name"]
 
 # A folder for the module path of child processes: `import mxnet` there comes here.
-_FOLDER = Path(__file__).with_name("mxnet_path")
+_FOLDER = Path(__file__).parent / "mxnet_names" / "mxnet_path"
 
 
 def take_name() -> None:
@@ -53,6 +55,9 @@ def take_name() -> None:
     for name, module in tuple(sys.modules.items()):  # programs look whether some are loaded
         if name.startswith("gluonish."):
             sys.modules.setdefault(f"mxnet.{name.removeprefix('gluonish.')}", module)
+    for name, real in MODULES.items():
+        if f"gluonish.{real}" in sys.modules:
+            sys.modules.setdefault(f"mxnet.{name}", sys.modules[f"gluonish.{real}"])
     follow_mxnet()
     show_modules(imported_modules(), starred_modules())
     importlib.import_module("multiprocessing.pool")  # programs use it without importing it
@@ -61,7 +66,10 @@ def take_name() -> None:
 def _is_ours(origin: str) -> bool:
     """Whether a file is the ``mxnet/__init__.py`` that belongs to gluonish."""
     try:
-        return b"import gluonish.as_mxnet" in Path(origin).read_bytes()
+        return (
+            re.search(rb"^import gluonish\.[.\w]*as_mxnet", Path(origin).read_bytes(), re.M)
+            is not None
+        )
     except OSError:
         return False
 

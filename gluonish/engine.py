@@ -7,7 +7,6 @@ after the import.
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ _engine: Engine | None = None
 _streams: dict[Lane, Stream] = {}
 _engines: list[weakref.ref[Engine]] = []
 _push_hook: PushHook | None = None
+_starts: list[Callable[[], object]] = []
 
 _MOMENT_S = 1e-3
 
@@ -59,9 +59,18 @@ def _create() -> Engine:
         if _engine is None:  # a step
             _engine = made
     if MXNET_PROFILER_AUTOSTART.value:
-        # By name: it lies far above, and nearly no program wants it.
-        import_module("gluonish.profiler.autostart")
+        for start in _starts:
+            start()
     return _engine
+
+
+def when_made(start: Callable[[], object]) -> None:
+    """Have a function called when the process's engine is made, to profile from the first operator.
+
+    Args:
+        start: Called then if ``MXNET_PROFILER_AUTOSTART`` is set.
+    """
+    _starts.append(start)
 
 
 def make_engine(kind: str) -> Engine:

@@ -282,7 +282,7 @@ print(*(sys.modules[name] is getattr(mxnet, name[6:]) for name in names))
 
 
 def test_package_and_folder_of_child_processes_hold_the_same_file() -> None:
-    inside = ROOT / "gluonish" / "mxnet_path" / "mxnet" / "__init__.py"
+    inside = ROOT / "gluonish" / "mxnet_names" / "mxnet_path" / "mxnet" / "__init__.py"
     assert (PACKAGE / "mxnet" / "__init__.py").read_bytes() == inside.read_bytes()
 
 

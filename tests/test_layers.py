@@ -13,94 +13,42 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# One tuple a line of the guide, lowest first. A dotted name covers all below it, and the longest
-# name that fits decides. The root `gluonish` and `gluonish.__main__` stand above everything.
+# Lowest first. A dotted name covers all below it, and the longest name that fits decides. The root
+# `gluonish`, `gluonish.start` and `gluonish.__main__` stand above everything.
 LAYERS = (
     ("gluonish_engine",),
     ("gluonish.core",),
     ("gluonish.ops",),
     ("gluonish.kernels",),
+    ("gluonish.engine",),
     (
-        "gluonish.ndarray",
-        "gluonish.numpy",
-        "gluonish.numpy_extension",
-        "gluonish.engine",
-        "gluonish.base",
-        "gluonish.context",
-        "gluonish.error",
-        "gluonish.library",
-        "gluonish.log",
-        "gluonish.random",
-        "gluonish.registry",
-        "gluonish.rtc",
-        "gluonish.libinfo",
-        "gluonish.util",
+        *(
+            "gluonish.mxnet_names.context",
+            "gluonish.mxnet_names.error",
+            "gluonish.mxnet_names.util",
+        ),
+        *("gluonish.mxnet_names.table", "gluonish.download", "gluonish.recordio"),
     ),
-    ("gluonish.autograd", "gluonish.graph"),
-    (
-        "gluonish.symbol",
-        "gluonish.attribute",
-        "gluonish.name",
-        "gluonish.executor",
-        "gluonish.ndarray_doc",
-        "gluonish.numpy_dispatch_protocol",
-        "gluonish.numpy_op_signature",
-        "gluonish._numpy_op_doc",
-        "gluonish.symbol_doc",
-        "gluonish.custom_call",
-        "gluonish.custom_op",
-        "gluonish.python_op",
-        "gluonish.operator",
-    ),
-    (
-        "gluonish.block",
-        "gluonish.hybrid_block",
-        "gluonish.hybrid_graph",
-        "gluonish.symbol_block",
-        "gluonish.parameter",
-        "gluonish.download",
-        "gluonish.clipping",
-        "gluonish.split",
-        "gluonish.nn",
-        "gluonish.recurrent",
-        "gluonish.loss",
-        "gluonish.metric",
-        "gluonish.initializer",
-        "gluonish.optimizer",
-        "gluonish.lr_scheduler",
-        "gluonish.kvstore",
-        "gluonish.trainables",
-        "gluonish.trainer",
-        "gluonish.data",
-        "gluonish.image",
-        "gluonish.recordio",
-        "gluonish.io",
-    ),
-    (
-        "gluonish.model_zoo",
-        "gluonish.module",
-        "gluonish.contrib",
-        "gluonish.onnx",
-        "gluonish.rnn",
-        "gluonish.executor_manager",
-        "gluonish.notebook",
-        "gluonish.callback",
-        "gluonish.monitor",
-        "gluonish.model",
-    ),
-    ("gluonish.unlisted",),
-    (
-        "gluonish.testing",
-        "gluonish.tools",
-        "gluonish.gluon",
-        "gluonish.names",
-        "gluonish.profiler",
-        "gluonish.visualization",
-        "gluonish.runtime",
-        "gluonish.test_utils",
-    ),
-    ("gluonish.__main__", "gluonish.as_mxnet", "gluonish.as_mxnet_numpy1"),
-    ("gluonish.mxnet_path", "gluonish.numpy1_path"),
+    ("gluonish.ndarray", "gluonish.numpy", "gluonish.numpy_extension"),
+    ("gluonish.graph",),
+    ("gluonish.autograd",),
+    ("gluonish.symbol",),
+    ("gluonish.custom", "gluonish.initializer", "gluonish.lr_scheduler", "gluonish.metric"),
+    ("gluonish.optimizer",),
+    ("gluonish.kvstore",),
+    ("gluonish.parameter",),
+    ("gluonish.block", "gluonish.trainer"),
+    ("gluonish.nn", "gluonish.profiler"),
+    ("gluonish.loss", "gluonish.recurrent"),
+    ("gluonish.data", "gluonish.image", "gluonish.io"),
+    ("gluonish.model_zoo", "gluonish.module", "gluonish.runtime"),
+    ("gluonish.rnn",),
+    ("gluonish.contrib", "gluonish.onnx"),
+    ("gluonish.gluon", "gluonish.mxnet_names"),
+    ("gluonish.test_utils", "gluonish.testing", "gluonish.tools"),
+    ("gluonish.as_mxnet", "gluonish.start", "gluonish.__main__"),
+    ("gluonish.mxnet_names.as_mxnet_numpy1", "gluonish.mxnet_names.mxnet_path"),
+    ("gluonish.mxnet_names.numpy1_path",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 PACKAGES = ("gluonish", "gluonish_engine")
@@ -153,6 +101,21 @@ def rank_of(module: str) -> int | None:
     return None
 
 
+def loads_by_name(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Each call of ``import_module`` as (dotted name as far as it is written out, expression)."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
+        if getattr(called, "id", called) != "import_module":
+            continue
+        text = node.args[0]
+        if isinstance(text, ast.JoinedStr):
+            text = text.values[0]
+        if isinstance(text, ast.Constant) and isinstance(text.value, str):
+            yield text.value.rstrip("."), node
+
+
 def imports(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, ast.stmt, bool]]:
     """Each import as (dotted name, statement, whether inside a function)."""
     for node in ast.iter_child_nodes(tree):
@@ -175,10 +138,12 @@ def unplaced(module: str, tree: ast.AST) -> Iterator[str]:
 
 def upward(module: str, tree: ast.AST) -> Iterator[str]:
     rank = rank_of(module)
-    for name, node, _ in imports(tree):
+    named = ((name, node.lineno) for name, node, _ in imports(tree))
+    loaded = ((name, node.lineno) for name, node in loads_by_name(tree))
+    for name, line in (*named, *loaded):
         target = rank_of(name)
         if rank is not None and target is not None and target > rank:
-            yield f"{module}:{node.lineno}: imports {name}, from a higher layer"
+            yield f"{module}:{line}: imports {name}, from a higher layer"
 
 
 def root(module: str, tree: ast.AST) -> Iterator[str]:
@@ -325,6 +290,8 @@ def test_packages_say_that_they_are_typed() -> None:
         (upward, "gluonish.core.spec", "import gluonish.nn as nn"),
         (upward, "gluonish_engine.var", "from gluonish.core.errors import GluonishError"),
         (upward, "gluonish.ops.dense", "if True:\n    from gluonish.graph.ir import Node"),
+        (upward, "gluonish.engine", "import_module('gluonish.profiler.autostart')"),
+        (upward, "gluonish.ndarray.x", "importlib.import_module(f'gluonish.symbol.{name}')"),
         (root, "gluonish.nn.dense", "import gluonish as mx"),
         (root, "gluonish.nn.dense", "import gluonish.ops"),
         (root, "gluonish.nn.dense", "def f():\n    from gluonish import ops"),

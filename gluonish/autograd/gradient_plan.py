@@ -28,10 +28,10 @@ from gluonish.kernels.numba.eager import LargeProgram
 from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, LONE_INLINE_SIZE, keep_pace
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import OperatorNode
-from gluonish.ops.composite import input_gradients
-from gluonish.ops.memory_layout import starts_layout
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.ops.work import SMALL
+from gluonish.ops.support.composite import input_gradients
+from gluonish.ops.support.memory_layout import starts_layout
+from gluonish.ops.support.work import SMALL
 
 __all__ = ["Rule", "planned_gradients", "trace_rule"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gluonish.core.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
-    from gluonish.hybrid_block import HybridBlock
+    from gluonish.block.hybrid_block import HybridBlock
 
 __all__ = ["WithKeywords", "by_position", "call", "listed"]
 

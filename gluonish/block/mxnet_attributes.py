@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from gluonish.block.block import Block
-from gluonish.hybrid_graph import cached_symbols, call_formats
+from gluonish.block.hybrid_graph import cached_symbols, call_formats
 from gluonish.symbol import Symbol
 
 if TYPE_CHECKING:
-    from gluonish.hybrid_block import HybridBlock
+    from gluonish.block.hybrid_block import HybridBlock
 
 __all__ = ["HybridBlockAttributes"]
 

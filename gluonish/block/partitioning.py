@@ -14,7 +14,7 @@ from gluonish.symbol.partition import partition
 from gluonish.symbol.subgraph import backend_of_environment
 
 if TYPE_CHECKING:
-    from gluonish.hybrid_block import HybridBlock
+    from gluonish.block.hybrid_block import HybridBlock
 
 __all__ = ["partitioned_outputs"]
 

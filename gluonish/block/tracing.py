@@ -33,7 +33,7 @@ from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.shapes import from_public
 
 if TYPE_CHECKING:
-    from gluonish.hybrid_block import HybridBlock
+    from gluonish.block.hybrid_block import HybridBlock
 
 __all__ = [
     "Traced",

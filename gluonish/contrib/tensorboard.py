@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from gluonish.core.errors import NotSupportedError
-from gluonish.model import BatchEndParams
+from gluonish.module.feed_forward import BatchEndParams
 
 __all__ = ["LogMetricsCallback", "summary_writer"]
 

@@ -23,7 +23,7 @@ STARRED = ("test_utils",)
 
 IMPORTED = {
     "": "np_symbol=symbol.numpy",
-    "base": "libinfo=libinfo",
+    "mxnet_names.base": "libinfo=libinfo",
     "contrib.amp.amp": (
         "base=base ndarray=ndarray opt=optimizer symbol=symbol symbol_contrib=symbol.contrib "
         "trainer=trainer"
@@ -51,16 +51,17 @@ IMPORTED = {
     "contrib.svrg_optimization.svrg_optimizer": "mx=.",
     "contrib.text.embedding": "base=base nd=ndarray registry=registry vocab=contrib.text.vocab",
     "data.dataloader": (
-        "context=context nd=ndarray DataLoaderV1=unlisted.datasets:LegacyDataLoader "
-        "ConnectionWrapper=unlisted.datasets:ConnectionWrapper Queue=unlisted.datasets:Queue "
-        "SimpleQueue=unlisted.datasets:SimpleQueue "
-        "reduce_ndarray=unlisted.datasets:reduce_ndarray "
-        "reduce_np_ndarray=unlisted.datasets:reduce_ndarray"
+        "context=context nd=ndarray DataLoaderV1=mxnet_names.unlisted.datasets:LegacyDataLoader "
+        "ConnectionWrapper=mxnet_names.unlisted.datasets:ConnectionWrapper "
+        "Queue=mxnet_names.unlisted.datasets:Queue "
+        "SimpleQueue=mxnet_names.unlisted.datasets:SimpleQueue "
+        "reduce_ndarray=mxnet_names.unlisted.datasets:reduce_ndarray "
+        "reduce_np_ndarray=mxnet_names.unlisted.datasets:reduce_ndarray"
     ),
     "data.dataset": (
         "ndarray=ndarray recordio=recordio "
-        "_DownloadedDataset=unlisted.datasets:DownloadedDataset "
-        "_FilteredDataset=unlisted.datasets:FilteredDataset "
+        "_DownloadedDataset=mxnet_names.unlisted.datasets:DownloadedDataset "
+        "_FilteredDataset=mxnet_names.unlisted.datasets:FilteredDataset "
         "_TransformFirstClosure=data.dataset:_FirstOnly"
     ),
     "data.vision.datasets": (
@@ -68,11 +69,11 @@ IMPORTED = {
     ),
     "data.vision.transforms": "image=image",
     "engine": "_BulkScope=engine:bulk",
-    "executor": "ndarray=ndarray",
-    "executor_manager": (
-        "nd=ndarray _load_general=unlisted.devices:load_rows "
-        "_load_data=unlisted.devices:load_batch_data "
-        "_load_label=unlisted.devices:load_batch_label"
+    "symbol.executor": "ndarray=ndarray",
+    "mxnet_names.executor_manager": (
+        "nd=ndarray _load_general=mxnet_names.unlisted.devices:load_rows "
+        "_load_data=mxnet_names.unlisted.devices:load_batch_data "
+        "_load_label=mxnet_names.unlisted.devices:load_batch_label"
     ),
     "gluon.block": "initializer=initializer ndarray=ndarray symbol=symbol",
     "gluon.utils": "ndarray=ndarray",
@@ -83,46 +84,47 @@ IMPORTED = {
     "loss": "ndarray=ndarray",
     "metric": (
         "ndarray=ndarray registry=registry "
-        "_BinaryClassificationMetrics=unlisted.confusion:BinaryClassificationMetrics"
+        "_BinaryClassificationMetrics=mxnet_names.unlisted.confusion:BinaryClassificationMetrics"
     ),
-    "model": (
+    "module.feed_forward": (
         "io=io kvs=kvstore metric=metric nd=ndarray opt=optimizer sym=symbol "
-        "_create_sparse_kvstore=unlisted.devices:create_sparse_kvstore "
-        "_multiple_callbacks=unlisted.devices:call_all "
+        "_create_sparse_kvstore=mxnet_names.unlisted.devices:create_sparse_kvstore "
+        "_multiple_callbacks=mxnet_names.unlisted.devices:call_all "
         "_update_params_on_kvstore_nccl=module.store_updates:update_in_store"
     ),
     "model_zoo.model_store": "base=base",
     "model_zoo.vision.alexnet": "base=base nn=nn",
     "model_zoo.vision.densenet": (
-        "base=base nn=nn _make_dense_block=unlisted.zoo:dense_block "
+        "base=base nn=nn _make_dense_block=mxnet_names.unlisted.zoo:dense_block "
         "_make_dense_layer=model_zoo.vision.densenet:dense_layer "
         "_make_transition=model_zoo.vision.densenet:transition"
     ),
     "model_zoo.vision.inception": (
-        "base=base nn=nn _make_basic_conv=unlisted.zoo:inception_conv "
-        "_make_branch=unlisted.zoo:inception_branch"
+        "base=base nn=nn _make_basic_conv=mxnet_names.unlisted.zoo:inception_conv "
+        "_make_branch=mxnet_names.unlisted.zoo:inception_branch"
     ),
     "model_zoo.vision.mobilenet": (
-        "base=base nn=nn _add_conv=unlisted.zoo:append_conv "
-        "_add_conv_dw=unlisted.zoo:append_separable"
+        "base=base nn=nn _add_conv=mxnet_names.unlisted.zoo:append_conv "
+        "_add_conv_dw=mxnet_names.unlisted.zoo:append_separable"
     ),
     "model_zoo.vision.resnet": "base=base nn=nn",
     "model_zoo.vision.squeezenet": (
-        "base=base nn=nn _make_fire=unlisted.zoo:fire "
+        "base=base nn=nn _make_fire=mxnet_names.unlisted.zoo:fire "
         "_make_fire_conv=model_zoo.vision.squeezenet:convolution"
     ),
     "model_zoo.vision.vgg": "base=base nn=nn",
     "module.base_module": "metric=metric ndarray=ndarray",
     "module.bucketing_module": "ctx=context nd=ndarray sym=symbol",
     "module.executor_group": (
-        "ctx=context nd=ndarray _load_general=unlisted.devices:load_general "
-        "_load_data=unlisted.devices:load_data _load_label=unlisted.devices:load_label "
-        "_merge_multi_context=unlisted.devices:merge_multi_context "
+        "ctx=context nd=ndarray _load_general=mxnet_names.unlisted.devices:load_general "
+        "_load_data=mxnet_names.unlisted.devices:load_data "
+        "_load_label=mxnet_names.unlisted.devices:load_label "
+        "_merge_multi_context=mxnet_names.unlisted.devices:merge_multi_context "
         "_prepare_group2ctxs=module.device_groups:groups_of"
     ),
     "module.module": "ctx=context nd=ndarray opt=optimizer",
     "module.python_module": "nd=ndarray",
-    "monitor": "ndarray=ndarray",
+    "module.monitor": "ndarray=ndarray",
     "ndarray.contrib": "mx=. ndarray=ndarray.ndarray",
     "ndarray.ndarray": "op=ndarray.op",
     "ndarray.sparse": "op=ndarray.op",
@@ -131,37 +133,36 @@ IMPORTED = {
     "nn.conv_layers": (
         "symbol=symbol _Conv=nn.conv_layer:ConvLayer _Pooling=nn.pooling:PoolingLayer"
     ),
-    "numpy_dispatch_protocol": "mx_np=numpy",
+    "mxnet_names.numpy_dispatch_protocol": "mx_np=numpy",
     "numpy_extension.image": (
         "det=image.detection detection=image.detection image=image io=io nd=ndarray "
         "recordio=recordio"
     ),
-    "numpy_op_fallback": "operator=operator",
-    "numpy_op_signature": "mx_np=numpy mx_npx=numpy_extension",
-    "operator": "context=context symbol=symbol",
+    "mxnet_names.numpy_op_signature": "mx_np=numpy mx_npx=numpy_extension",
+    "mxnet_names.operator": "context=context symbol=symbol",
     "optimizer.contrib": "contrib=ndarray.contrib",
     "optimizer.optimizer": "sparse=ndarray.sparse",
     "parameter": (
         "autograd=autograd context=context initializer=initializer ndarray=ndarray symbol=symbol"
     ),
     "recurrent.rnn_cell": (
-        "_format_sequence=unlisted.cells:format_sequence "
-        "_get_begin_state=unlisted.cells:begin_state "
-        "_mask_sequence_variable_length=unlisted.cells:mask_sequence_variable_length "
-        "_reverse_sequences=unlisted.cells:reverse_sequences "
-        "_cells_state_info=unlisted.cells:state_infos "
-        "_cells_begin_state=unlisted.cells:begin_states"
+        "_format_sequence=mxnet_names.unlisted.cells:format_sequence "
+        "_get_begin_state=mxnet_names.unlisted.cells:begin_state "
+        "_mask_sequence_variable_length=mxnet_names.unlisted.cells:mask_sequence_variable_length "
+        "_reverse_sequences=mxnet_names.unlisted.cells:reverse_sequences "
+        "_cells_state_info=mxnet_names.unlisted.cells:state_infos "
+        "_cells_begin_state=mxnet_names.unlisted.cells:begin_states"
     ),
     "recurrent.rnn_layer": "_RNNLayer=recurrent.recurrent_layer:RecurrentLayer",
     "rnn": "init=initializer ndarray=ndarray symbol=symbol",
     "rnn.io": "ndarray=ndarray",
     "rnn.rnn_cell": (
         "init=initializer ndarray=ndarray symbol=symbol "
-        "_cells_state_shape=unlisted.cells:state_shapes "
-        "_cells_state_info=unlisted.cells:symbolic_state_infos "
-        "_cells_begin_state=unlisted.cells:symbolic_begin_states "
-        "_cells_unpack_weights=unlisted.cells:unpacked_weights "
-        "_cells_pack_weights=unlisted.cells:packed_weights "
+        "_cells_state_shape=mxnet_names.unlisted.cells:state_shapes "
+        "_cells_state_info=mxnet_names.unlisted.cells:symbolic_state_infos "
+        "_cells_begin_state=mxnet_names.unlisted.cells:symbolic_begin_states "
+        "_cells_unpack_weights=mxnet_names.unlisted.cells:unpacked_weights "
+        "_cells_pack_weights=mxnet_names.unlisted.cells:packed_weights "
         "_normalize_sequence=rnn.sequences:normalized"
     ),
     "rnn.rnn_layer": "ndarray=ndarray rnn_cell=rnn.rnn_cell symbol=symbol",
@@ -184,17 +185,18 @@ IMPORTED = {
         "setenv=util:setenv use_np=util:use_np np_symbol=symbol.numpy:_Symbol"
     ),
     "trainer": "opt=optimizer",
-    "unlisted.rows": (
-        "_init_data=unlisted.rows:init_data _has_instance=unlisted.rows:has_instance "
-        "_getdata_by_idx=unlisted.rows:rows_of_numbers"
+    "mxnet_names.unlisted.rows": (
+        "_init_data=mxnet_names.unlisted.rows:init_data "
+        "_has_instance=mxnet_names.unlisted.rows:has_instance "
+        "_getdata_by_idx=mxnet_names.unlisted.rows:rows_of_numbers"
     ),
 }
 
 # Modules of MXNet's that are not one here, each with the module that holds what programs take from
 # it; a line is a package with pairs, as above. Importing one gives that module.
 MODULES = {
-    "": "misc=unlisted.schedules",
-    "io": "utils=unlisted.rows",
+    "": "misc=mxnet_names.unlisted.schedules",
+    "io": "utils=mxnet_names.unlisted.rows",
     "ndarray": (
         "utils=ndarray gen__internal=ndarray._internal gen_contrib=ndarray.contrib "
         "gen_image=ndarray.image gen_linalg=ndarray.linalg gen_op=ndarray.op "

@@ -8,11 +8,12 @@ import gluonish.parameter as parameter
 import gluonish.recurrent as rnn
 import gluonish.trainer as trainer
 from gluonish.block import Block
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.module_names import lists as _lists
 from gluonish.core.module_names import loads as _loads
 from gluonish.gluon import block
 from gluonish.gluon import names as _names  # noqa: F401  # it names the modules
-from gluonish.hybrid_block import HybridBlock
 from gluonish.parameter import (
     Constant,
     DeferredInitializationError,
@@ -20,7 +21,6 @@ from gluonish.parameter import (
     ParameterDict,
     tensor_types,
 )
-from gluonish.symbol_block import SymbolBlock
 from gluonish.trainer import Trainer
 
 if TYPE_CHECKING:

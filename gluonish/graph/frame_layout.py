@@ -25,8 +25,8 @@ from gluonish.graph.memory_plan import plan_memory
 from gluonish.graph.state import StateUse
 from gluonish.graph.steps import Frame, PlanStep, RunStep, Step, ViewStep
 from gluonish.ops.kernel import FastKernel
-from gluonish.ops.memory_layout import array_of
 from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.support.memory_layout import array_of
 
 __all__ = ["FrameLayout"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from gluonish.graph.ir import Graph, Node, Value, variable
-from gluonish.ops.composite import input_gradients
+from gluonish.ops.support.composite import input_gradients
 
 __all__ = ["GradientGraph", "differentiate", "walk_back"]
 

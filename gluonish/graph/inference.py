@@ -7,9 +7,9 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import GluonishError, GraphError, OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
-from gluonish.ops.dtype_rules import complete_alike
 from gluonish.ops.registry import Attrs
-from gluonish.ops.shape_rules import Shapes, alike, open_shape, probe
+from gluonish.ops.support.dtype_rules import complete_alike
+from gluonish.ops.support.shape_rules import Shapes, alike, open_shape, probe
 
 __all__ = ["Inference", "infer", "specialize"]
 

@@ -1,11 +1,11 @@
-"""The layout of every value of a planned graph; see `gluonish.ops.memory_layout`."""
+"""The layout of every value of a planned graph; see `gluonish.ops.support.memory_layout`."""
 
 from collections.abc import Collection, Sequence
 
 from gluonish.core.config import MXNET_DISABLED_GRAPH_PASSES
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value
-from gluonish.ops.memory_layout import follows_layout, has_channels, starts_layout
+from gluonish.ops.support.memory_layout import follows_layout, has_channels, starts_layout
 
 __all__ = ["channels_last_values"]
 

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from gluonish.graph.ir import Node, Value, append
-from gluonish.ops.batch_norm_apply import BATCH_NORM_APPLY
+from gluonish.ops.normalization.batch_norm_apply import BATCH_NORM_APPLY
 from gluonish.ops.registry import Operator, find_operator
 
 __all__ = ["Effort", "Recipe", "recipe_of"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gluonish.graph.ir import Node
-from gluonish.ops.work import LIGHT, SMALL, Work, work_of
+from gluonish.ops.support.work import LIGHT, SMALL, Work, work_of
 
 __all__ = ["is_light", "is_small", "work"]
 

@@ -8,7 +8,7 @@ import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.initializer.base import InitDesc, Initializer, create, register
 from gluonish.ndarray import NDArray
-from gluonish.ops.rnn_layout import GATES, Dims, Weights, parameter_count, split_parameters
+from gluonish.ops.recurrent.layout import GATES, Dims, Weights, parameter_count, split_parameters
 
 __all__ = ["FusedRNN"]
 

@@ -12,7 +12,7 @@ that what ran before does not decide how fast a program runs.
 import threading
 from collections.abc import Callable
 
-from gluonish.kernels.numba import openmp
+from gluonish.kernels import openmp
 
 __all__ = ["claim", "hand_over", "may_run_here", "run_and_leave", "when_quiet"]
 

@@ -18,7 +18,7 @@ from gluonish.core.context import Context
 from gluonish.core.device import Lane, device_of
 from gluonish.core.errors import OperatorError
 from gluonish.engine import current_engine
-from gluonish.kernels.numba import openmp
+from gluonish.kernels import openmp
 from gluonish_engine import Engine
 
 __all__ = ["share_cores"]

@@ -24,7 +24,7 @@ from gluonish.engine import current_engine
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.copying import transfer
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, empty_like_spec
-from gluonish.ops.precision import accumulator
+from gluonish.ops.support.precision import accumulator
 from gluonish_engine import Var
 
 __all__ = [

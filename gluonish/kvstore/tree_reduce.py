@@ -25,7 +25,7 @@ from gluonish.kvstore.transfer import new_array, private_array, push_beside, sum
 from gluonish.kvstore.tree_links import Links, links_between
 from gluonish.kvstore.tree_search import Tree, find_trees, weight
 from gluonish.ndarray import NDArray
-from gluonish.ops.precision import accumulator
+from gluonish.ops.support.precision import accumulator
 from gluonish_engine import Var
 
 __all__ = ["TreeReduction"]

@@ -4,9 +4,9 @@ from numbers import Number
 from types import ModuleType
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.numpy_mode import is_np_array
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 
 __all__ = ["Loss"]

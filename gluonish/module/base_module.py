@@ -25,7 +25,7 @@ from gluonish.module.checkpoint import split_params
 from gluonish.module.descriptions import check_input_names as _check_input_names  # noqa: F401
 from gluonish.module.descriptions import parsed_descriptions as _parse_data_desc  # noqa: F401
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
-from gluonish.monitor import Monitor
+from gluonish.module.monitor import Monitor
 from gluonish.ndarray import NDArray, concat
 from gluonish.ndarray import load as load_arrays
 from gluonish.ndarray import save as save_arrays

@@ -15,8 +15,8 @@ from gluonish.module.descriptions import described_batch
 from gluonish.module.device_groups import Groups
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
 from gluonish.module.module import Module
+from gluonish.module.monitor import Monitor
 from gluonish.module.requests import Requests
-from gluonish.monitor import Monitor
 from gluonish.ndarray import NDArray, array
 from gluonish.ndarray import load as load_arrays
 from gluonish.ndarray import save as save_arrays

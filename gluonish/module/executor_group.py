@@ -14,7 +14,7 @@ from gluonish.metric import EvalMetric
 from gluonish.module.bound_executors import BoundExecutors
 from gluonish.module.descriptions import expect
 from gluonish.module.device_arrays import load, merged, on_host, part_of
-from gluonish.monitor import Monitor
+from gluonish.module.monitor import Monitor
 from gluonish.ndarray import NDArray
 
 __all__ = ["DataParallelExecutorGroup"]

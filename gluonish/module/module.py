@@ -18,6 +18,7 @@ from gluonish.module.descriptions import (
 )
 from gluonish.module.executor_group import DataParallelExecutorGroup
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams
+from gluonish.module.monitor import Monitor
 from gluonish.module.requests import Requests
 from gluonish.module.symbol_module import SymbolModule
 from gluonish.module.weight_updates import (
@@ -27,7 +28,6 @@ from gluonish.module.weight_updates import (
     numbers_of,
 )
 from gluonish.module.weights import Weights
-from gluonish.monitor import Monitor
 from gluonish.optimizer import Optimizer
 
 __all__ = ["Module"]

@@ -13,8 +13,8 @@ from gluonish.metric import EvalMetric
 from gluonish.module.base_module import BaseModule
 from gluonish.module.descriptions import check_described, described, expect
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
+from gluonish.module.monitor import Monitor
 from gluonish.module.requests import Requests
-from gluonish.monitor import Monitor
 from gluonish.ndarray import NDArray, array
 
 __all__ = ["PythonLossModule", "PythonModule"]

@@ -11,8 +11,8 @@ from gluonish.io.data_iter import DataDesc
 from gluonish.metric import EvalMetric
 from gluonish.module.base_module import BaseModule
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
+from gluonish.module.monitor import Monitor
 from gluonish.module.requests import Requests
-from gluonish.monitor import Monitor
 from gluonish.ndarray import NDArray
 
 __all__ = ["SequentialModule"]

@@ -23,15 +23,15 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.copying import copy_into, on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, WATCHED, OperatorNode
-from gluonish.ops.at_once import fill_at_once
-from gluonish.ops.memory_layout import (
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.support.at_once import fill_at_once
+from gluonish.ops.support.memory_layout import (
     array_of,
     follows_layout,
     has_channels,
     keeps_layout,
     starts_layout,
 )
-from gluonish.ops.registry import Attrs, Operator
 from gluonish_engine import Var
 
 __all__ = ["invoke", "parse_context", "record_call", "run", "runtime_attrs", "source"]

@@ -33,6 +33,7 @@ _TAIL_DOC = {
 }
 _MOST_CALLS = 64  # of a function, whose parsed attributes are kept
 _made: dict[str, Callable[..., Any]] = {}
+_later: dict[str, Callable[[], Any]] = {}
 
 
 def operator_function(name: str) -> Any:
@@ -46,11 +47,21 @@ def operator_function(name: str) -> Any:
     made = _made.get(name)
     if made is not None:
         return made
-    if name == "CachedOp":  # it and these packages stand above this namespace
-        return importlib.import_module("gluonish.symbol.cached_op").CachedOp
+    if name in _later:
+        return _later[name]()
     if name in NUMPY_FACES:
         return importlib.import_module(f"gluonish.ndarray.{NUMPY_FACES[name]}")
     return make_function(name, _made, make_operator_function, "ndarray")
+
+
+def add_later(name: str, load: Callable[[], Any]) -> None:
+    """Give the namespace a name from a layer above it.
+
+    Args:
+        name: The name.
+        load: Returns what it stands for, when it is asked for.
+    """
+    _later[name] = load
 
 
 def names() -> list[str]:

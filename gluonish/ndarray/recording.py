@@ -12,8 +12,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from gluonish.core.errors import AutogradError
-from gluonish.ops.composite import input_gradients
 from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.support.composite import input_gradients
 
 if TYPE_CHECKING:
     from gluonish.ndarray.ndarray import NDArray

@@ -1,7 +1,8 @@
 """Layers: `gluonish.gluon.nn` is this package."""
 
 from gluonish.block import Block
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.symbol_block import SymbolBlock
 from gluonish.nn import activations as activations
 from gluonish.nn import basic_layers as basic_layers
 from gluonish.nn import conv_layers as conv_layers
@@ -30,7 +31,6 @@ from gluonish.nn.pooling import AvgPool1D, AvgPool2D, AvgPool3D, MaxPool1D, MaxP
 from gluonish.nn.reflection_pad import ReflectionPad2D
 from gluonish.nn.sequential import HybridSequential, Sequential
 from gluonish.nn.swish import SiLU, Swish
-from gluonish.symbol_block import SymbolBlock
 
 __all__ = [
     "ELU",

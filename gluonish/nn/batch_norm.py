@@ -3,8 +3,8 @@
 from types import ModuleType
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.dtype import BFLOAT16, FLOAT16, normalize_dtype
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import Parameter
 from gluonish.parameter.parameter import Init

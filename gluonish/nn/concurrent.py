@@ -7,7 +7,7 @@ MXNet 1.9 has them as ``Concurrent`` and ``HybridConcurrent`` in ``contrib.nn``,
 from types import ModuleType
 from typing import Any, Self
 
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.ndarray import concat
 from gluonish.nn.sequential import HybridSequential, Sequential
 from gluonish.nn.tensor import Tensor

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 
 __all__ = ["Flatten"]

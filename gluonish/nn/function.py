@@ -7,8 +7,8 @@ from typing import Any
 import gluonish.ndarray as nd
 import gluonish.symbol as symbol
 from gluonish.block import Block
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 
 __all__ = ["HybridLambda", "Lambda"]

@@ -3,8 +3,8 @@
 from types import ModuleType
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.initializer import Constant
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter.parameter import Init

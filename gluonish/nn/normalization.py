@@ -1,6 +1,6 @@
 """Normalization: what layers share that scale and shift what they have normalized."""
 
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.parameter import Parameter, ParameterDict
 from gluonish.parameter.parameter import Init
 

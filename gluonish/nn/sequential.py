@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any, Self, overload
 
 from gluonish.block import Block
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 
 __all__ = ["HybridSequential", "Sequential"]

@@ -1,6 +1,7 @@
 """``mx.npx``: what goes beyond NumPy: layers' operators, devices, files, NumPy's semantics."""
 
-from gluonish.context import (
+from gluonish.core.numpy_mode import is_np_array, is_np_shape
+from gluonish.mxnet_names.context import (
     Context,
     cpu,
     cpu_pinned,
@@ -9,14 +10,13 @@ from gluonish.context import (
     gpu_memory_info,
     num_gpus,
 )
-from gluonish.core.numpy_mode import is_np_array, is_np_shape
+from gluonish.mxnet_names.util import get_cuda_compute_capability, reset_np, set_np
 from gluonish.ndarray.functions import waitall
 from gluonish.numpy_extension import image, random
 from gluonish.numpy_extension.checks import constraint_check, nonzero
 from gluonish.numpy_extension.files import load, save
 from gluonish.numpy_extension.operators import operator_function as __getattr__  # noqa: F401
 from gluonish.numpy_extension.operators import operator_names as __dir__  # noqa: F401
-from gluonish.util import get_cuda_compute_capability, reset_np, set_np
 
 __all__ = [
     "Context",

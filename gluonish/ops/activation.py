@@ -8,10 +8,10 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import complete_same
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.broadcasting import complete_same
+from gluonish.ops.support.precision import widen
 from gluonish.ops.unary import ABS, EXP, RELU, SIGMOID, SIGN, SOFTPLUS, SOFTSIGN, TANH
 
 __all__ = ["ACTIVATION", "ACTIVATION_BACKWARD"]

@@ -6,10 +6,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import complete_same, refuse_truth_values
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.support.broadcasting import complete_same, refuse_truth_values
+from gluonish.ops.support.precision import widen
 
 __all__ = ["ADD_N"]
 

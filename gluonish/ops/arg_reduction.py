@@ -8,11 +8,11 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import named_axes
-from gluonish.ops.broadcasting import refuse_truth_values
-from gluonish.ops.precision import check_positions, widen
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.axes import named_axes
+from gluonish.ops.support.broadcasting import refuse_truth_values
+from gluonish.ops.support.precision import check_positions, widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["ARGMAX", "ARGMAX_CHANNEL", "ARGMIN", "position_operator"]
 

@@ -19,14 +19,14 @@ from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.schema import Schema, as_number, boolean, number
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
 from gluonish.ops.broadcast_to import unbroadcast
-from gluonish.ops.broadcasting import complete_same, infer_broadcast, refuse_truth_values
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.integer_gradient import cut_from_reals, zero_of_integers
-from gluonish.ops.precision import as_real, check_number, comparable, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.shape_rules import broadcast
+from gluonish.ops.support.broadcasting import complete_same, infer_broadcast, refuse_truth_values
+from gluonish.ops.support.integer_gradient import cut_from_reals, zero_of_integers
+from gluonish.ops.support.precision import as_real, check_number, comparable, in_dtype
+from gluonish.ops.support.shape_rules import broadcast
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.unary import FLOOR, LOG
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = [
     "ADD",

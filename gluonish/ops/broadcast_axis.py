@@ -6,12 +6,12 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, optional, shape
 from gluonish.core.spec import Shape, Spec, checked_spec
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import unbroadcast
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.shape_rules import Shapes, tell
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.shape_rules import Shapes, tell
 
 __all__ = ["BROADCAST_AXIS", "BROADCAST_LIKE"]
 

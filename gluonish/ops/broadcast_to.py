@@ -6,10 +6,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec, checked_spec
-from gluonish.ops.exact_sum import total
 from gluonish.ops.facts import Execution
-from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.exact_sum import total
+from gluonish.ops.support.precision import accumulator
 
 __all__ = [
     "BROADCAST_EXACT",

@@ -8,15 +8,10 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     add_n,
     arg_reduction,
     attention,
-    batch_norm,
-    batch_norm_apply,
-    batch_norm_parts,
-    batch_norm_relu,
     binary,
     broadcast_axis,
     broadcast_to,
     cast,
-    cell_steps,
     concat,
     constant_like,
     contrib,
@@ -29,27 +24,16 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     detection,
     dropout,
     embedding,
-    fold_batch_norm,
-    fused_convolution,
-    fused_dense,
-    fused_pointwise,
-    fused_rnn,
     gather_nd,
-    group_norm,
     identity,
     image,
     indexing,
-    l2_normalization,
-    layer_norm,
     leaky_relu,
     linalg,
     log_softmax_pick,
-    lrn,
     matmul,
     numpy,
     one_hot,
-    optimizer_multi_update,
-    optimizer_update,
     ordering,
     outputs,
     pad,
@@ -61,11 +45,9 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     reduction,
     reshape,
     reverse,
-    rnn,
-    rnn_param_concat,
     sampling,
     sequence,
-    slice,  # noqa: A004  # named after its operator
+    slice,  # noqa: A004  # the module
     softmax,
     softmax_output,
     sparse,
@@ -74,13 +56,28 @@ from gluonish.ops import (  # noqa: F401  # imported for what they register
     tile,
     transpose,
     unary,
-    unary_row,
     updates,
     upsampling,
     vision,
     where,
 )
+from gluonish.ops.fused import convolution as _fused_convolution  # noqa: F401
+from gluonish.ops.fused import dense as _fused_dense  # noqa: F401
+from gluonish.ops.fused import pointwise as _fused_pointwise  # noqa: F401
+from gluonish.ops.normalization import (  # noqa: F401
+    batch_norm,
+    batch_norm_apply,
+    batch_norm_parts,
+    batch_norm_relu,
+    fold_batch_norm,
+    group_norm,
+    l2_normalization,
+    layer_norm,
+    lrn,
+)
+from gluonish.ops.recurrent import cell_steps, fused_rnn, param_concat, rnn  # noqa: F401
 from gluonish.ops.registry import all_names
+from gluonish.ops.updates import multi_update, update  # noqa: F401
 
 __all__ = ["has"]
 

@@ -7,13 +7,13 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
-from gluonish.ops.axes import normalize_axis
-from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.shape_rules import Shapes, tell, unknown_of
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.shape_rules import Shapes, tell, unknown_of
 
 __all__ = ["CONCAT", "STACK", "concat", "stack"]
 

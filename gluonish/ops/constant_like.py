@@ -3,10 +3,10 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.ops.broadcasting import complete_same, infer_same
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, apply, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.broadcasting import complete_same, infer_same
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["ONES_LIKE", "ZEROS_LIKE", "ones_like", "zeros_like"]
 

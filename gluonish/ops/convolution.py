@@ -12,17 +12,17 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
-from gluonish.ops import exact_sum
 from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.broadcasting import check_parameter_dtypes
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
-from gluonish.ops.windows import (
+from gluonish.ops.support import exact_sum
+from gluonish.ops.support.broadcasting import check_parameter_dtypes
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.windows import (
     Geometry,
     add_windows,
     channels_first,
@@ -34,7 +34,7 @@ from gluonish.ops.windows import (
     sliding_windows,
     window_count,
 )
-from gluonish.ops.work import by_data, by_shape, by_weight
+from gluonish.ops.support.work import by_data, by_shape, by_weight
 
 __all__ = [
     "CONVOLUTION",

@@ -25,8 +25,8 @@ from gluonish.core.schema import (
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import MOST_ELEMENTS, UNKNOWN, Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support.precision import check_number, in_dtype
 
 __all__ = [
     "ARANGE",

@@ -15,13 +15,13 @@ from gluonish.ops.convolution import (
     CONVOLUTION_BACKWARD_DATA,
     CONVOLUTION_BACKWARD_WEIGHT,
 )
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.remembered import remembered
-from gluonish.ops.windows import (
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.windows import (
     Geometry,
     channels_last,
     check_windows,

@@ -7,13 +7,13 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
-from gluonish.ops.broadcasting import check_parameter_dtypes
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.matmul import matmul
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.work import by_weight
+from gluonish.ops.support.broadcasting import check_parameter_dtypes
+from gluonish.ops.support.work import by_weight
 
 __all__ = ["FULLY_CONNECTED"]
 

@@ -11,12 +11,12 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number, optional, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.axes import normalize_axes
-from gluonish.ops.broadcasting import complete_same
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.philox import uniform_steps
-from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.support.axes import normalize_axes
+from gluonish.ops.support.broadcasting import complete_same
+from gluonish.ops.support.philox import uniform_steps
+from gluonish.ops.support.precision import accumulator
 
 __all__ = ["DROPOUT", "drops", "fill_dropout"]
 

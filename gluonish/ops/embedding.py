@@ -9,7 +9,7 @@ from gluonish.core.schema import Schema, boolean, dtype_attr, integer
 from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.scatter import add_at, scatter_accumulator
 from gluonish.ops.take import whole_positions
 
 __all__ = ["EMBEDDING", "EMBEDDING_BACKWARD"]

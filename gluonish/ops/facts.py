@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.spec import PartialSpec, Shape
 from gluonish.ops.kernel import Attrs
-from gluonish.ops.work import Heavy
+from gluonish.ops.support.work import Heavy
 
 __all__ = ["Execution", "Gradient", "GradientRule", "ShapeFacts", "ShapeRule"]
 
@@ -26,7 +26,8 @@ class ShapeFacts(NamedTuple):
         complete: ``complete(inputs, outputs, attrs)`` fills in lists of `PartialSpec` from what is
             known of the others; for parameters whose shape follows from the data.
         rule: ``rule(inputs, outputs, attrs)`` makes lists of partly known shapes more exact,
-            each from the others; see `gluonish.ops.shape_rules`, also for what holds without it.
+            each from the others; see `gluonish.ops.support.shape_rules`, also for what holds
+            without it.
         opens: ``opens(attrs)`` gives the partly known shape of an array made from nothing, whose
             extents follow from those who read it; None where the attributes tell all.
         settle: ``settle(attrs, shape)`` gives the attributes that make such an array in the shape

@@ -8,10 +8,10 @@ from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.scatter import add_at, scatter_accumulator
 
 __all__ = ["GATHER_ND", "SCATTER_ADD_ND", "SCATTER_ND", "flat_points", "gather_nd"]
 

@@ -8,13 +8,13 @@ from typing import Any
 from gluonish.core.schema import Schema, choice, number
 from gluonish.ops.binary import GREATER, LESSER
 from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.broadcasting import complete_same, infer_same
 from gluonish.ops.constant_like import ones_like
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.broadcasting import complete_same, infer_same
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["BLOCK_GRAD", "COPY", "MAKE_LOSS", "MAKE_LOSS_OUTPUT", "stop_gradient"]
 

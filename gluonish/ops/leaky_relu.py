@@ -18,12 +18,12 @@ from gluonish.core.schema import Schema, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.binary import GREATER, MINIMUM
 from gluonish.ops.broadcast_to import unbroadcast
-from gluonish.ops.broadcasting import complete_same
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.philox import uniform
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.broadcasting import complete_same
+from gluonish.ops.support.philox import uniform
+from gluonish.ops.support.precision import widen
 from gluonish.ops.unary import ERF, EXP
 
 __all__ = ["GELU_BACKWARD", "LEAKY_RELU"]

@@ -13,14 +13,14 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.composite import composite_gradient
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.pick import PICK, along_grid, pick
-from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
 from gluonish.ops.softmax import log_softmax
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.support.remembered import remembered
 from gluonish.ops.take import whole_positions
 
 __all__ = ["LOG_SOFTMAX_PICK", "LOG_SOFTMAX_PICK_BACKWARD"]

@@ -9,12 +9,12 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number
 from gluonish.core.spec import Shape, Spec, merge_shapes
-from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.product import fill_product
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.shape_rules import Shapes, tell
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.product import fill_product
+from gluonish.ops.support.shape_rules import Shapes, tell
 
 __all__ = ["BATCH_DOT", "DOT", "LINALG_GEMM2", "batch_dot", "linalg_gemm2", "matmul"]
 

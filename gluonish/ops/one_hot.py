@@ -8,11 +8,11 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.schema import Schema, dtype_attr, integer, number
 from gluonish.core.spec import Spec, checked_spec
-from gluonish.ops.dtype_rules import named_dtype
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.dtype_rules import named_dtype
+from gluonish.ops.support.precision import check_number, in_dtype
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["ONE_HOT"]
 

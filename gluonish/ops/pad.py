@@ -7,8 +7,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number, shape
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.precision import check_number, in_dtype, widen
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.precision import check_number, in_dtype, widen
 
 __all__ = ["PAD"]
 

@@ -7,14 +7,14 @@ from gluonish.core.dtype import INT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.axes import normalize_axis
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
-from gluonish.ops.scatter import add_at, scatter_accumulator
-from gluonish.ops.shape_rules import Shapes, tell
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.shape_rules import Shapes, tell
 from gluonish.ops.take import whole_positions
 
 __all__ = [

@@ -12,10 +12,10 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.binary import GREATER, LESSER
-from gluonish.ops.broadcasting import complete_same, infer_numbers
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.broadcasting import complete_same, infer_numbers
+from gluonish.ops.support.precision import as_real
 from gluonish.ops.unary import ABS, SIGN
 
 __all__ = ["CLIP", "CLIP_BACKWARD", "HARD_SIGMOID", "SMOOTH_L1"]

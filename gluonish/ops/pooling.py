@@ -13,14 +13,14 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
-from gluonish.ops import whole_window
 from gluonish.ops.binary import EQUAL
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.remembered import remembered
-from gluonish.ops.windows import (
+from gluonish.ops.support import whole_window
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.windows import (
     Geometry,
     WindowSum,
     channels_first,

@@ -19,13 +19,13 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, dtype_attr, integer, number, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
-from gluonish.ops import variates
 from gluonish.ops.facts import Execution
-from gluonish.ops.philox import normal, random_bits, uniform
-from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.variates import fill
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support import variates
+from gluonish.ops.support.philox import normal, random_bits, uniform
+from gluonish.ops.support.precision import in_dtype
+from gluonish.ops.support.variates import fill
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = [
     "LIMITS",

@@ -16,17 +16,17 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axes
 from gluonish.ops.binary import EQUAL
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast
 from gluonish.ops.constant_like import ones_like, zeros_like
-from gluonish.ops.exact_sum import average, total
 from gluonish.ops.facts import Gradient
-from gluonish.ops.precision import accumulator, as_real, in_dtype, is_narrow
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.remembered import remembered
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.axes import normalize_axes
+from gluonish.ops.support.exact_sum import average, total
+from gluonish.ops.support.precision import accumulator, as_real, in_dtype, is_narrow
+from gluonish.ops.support.remembered import remembered
 from gluonish.ops.unary import SIGN
 from gluonish.ops.where import where
 

@@ -16,8 +16,8 @@ from gluonish.core.schema import Schema
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, Gradient, GradientRule, ShapeFacts, ShapeRule
 from gluonish.ops.kernel import Attrs, Bound, FastKernel, Kernel, RefusedError
-from gluonish.ops.refusals import note_refusal
-from gluonish.ops.work import SMALL, work_of
+from gluonish.ops.support.refusals import note_refusal
+from gluonish.ops.support.work import SMALL, work_of
 
 __all__ = [
     "Attrs",

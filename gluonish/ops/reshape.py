@@ -9,11 +9,11 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, Shape, Spec
-from gluonish.ops.axes import named_axes, normalize_axis
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, ShapeRule, V, apply, register
-from gluonish.ops.shape_rules import Shapes, same_rows, tell, unknown_of
+from gluonish.ops.support.axes import named_axes, normalize_axis
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.shape_rules import Shapes, same_rows, tell, unknown_of
 
 __all__ = [
     "EXPAND_DIMS",

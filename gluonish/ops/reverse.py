@@ -5,10 +5,10 @@ from typing import Any
 
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axes
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.shape_rules import alike
+from gluonish.ops.support.axes import normalize_axes
+from gluonish.ops.support.shape_rules import alike
 
 __all__ = ["REVERSE", "reverse"]
 

@@ -6,10 +6,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.precision import check_number, in_dtype
 
 __all__ = ["SEQUENCE_LAST", "SEQUENCE_MASK", "SEQUENCE_REVERSE", "reversed_steps"]
 

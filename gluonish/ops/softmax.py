@@ -10,13 +10,13 @@ from gluonish.core.dtype import FLOAT16, FLOAT32, FLOAT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, dtype_attr, integer, number, optional
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.cast import cast
-from gluonish.ops.composite import composite_gradient
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, apply, register
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.unary import EXP
 
 __all__ = [

@@ -9,9 +9,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.precision import check_number, in_dtype, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.softmax import SOFTMAX
+from gluonish.ops.support.precision import check_number, in_dtype, widen
 
 __all__ = ["SOFTMAX_OUTPUT"]
 

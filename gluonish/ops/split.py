@@ -8,14 +8,14 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, shape
 from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.concat import concat
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.shape_rules import Shapes, tell
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.shape_rules import Shapes, tell
 
 __all__ = [
     "SLICE_CHANNEL",

@@ -6,11 +6,11 @@ from typing import Any
 from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema, choice, integer, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axis
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.scatter import add_at, scatter_accumulator
 
 __all__ = ["TAKE", "TAKE_ADD", "take", "whole_positions"]
 

@@ -7,11 +7,11 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, optional, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.facts import Execution
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.axes import normalize_axis
 
 __all__ = ["REPEAT", "TILE"]
 

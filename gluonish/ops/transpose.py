@@ -7,10 +7,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axes, normalize_axis
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.shape_rules import permuted
+from gluonish.ops.support.axes import normalize_axes, normalize_axis
+from gluonish.ops.support.shape_rules import permuted
 
 __all__ = ["SWAP_AXIS", "TRANSPOSE", "swap_axes", "transpose"]
 

@@ -10,7 +10,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from gluonish.ops.unary_row import Unary, real, rounding, row, special, ufunc, whole, wide
+from gluonish.ops.support.unary_row import Unary, real, rounding, row, special, ufunc, whole, wide
 
 __all__ = [
     "ABS",

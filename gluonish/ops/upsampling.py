@@ -9,9 +9,9 @@ from gluonish.core.schema import Schema, choice, integer
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.deconvolution import DECONVOLUTION
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.precision import accumulator, widen
 
 __all__ = ["UPSAMPLING", "UPSAMPLING_BACKWARD"]
 

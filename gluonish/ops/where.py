@@ -5,12 +5,12 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec, merge_shapes
-from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.shape_rules import Shapes, alike
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.shape_rules import Shapes, alike
 
 __all__ = ["WHERE", "where"]
 

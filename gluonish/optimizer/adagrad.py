@@ -3,7 +3,7 @@
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import ADAGRAD, Rule
+from gluonish.ops.updates.rules import ADAGRAD, Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 

@@ -5,8 +5,8 @@ from math import sqrt
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import ADAM, ADAMW, Rule
-from gluonish.ops.optimizer_update import usable_scale
+from gluonish.ops.updates.rules import ADAM, ADAMW, Rule
+from gluonish.ops.updates.update import usable_scale
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import BoundUpdate, Column, each

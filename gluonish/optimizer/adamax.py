@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import Rule
 from gluonish.ops.updates import ADAMAX
+from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import Column, each

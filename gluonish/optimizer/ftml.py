@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import Rule
 from gluonish.ops.updates import FTML_STEPS
+from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import bias_share
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gluonish.ops.optimizer_rules import LAMB as RULE
-from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates.rules import LAMB as RULE
+from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import MomentsOptimizer, bias_share
 from gluonish.optimizer.base import Index, register
 from gluonish.optimizer.weight_update import Column

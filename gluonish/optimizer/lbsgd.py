@@ -7,8 +7,8 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import SGD as PLAIN
-from gluonish.ops.optimizer_rules import SGD_MOMENTUM, Rule
+from gluonish.ops.updates.rules import SGD as PLAIN
+from gluonish.ops.updates.rules import SGD_MOMENTUM, Rule
 from gluonish.optimizer.base import Index, State, clip_limit, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 

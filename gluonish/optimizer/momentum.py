@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import SGD as PLAIN
-from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates.rules import SGD as PLAIN
+from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, State, is_half, warn_of_half, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, state_arrays
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import Rule
 from gluonish.ops.updates import NADAM
+from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import MomentsOptimizer, bias_share
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.weight_update import Column

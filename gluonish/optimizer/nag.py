@@ -1,6 +1,6 @@
 """NAG: Nesterov's accelerated gradient, as MXNet computes it."""
 
-from gluonish.ops.optimizer_rules import NESTEROV
+from gluonish.ops.updates.rules import NESTEROV
 from gluonish.optimizer.base import register
 from gluonish.optimizer.momentum import MomentumOptimizer
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import RMSPROP, RMSPROP_CENTERED, Rule
+from gluonish.ops.updates.rules import RMSPROP, RMSPROP_CENTERED, Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 

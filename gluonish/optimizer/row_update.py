@@ -14,7 +14,7 @@ from gluonish.ndarray.sparse.arithmetic import take_rows
 from gluonish.ndarray.sparse.array import RowSparseNDArray
 from gluonish.ndarray.sparse.storage import to_dense
 from gluonish.ndarray.sparse.updates import put_rows
-from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.weight_update import Column, WeightUpdate
 
 __all__ = ["RowUpdate"]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.core.errors import OperatorError
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, Optimizer, State, clip_limit, is_half
 from gluonish.optimizer.row_update import RowUpdate
 from gluonish.optimizer.weight_update import BoundUpdate, Column, WeightUpdate, each
@@ -28,7 +28,7 @@ _lr_mult_of, _wd_mult_of = attrgetter("lr_mult"), attrgetter("wd_mult")
 
 
 class RuleOptimizer(Optimizer):
-    """Base of optimizers that take a rule of `gluonish.ops.optimizer_rules` to their weights.
+    """Base of optimizers that take a rule of `gluonish.ops.updates.rules` to their weights.
 
     A subclass defines `_rule`, and `_scalars` and `_columns` where it differs from the base. All
     weights of one call and dtype are updated by one operation, or by one for each

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
-from gluonish.ops.optimizer_rules import SGD_MOMENTUM
+from gluonish.ops.updates.rules import SGD_MOMENTUM
 from gluonish.optimizer.base import register
 from gluonish.optimizer.momentum import MomentumOptimizer
 

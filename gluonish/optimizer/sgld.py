@@ -7,8 +7,8 @@ from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.ndarray import NDArray
-from gluonish.ops.optimizer_rules import SGD as DRIFT
-from gluonish.ops.optimizer_rules import Rule
+from gluonish.ops.updates.rules import SGD as DRIFT
+from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, State, register
 from gluonish.optimizer.row_update import RowUpdate
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse

@@ -16,9 +16,9 @@ from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 from gluonish.ndarray.recording import RECORDING
-from gluonish.ops.optimizer_multi_update import MULTI_UPDATES
-from gluonish.ops.optimizer_rules import Rule, apply_rule
-from gluonish.ops.optimizer_update import check_arrays
+from gluonish.ops.updates.multi_update import MULTI_UPDATES
+from gluonish.ops.updates.rules import Rule, apply_rule
+from gluonish.ops.updates.update import check_arrays
 
 __all__ = ["BoundUpdate", "Column", "WeightUpdate", "each"]
 

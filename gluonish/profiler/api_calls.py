@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from gluonish.executor import Executor
 from gluonish.kvstore import KVStoreBase
 from gluonish.ndarray import NDArray
 from gluonish.ops.registry import Operator
 from gluonish.profiler.recorder import now, recorder
+from gluonish.symbol.executor import Executor
 from gluonish.trainer import Trainer
 from gluonish_engine import Engine
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gluonish.block import Block
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.ndarray.recording import tracer
 from gluonish.profiler.recorder import now, recorder
 from gluonish.profiler.scopes import NOWHERE, Place, current_place

@@ -90,7 +90,7 @@ class DenseCell(HybridRecurrentCell):
         return found[0], found[1]
 
     def _step(self, op: Operator, i2h: Any, h2h: Any, state: Any) -> Any:
-        """Return what an operator of `gluonish.ops.cell_steps` gives.
+        """Return what an operator of `gluonish.ops.recurrent.cell_steps` gives.
 
         None where plain operators are to run: in a graph, on a GPU, for arrays that it refuses, and
         where somebody watches operators.

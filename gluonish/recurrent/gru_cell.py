@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.nn.tensor import Tensor
-from gluonish.ops.cell_steps import GRU_STEP
+from gluonish.ops.recurrent.cell_steps import GRU_STEP
 from gluonish.parameter import ParameterDict
 from gluonish.parameter.parameter import Init
 from gluonish.recurrent.cell_activation import CellActivation, activated, check_activation

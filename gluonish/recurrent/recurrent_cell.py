@@ -9,9 +9,10 @@ import numpy as np
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.block import Block
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.dtype import is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.hybrid_block import HybridBlock
+from gluonish.core.numpy_mode import is_np_array
 from gluonish.parameter import ParameterDict
 from gluonish.recurrent.cell_activation import activated
 from gluonish.recurrent.sequence import (
@@ -27,7 +28,6 @@ from gluonish.recurrent.sequence import (
     zeros_beside,
 )
 from gluonish.symbol import NumpySymbol, Symbol
-from gluonish.util import is_np_array
 
 __all__ = [
     "HybridRecurrentCell",

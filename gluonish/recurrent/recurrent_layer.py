@@ -7,17 +7,17 @@ from typing import Any
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.hybrid_block import HybridBlock
+from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray
 from gluonish.nn.tensor import Tensor, check_layout
-from gluonish.ops.rnn_layout import GATES
+from gluonish.ops.recurrent.layout import GATES
 from gluonish.parameter import Parameter
 from gluonish.parameter.parameter import Init
 from gluonish.recurrent.sequential_cell import HybridSequentialRNNCell
 from gluonish.recurrent.unfuse import unfused
 from gluonish.symbol import Symbol
-from gluonish.util import is_np_array
 
 __all__ = ["RecurrentLayer"]
 

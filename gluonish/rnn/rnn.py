@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gluonish.model import load_checkpoint, save_checkpoint
+from gluonish.module.feed_forward import load_checkpoint, save_checkpoint
 from gluonish.rnn.base_cell import Arrays, BaseRNNCell, States
 from gluonish.symbol import Symbol
 

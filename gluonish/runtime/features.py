@@ -13,8 +13,8 @@ import numpy as np
 
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, nearest
+from gluonish.kernels import openmp
 from gluonish.kernels.cupy import libraries
-from gluonish.kernels.numba import openmp
 from gluonish.kernels.onednn.register import enabled as onednn_enabled
 from gluonish.kvstore.nccl_reduce import find_nccl
 from gluonish.runtime.processor import processor

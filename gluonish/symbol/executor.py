@@ -25,7 +25,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.creation import array, zeros
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.symbol.backend import as_environment_says
 from gluonish.symbol.bound_graphs import graph_of, keep_if_small
 from gluonish.symbol.debug import debug_str

@@ -10,13 +10,13 @@ from typing import Any
 from gluonish.autograd import backward, is_training, record
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
-from gluonish.custom_call import attach_runner
 from gluonish.graph.inference import Inference, specialize
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.custom import CUSTOM, CustomState
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator
+from gluonish.symbol.custom_call import attach_runner
 from gluonish.symbol.subgraph import Subgraph
 
 __all__ = ["SUBGRAPH_CALL", "function_node"]

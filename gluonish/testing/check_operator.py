@@ -7,10 +7,10 @@ import ml_dtypes
 import numpy as np
 
 from gluonish.core.dtype import FLOAT64, is_floating
-from gluonish.ops.composite import composite_gradient, input_gradients
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, apply, find_operator
+from gluonish.ops.support.composite import composite_gradient, input_gradients
 from gluonish.testing.values import ArrayValue, run_kernel, runtime_attrs, spec_of
 
 __all__ = ["check_operator"]

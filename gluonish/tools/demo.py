@@ -12,17 +12,17 @@ import numpy as np
 import gluonish.autograd as autograd
 import gluonish.ndarray as nd
 import gluonish.nn as nn
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.data import ArrayDataset, DataLoader
 from gluonish.data.digits import load_digits
-from gluonish.hybrid_block import HybridBlock
+from gluonish.data.split import split_and_load
 from gluonish.initializer import Xavier
 from gluonish.loss import SoftmaxCrossEntropyLoss
 from gluonish.lr_scheduler import FactorScheduler
 from gluonish.metric import Accuracy
-from gluonish.split import split_and_load
-from gluonish.symbol_block import SymbolBlock
 from gluonish.tools.demo_plots import plot_confusion, plot_curves
 from gluonish.trainer import Trainer
 

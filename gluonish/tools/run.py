@@ -46,7 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not words:
         raise ArgumentError("run: expected a script, -m and a module, or -c and code, got none")
     # It acts on the whole process.
-    importlib.import_module(f"gluonish.as_mxnet{'_numpy1' if arguments.numpy1 else ''}")
+    importlib.import_module(
+        "gluonish.mxnet_names.as_mxnet_numpy1" if arguments.numpy1 else "gluonish.as_mxnet"
+    )
     return start(words[0], words[1:])
 
 

@@ -20,7 +20,6 @@ from gluonish.kvstore.core_shares import share_cores
 from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.parameter import Parameter, ParameterDict
 from gluonish.parameter.arrays import ParameterArrays
-from gluonish.trainables import Selection, Trainables
 from gluonish.trainer.arguments import (
     check_batch_size,
     check_store_arguments,
@@ -37,6 +36,7 @@ from gluonish.trainer.state_transfer import (
     updaters_for,
 )
 from gluonish.trainer.store_choice import choose_store, expected_update, take_store, weights_a_call
+from gluonish.trainer.trainables import Selection, Trainables
 
 __all__ = ["Trainer"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import gluonish as mx
 from gluonish.core.files import atomic_write
 from gluonish.gluon import Trainer, nn
-from gluonish.model import save_checkpoint
+from gluonish.module.feed_forward import save_checkpoint
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO
 from gluonish.recordio.index_file import new_record_pair
 from gluonish.tools.demo_plots import new_figure, save_figure

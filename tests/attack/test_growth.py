@@ -16,8 +16,8 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.gluon import Trainer, loss, nn
-from gluonish.hybrid_block import HybridBlock
 from tests.data.programs import run
 
 RUN_S = float(os.environ.get("ATTACK_S", "60"))

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import gluonish.symbol as sym
+from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.errors import GluonishError
 from gluonish.ops.registry import Operator, _operators
-from gluonish.symbol_block import SymbolBlock
 
 pytestmark = pytest.mark.slow
 

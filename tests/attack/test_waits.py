@@ -23,7 +23,15 @@ from gluonish.core.device import device_of
 from gluonish.data.endings import Endings
 from gluonish.engine import use_engine
 from gluonish.io.read_ahead import ReadAhead
-from gluonish.kernels.numba import compiler, machine_code, openmp
+from gluonish.kernels import (
+    openmp,
+)
+from gluonish.kernels.compiler import (
+    compile as compiler,
+)
+from gluonish.kernels.compiler import (
+    machine_code,
+)
 from gluonish.kernels.onednn import register
 from gluonish.kvstore.core_shares import share_cores
 from gluonish.ndarray import rendezvous
@@ -120,7 +128,7 @@ def test_first_calls_of_one_network() -> None:
         first.shared.append(lambda: None)
         first()
 
-    files = ("gluonish/hybrid_block", "parameter/parameter", "graph/executable", "core/turn")
+    files = ("gluonish/block/hybrid_block", "parameter/parameter", "graph/executable", "core/turn")
     at_each_place(program, same, files, most=80)
 
 

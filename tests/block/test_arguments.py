@@ -5,8 +5,8 @@ import pytest
 
 from gluonish import autograd
 from gluonish.block.arguments import by_position
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import array, ones
 from gluonish.nn import Dense
 

@@ -6,12 +6,12 @@ import pytest
 import gluonish.ndarray as nd
 from gluonish import autograd
 from gluonish.block import Block
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.errors import ParameterError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import load, ones
 from gluonish.nn import Dense
 from gluonish.parameter import Constant, Parameter, ParameterDict
-from gluonish.symbol_block import SymbolBlock
 from gluonish.trainer import Trainer
 
 

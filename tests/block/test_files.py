@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish import nn
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import (
     ArgumentError,
@@ -13,7 +14,6 @@ from gluonish.core.errors import (
     DeferredInitializationError,
     ParameterError,
 )
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import array, load, ones, save
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -8,8 +8,8 @@ import pytest
 
 import gluonish.nn as nn
 from gluonish.block import Block
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import FileFormatError, MissingFileError, ParameterError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.initializer import Normal
 from gluonish.ndarray import NDArray, array, ones
 from gluonish.symbol import NameManager

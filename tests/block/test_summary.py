@@ -6,8 +6,8 @@ import pytest
 
 from gluonish import nn
 from gluonish.block import Block
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, ParameterError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import ones
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "gluon.json").read_text("utf-8"))

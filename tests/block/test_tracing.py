@@ -14,13 +14,13 @@ import gluonish.numpy as mnp
 import gluonish.numpy_extension as npx
 from gluonish import autograd
 from gluonish.block import Block
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.errors import OperatorError, ParameterError
 from gluonish.engine import use_engine
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array, ones
 from gluonish.nn import Activation, Dense, HybridSequential, Sequential
 from gluonish.parameter import Parameter
-from gluonish.symbol_block import SymbolBlock
 
 HERE = Path(__file__).name
 TIMEOUT_S = 60

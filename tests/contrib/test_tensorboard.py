@@ -10,7 +10,7 @@ import pytest
 from gluonish import metric
 from gluonish.contrib.tensorboard import LogMetricsCallback, summary_writer
 from gluonish.core.errors import NotSupportedError
-from gluonish.model import BatchEndParam
+from gluonish.module.feed_forward import BatchEndParam
 from gluonish.ndarray import array
 
 pytest.importorskip("tensorboardX", reason="the extra `tensorboard` is not installed")

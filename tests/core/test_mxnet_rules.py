@@ -13,7 +13,7 @@ import gluonish as mx
 from gluonish import nd, npx
 from gluonish.core.mxnet_rules import DIFFERENCES, follow_mxnet, follows_mxnet
 from gluonish.gluon import HybridBlock, SymbolBlock, nn
-from gluonish.util import is_np_array, is_np_shape, set_np_shape
+from gluonish.mxnet_names.util import is_np_array, is_np_shape, set_np_shape
 
 
 @pytest.fixture(params=[True, False], ids=["mxnet", "gluonish"])

@@ -18,8 +18,8 @@ from gluonish.data.vision.datasets import ImageListDataset
 from gluonish.data.vision.datasets.mnist import _unpacked
 from gluonish.image import imread
 from gluonish.io import CSVIter, LibSVMIter, MNISTIter
-from gluonish.model import load_checkpoint
 from gluonish.model_zoo.foreign import open_checkpoint
+from gluonish.module.feed_forward import load_checkpoint
 from gluonish.optimizer import SGD, get_updater
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO, scan, unpack
 from gluonish.recordio.record_table import survey

@@ -12,7 +12,7 @@ import numpy as np
 
 import gluonish.autograd as autograd
 import gluonish.ndarray as nd
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.ndarray.array_file import DenseRecord, SparseRecord, write_array_list
 from gluonish.nn import BatchNorm, Dense, HybridSequential
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack, pack_img, unpack

@@ -9,9 +9,9 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd
-from gluonish.context import gpu_memory_info, num_gpus
 from gluonish.core.device import device_of
 from gluonish.engine import use_engine
+from gluonish.mxnet_names.context import gpu_memory_info, num_gpus
 from tests.kernels.cupy.programs import indexing, mathematics, network, run_program, train
 from tests.kernels.cupy.test_order import STEPS
 

@@ -8,7 +8,7 @@ import pytest
 
 from gluonish import autograd, nd, npx
 from gluonish import numpy as mxnp
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.nn import Conv2D, Dense
 
 X = np.random.default_rng(0).standard_normal((16, 4, 8, 8)).astype(np.float32)

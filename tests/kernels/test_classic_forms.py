@@ -5,7 +5,7 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.kernels import classic_forms  # noqa: F401  # hangs the kernels on
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.ops.registry import find_operator
 
 FLOAT = np.dtype(np.float32)

@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from gluonish.ops.refusals import note_refusal, refusals
+from gluonish.ops.support.refusals import note_refusal, refusals
 
 
 def test_each_refusal_is_counted_by_its_kernel() -> None:

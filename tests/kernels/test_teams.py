@@ -8,9 +8,8 @@ import pytest
 import gluonish as mx
 from gluonish.engine import use_engine
 from gluonish.graph.executable import Executable
-from gluonish.kernels import teams
-from gluonish.kernels.numba import openmp
-from gluonish.kernels.numba.compiler import compile_kernel
+from gluonish.kernels import openmp, teams
+from gluonish.kernels.compiler import compile_kernel
 from gluonish.ops.kernel import address
 
 _MARK = """

@@ -11,7 +11,7 @@ from gluonish import sym
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.engine import current_engine, use_engine
-from gluonish.kernels.numba import openmp
+from gluonish.kernels import openmp
 from gluonish.kvstore.core_shares import share_cores
 from gluonish.module import Module
 from gluonish.parameter import Parameter

@@ -9,7 +9,7 @@ import pytest
 
 from gluonish import autograd
 from gluonish.block import Block
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.ndarray import array, zeros
 from tests.golden.zoo_values import (

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from gluonish import autograd
 from gluonish import ndarray as nd
 from gluonish import numpy as mnp
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import (
     ArgumentError,
@@ -18,7 +19,6 @@ from gluonish.core.errors import (
     GluonishError,
     OutOfBoundsError,
 )
-from gluonish.hybrid_block import HybridBlock
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
 

@@ -11,9 +11,9 @@ import numpy as np
 
 import gluonish.symbol as sym
 from gluonish import loss, nn
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib import cnn as contrib_cnn
 from gluonish.contrib import nn as contrib_nn
-from gluonish.hybrid_block import HybridBlock
 
 Inputs = Callable[[np.random.Generator, int], list[Any]]
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gluonish import nn
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.ndarray import array
 from gluonish.nn.concurrent import Concurrent, HybridConcurrent, Identity
 

@@ -9,13 +9,13 @@ import pytest
 import gluonish.ndarray as nd
 from gluonish import autograd, loss, nn
 from gluonish import random as mx_random
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib import cnn as contrib_cnn
 from gluonish.contrib import nn as contrib_nn
 from gluonish.core.config import MXNET_MKLDNN_ENABLED
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import NotSupportedError
 from gluonish.engine import use_engine
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 from tests.nn.rows import CONTRIB, LAYERS, LOSSES, Row
 from tests.recurrent.rows import RECURRENT

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gluonish import autograd
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.engine import use_engine
-from gluonish.hybrid_block import HybridBlock
 from gluonish.model_zoo.registry import get_model
 from gluonish.ndarray import NDArray, array
 from gluonish.recurrent import GRU, LSTM

@@ -12,7 +12,7 @@ import gluonish.symbol as sym
 from gluonish import nn
 from gluonish.autograd import record
 from gluonish.block import Block
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 from gluonish.parameter import Parameter, ParameterDict
 

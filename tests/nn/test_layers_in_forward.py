@@ -8,7 +8,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from tests.nn.rows import CONTRIB, LAYERS, Row
 from tests.nn.test_hybrid_equals_imperative import HEADS, fill
 

@@ -7,8 +7,8 @@ import pytest
 
 from gluonish import autograd
 from gluonish import random as mx_random
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.config import MXNET_MKLDNN_ENABLED, MXNET_USE_FUSION
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 from tests.nn.rows import LAYERS, LOSSES, Row
 

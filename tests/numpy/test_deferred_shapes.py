@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.util import NumpyScope
+from gluonish.mxnet_names.util import NumpyScope
 
 
 class Calls(mx.gluon.HybridBlock):

@@ -14,11 +14,11 @@ import numpy as np
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.ops.arithmetic import Arithmetic
-from gluonish.ops.composite import input_gradients
-from gluonish.ops.fused_activation import ACTIVATIONS
-from gluonish.ops.fused_pointwise import Instruction, Program
-from gluonish.ops.optimizer_multi_update import MULTI_UPDATES
+from gluonish.ops.fused.activation import ACTIVATIONS
+from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import Attrs, Operator, find_operator
+from gluonish.ops.support.composite import input_gradients
+from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.testing.values import run_kernel, runtime_attrs
 from tests.golden.case import load_cases
 from tests.ops.cases import CASES, Case, between, distinct, index, normal

@@ -5,13 +5,13 @@ import pytest
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
-from gluonish.ops import windows
 from gluonish.ops.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
     CONVOLUTION_BACKWARD_WEIGHT,
 )
 from gluonish.ops.registry import apply
+from gluonish.ops.support import windows
 from gluonish.testing import ArrayValue, check_operator
 
 _RANDOM = np.random.default_rng(3)

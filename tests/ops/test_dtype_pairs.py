@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import gluonish as mx
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import GluonishError
 from gluonish.graph.ir import variable
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import apply
 from gluonish.symbol.symbol import Symbol

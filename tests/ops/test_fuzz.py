@@ -24,8 +24,8 @@ from gluonish.core.errors import GluonishError
 from gluonish.core.spec import MOST_ELEMENTS, Spec
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ops.composite import input_gradients
 from gluonish.ops.registry import Operator, apply
+from gluonish.ops.support.composite import input_gradients
 from gluonish.testing import ArrayValue
 from gluonish.testing.values import runtime_attrs, spec_of
 from gluonish_engine import Var

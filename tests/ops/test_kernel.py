@@ -10,8 +10,8 @@ from gluonish.kernels import preference
 from gluonish.kernels.numba import assignments
 from gluonish.ops.facts import Execution
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
-from gluonish.ops.refusals import refusals
 from gluonish.ops.registry import Attrs, Operator, all_operators
+from gluonish.ops.support.refusals import refusals
 
 
 def spec_of(x: Any) -> Spec:

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 import gluonish.ops.activation
-import gluonish.ops.batch_norm
-import gluonish.ops.batch_norm_relu
 import gluonish.ops.convolution
 import gluonish.ops.deconvolution
 import gluonish.ops.embedding
-import gluonish.ops.group_norm
-import gluonish.ops.layer_norm
 import gluonish.ops.leaky_relu
+import gluonish.ops.normalization.batch_norm
+import gluonish.ops.normalization.batch_norm_relu
+import gluonish.ops.normalization.group_norm
+import gluonish.ops.normalization.layer_norm
 import gluonish.ops.pooling
 import gluonish.ops.softmax
 import gluonish.ops.softmax_output  # noqa: F401  # imported for what they register
 from gluonish.core.spec import Spec
-from gluonish.ops.composite import input_gradients
 from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.support.composite import input_gradients
 from gluonish.testing import ArrayValue
 
 _FILE = np.load(Path(__file__).parents[1] / "golden" / "nn_ops.npz")

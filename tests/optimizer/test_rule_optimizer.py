@@ -9,7 +9,7 @@ import pytest
 from gluonish.autograd import record
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.core.errors import AutogradError, OperatorError
-from gluonish.kernels.numba import compiler
+from gluonish.kernels.compiler import compile as compiler
 from gluonish.lr_scheduler import FactorScheduler
 from gluonish.ndarray import NDArray, array, waitall
 from gluonish.optimizer import (

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from gluonish import autograd, nn
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import FileFormatError, ParameterError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array, ones, zeros
 from gluonish.parameter import Constant
-from gluonish.symbol_block import SymbolBlock
 
 BOTH = pytest.mark.parametrize("hybridize", [False, True])
 X = np.array([[1, 2, 3], [4, 5, 7]], np.float32)

@@ -8,8 +8,8 @@ import pytest
 import gluonish as mx
 from gluonish import profiler
 from gluonish.block import Block
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.gluon import nn
-from gluonish.hybrid_block import HybridBlock
 from gluonish.profiler.recorder import TraceEvent, recorder
 
 

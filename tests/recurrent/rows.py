@@ -6,9 +6,9 @@ See `tests.nn.rows`.
 from collections.abc import Callable
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib import rnn as contrib
 from gluonish.gluon import rnn
-from gluonish.hybrid_block import HybridBlock
 from tests.nn.rows import Row, normal
 
 __all__ = ["RECURRENT"]

@@ -9,10 +9,10 @@ import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish import autograd, nn
 from gluonish import random as mx_random
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib import rnn as contrib
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.gluon import rnn
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 
 T, N, H = 4, 40, 25

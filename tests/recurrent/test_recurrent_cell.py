@@ -10,10 +10,10 @@ import gluonish as mx
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish import autograd
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib import rnn as contrib
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.gluon import rnn
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 
 T, N, C = 4, 2, 3

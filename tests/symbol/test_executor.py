@@ -6,8 +6,8 @@ import pytest
 import gluonish as mx
 from gluonish.core.config import MXNET_ELIMINATE_COMMON_EXPR
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError
-from gluonish.executor import Executor
 from gluonish.ndarray import array, ones, zeros
+from gluonish.symbol.executor import Executor
 
 
 def _product() -> mx.sym.Symbol:

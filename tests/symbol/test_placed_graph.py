@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.executor import Executor
 from gluonish.ndarray import array, ones
+from gluonish.symbol.executor import Executor
 
 
 def _network() -> mx.sym.Symbol:

@@ -3,8 +3,8 @@ import pytest
 
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, OperatorError
+from gluonish.mxnet_names.util import np_shape
 from gluonish.symbol import Symbol
-from gluonish.util import np_shape
 
 
 def _dense() -> Symbol:

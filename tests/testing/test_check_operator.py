@@ -7,10 +7,10 @@ import pytest
 
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import infer_same
 from gluonish.ops.facts import Execution
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
+from gluonish.ops.support.broadcasting import infer_same
 from gluonish.testing import ArrayValue, check_operator
 
 X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=np.float32)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gluonish.autograd import record
-from gluonish.context import cpu
 from gluonish.core.errors import FileFormatError
+from gluonish.mxnet_names.context import cpu
 from gluonish.ndarray import ones
 from gluonish.nn import Dense
 from gluonish.trainer import Trainer

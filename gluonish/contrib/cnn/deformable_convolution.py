@@ -4,9 +4,9 @@ from math import prod
 from types import ModuleType
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Shape
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.activation import Activation
 from gluonish.nn.tensor import Extents, Tensor, as_extents, check_layout
 from gluonish.ops.registry import find_operator

@@ -7,8 +7,8 @@ from gluonish.autograd import backward, record
 from gluonish.contrib.estimator.events import Run
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.data.split import split_and_load
 from gluonish.ndarray import NDArray
-from gluonish.split import split_and_load
 
 __all__ = ["BatchProcessor"]
 

@@ -8,12 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib.estimator.comparison import Comparison, check_monitor, comparison, worst
 from gluonish.contrib.estimator.events import BatchEnd, EpochEnd, Run, TrainBegin
 from gluonish.contrib.estimator.utils import check_period
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, MissingFileError
 from gluonish.core.files import written_together
-from gluonish.hybrid_block import HybridBlock
 from gluonish.metric import EvalMetric
 
 __all__ = ["CheckpointHandler"]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Extents, Tensor
 
 __all__ = ["PixelShuffle1D", "PixelShuffle2D", "PixelShuffle3D"]

@@ -4,7 +4,7 @@ import warnings
 from types import ModuleType
 from typing import Any
 
-from gluonish.context import num_gpus
+from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError
 from gluonish.nn.batch_norm import BatchNorm
 from gluonish.nn.tensor import Tensor
@@ -108,7 +108,7 @@ class SyncBatchNorm(BatchNorm):
 
 
 def _devices_found() -> int:
-    found = max(1, num_gpus())
+    found = max(1, gpu_count())
     warnings.warn(
         f"SyncBatchNorm: num_devices is taken as {found}, the GPUs that are here; give it if you "
         "train on another number of devices",

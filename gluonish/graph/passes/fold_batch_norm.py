@@ -7,7 +7,7 @@ from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import Reads, count_reads
 from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.activation import ACTIVATION
-from gluonish.ops.fold_batch_norm import FOLD_BATCH_NORM
+from gluonish.ops.normalization.fold_batch_norm import FOLD_BATCH_NORM
 
 __all__ = ["fold_batch_norm"]
 

@@ -7,7 +7,7 @@ from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import count_reads
 from gluonish.graph.rewrite import has_operator, rebuild
-from gluonish.ops.batch_norm_relu import BATCH_NORM_RELU
+from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU
 
 __all__ = ["fuse_batch_norm_relu"]
 

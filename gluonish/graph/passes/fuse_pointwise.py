@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from gluonish.core.spec import Shape, Spec
 from gluonish.graph.contraction import Contraction
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.expressions import aligned_shape, supports
-from gluonish.ops.fused_pointwise import (
+from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
     FUSED_POINTWISE_RANDOM,

@@ -8,9 +8,9 @@ from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import Reads, count_reads
 from gluonish.graph.rewrite import has_operator, rebuild
-from gluonish.ops.fused_activation import REVERSIBLE
-from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
-from gluonish.ops.fused_dense import FUSED_DENSE
+from gluonish.ops.fused.activation import REVERSIBLE
+from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.registry import Operator
 
 __all__ = ["fuse_primitives"]
@@ -28,7 +28,7 @@ _DTYPES = (FLOAT32, BFLOAT16)
 
 
 class _Function(NamedTuple):
-    """An activation of `gluonish.ops.fused_activation`."""
+    """An activation of `gluonish.ops.fused.activation`."""
 
     activation: str
     alpha: float = 0.0

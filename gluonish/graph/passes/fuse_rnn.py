@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.rewrite import has_operator, rebuild
-from gluonish.ops.fused_rnn import FUSED_RNN, part_shapes
-from gluonish.ops.rnn_layout import dims_of
+from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, part_shapes
+from gluonish.ops.recurrent.layout import dims_of
 
 __all__ = ["fuse_rnn"]
 

@@ -22,8 +22,8 @@ from gluonish.kernels.cupy.gemm import multiply
 from gluonish.kernels.cupy.source import Macros, launch, without_gaps
 from gluonish.ops.convolution import convolution_geometry
 from gluonish.ops.deconvolution import convolution_attributes
-from gluonish.ops.precision import accumulator
-from gluonish.ops.windows import Geometry, channels_first, is_channels_last
+from gluonish.ops.support.precision import accumulator
+from gluonish.ops.support.windows import Geometry, channels_first, is_channels_last
 
 __all__ = ["backward_data", "backward_weight", "backward_weight_bias", "deconvolution", "forward"]
 

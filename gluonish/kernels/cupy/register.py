@@ -21,9 +21,9 @@ from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
 from gluonish.ops.matmul import BATCH_DOT, DOT, LINALG_GEMM2
-from gluonish.ops.philox import hang_words
-from gluonish.ops.product import hang_products
 from gluonish.ops.registry import Operator
+from gluonish.ops.support.philox import hang_words
+from gluonish.ops.support.product import hang_products
 
 __all__ = ["KERNELS"]
 

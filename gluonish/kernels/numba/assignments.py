@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.expressions import KINDS
 from gluonish.kernels.numba.moves import move
 from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators

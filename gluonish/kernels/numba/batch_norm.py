@@ -16,9 +16,10 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
-from gluonish.ops.batch_norm import move
-from gluonish.ops.batch_norm_parts import (
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
+from gluonish.ops.normalization.batch_norm import move
+from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
@@ -26,7 +27,6 @@ from gluonish.ops.batch_norm_parts import (
     finish_statistics,
     finish_sums,
 )
-from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
 from gluonish.ops.registry import Operator
 
 __all__ = ["KERNELS"]

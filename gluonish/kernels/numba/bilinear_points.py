@@ -13,10 +13,10 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.ops.kernel import BackEnd, FastKernel, address
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator
+from gluonish.ops.support.precision import widen
 from gluonish.ops.vision.bilinear_points import (
     BILINEAR_POINTS,
     BILINEAR_POINTS_BACKWARD,

@@ -8,10 +8,15 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import CompiledKernel, available
+from gluonish.kernels.compiler import CompiledKernel, available
 from gluonish.kernels.numba.rnn_steps import ROW_ELEMENTS, step_backward, step_forward
-from gluonish.ops.cell_steps import GRU_STEP, GRU_STEP_BACKWARD, LSTM_STEP, LSTM_STEP_BACKWARD
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError, address
+from gluonish.ops.recurrent.cell_steps import (
+    GRU_STEP,
+    GRU_STEP_BACKWARD,
+    LSTM_STEP,
+    LSTM_STEP_BACKWARD,
+)
 
 __all__ = ["KERNELS"]
 

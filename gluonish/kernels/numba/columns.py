@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.numba.moves import VIEWS
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.ops.concat import CONCAT

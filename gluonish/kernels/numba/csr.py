@@ -7,7 +7,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.sparse.compressed import CSR_DOT
 

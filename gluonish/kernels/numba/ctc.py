@@ -11,7 +11,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import compile_kernel
+from gluonish.kernels.compiler import compile_kernel
 from gluonish.kernels.numba.register import enabled
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.outputs.ctc_loss import CTC_LOSS, lengths_of, states_of, whole_labels

@@ -1,4 +1,4 @@
-"""Uniform and normal random numbers by generated kernels: the numbers of `gluonish.ops.philox`.
+"""Uniform and normal random numbers by generated kernels: those of `gluonish.ops.support.philox`.
 
 NumPy needs some hundred passes for Philox and the transform of Box and Muller. Here each step makes
 1024 words on the thread's stack and turns them into numbers. Float32 only.
@@ -13,7 +13,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.numba.eager import pays
 from gluonish.ops.dropout import DROPOUT, drops, fill_dropout
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address

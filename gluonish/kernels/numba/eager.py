@@ -16,17 +16,17 @@ import numpy as np
 from gluonish.core.config import MXNET_ENFORCE_DETERMINISM, MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
+from gluonish.kernels.compiler import available
+from gluonish.kernels.compiler.machine_code import has_float16
 from gluonish.kernels.numba import numpy_expressions as _numpy  # noqa: F401  # adds to RULES
-from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.expressions import KINDS, RULES, supports
-from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.ops.cast import CAST
-from gluonish.ops.fused_pointwise import FUSED_POINTWISE_MANY, Instruction, Program
+from gluonish.ops.fused.pointwise import FUSED_POINTWISE_MANY, Instruction, Program
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.reduction import MAX, MEAN, MIN, SUM
-from gluonish.ops.refusals import note_refusal
 from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.support.refusals import note_refusal
 
 __all__ = [
     "KERNELS",

@@ -16,8 +16,8 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.support.precision import in_dtype
 
 __all__ = [
     "COMPARISONS",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.numba.moves import VIEWS
 from gluonish.kernels.numba.positions import POSITIONS, WITHIN, readable
 from gluonish.ops.embedding import EMBEDDING

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.numba.loops import Loops, find_loops
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.ops.kernel import RefusedError

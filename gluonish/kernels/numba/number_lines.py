@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import FLOAT64, INT64
-from gluonish.kernels.numba.compiler import (
+from gluonish.kernels.compiler import (
     CompiledKernel,
     KernelError,
     available,
@@ -20,7 +20,7 @@ from gluonish.kernels.numba.compiler import (
 )
 from gluonish.kernels.numba.decimal_source import READ_NUMBER, power_tables
 from gluonish.ops.kernel import Array, address
-from gluonish.ops.refusals import note_refusal
+from gluonish.ops.support.refusals import note_refusal
 
 __all__ = ["dense_lines", "sparse_lines"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64, INT32, INT64
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.numba.expressions import KINDS
 from gluonish.kernels.numba.gathering import gather_rows
 from gluonish.kernels.numba.moves import VIEWS
@@ -19,9 +19,9 @@ from gluonish.kernels.numba.positions import POSITIONS, readable
 from gluonish.ops.creation import ARANGE, arange_bounds, is_rounded, whole_steps
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.one_hot import ONE_HOT
-from gluonish.ops.precision import in_dtype
 from gluonish.ops.registry import Operator
 from gluonish.ops.sequence import SEQUENCE_MASK, SEQUENCE_REVERSE, reversed_steps
+from gluonish.ops.support.precision import in_dtype
 
 __all__ = ["KERNELS"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import (
+from gluonish.kernels.compiler import (
     CompiledKernel,
     KernelError,
     available,
@@ -24,9 +24,9 @@ from gluonish.kernels.numba.compiler import (
 from gluonish.kernels.numba.optimizer_formulas import FORMULAS, Norms
 from gluonish.kernels.numba.optimizer_source import BLOCK, LANES, norms_source, update_source
 from gluonish.ops.kernel import BackEnd, FastKernel
-from gluonish.ops.optimizer_multi_update import MULTI_UPDATES, MultiUpdate
-from gluonish.ops.optimizer_rules import Rule
 from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.updates.multi_update import MULTI_UPDATES, MultiUpdate
+from gluonish.ops.updates.rules import Rule
 
 __all__ = ["KERNELS", "FusedStep", "fused_step"]
 

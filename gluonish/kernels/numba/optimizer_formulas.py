@@ -10,20 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.ops.optimizer_rules import (
-    ADAGRAD,
-    ADAM,
-    ADAMW,
-    LAMB,
-    NAG,
-    NESTEROV,
-    RMSPROP,
-    RMSPROP_CENTERED,
-    SGD,
-    SGD_MOMENTUM,
-    Rule,
-    lamb_ratio,
-)
 from gluonish.ops.updates import (
     ADADELTA,
     ADAMAX,
@@ -40,6 +26,20 @@ from gluonish.ops.updates import (
 )
 from gluonish.ops.updates.adaptive import TINY
 from gluonish.ops.updates.layerwise import lans_shares, lars_ratio
+from gluonish.ops.updates.rules import (
+    ADAGRAD,
+    ADAM,
+    ADAMW,
+    LAMB,
+    NAG,
+    NESTEROV,
+    RMSPROP,
+    RMSPROP_CENTERED,
+    SGD,
+    SGD_MOMENTUM,
+    Rule,
+    lamb_ratio,
+)
 
 __all__ = ["FORMULAS", "Formula", "Norms"]
 

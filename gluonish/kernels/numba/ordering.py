@@ -14,7 +14,7 @@ import numpy as np
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.numba.expressions import KINDS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.ordering import ARGSORT, SORT, TOPK

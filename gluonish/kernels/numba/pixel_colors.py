@@ -21,7 +21,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, UINT8
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.ops.image.color import COLOR_STEPS, Step
 from gluonish.ops.image.pixel_math import GRAY
 from gluonish.ops.kernel import BackEnd, FastKernel, address

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.kernels.numba.compiler import CompiledKernel, KernelError, available, compile_kernel
+from gluonish.kernels.compiler import CompiledKernel, KernelError, available, compile_kernel
 from gluonish.ops.kernel import address
 
 __all__ = ["PixelPlanes", "Step"]

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from ctypes import addressof, c_int64
 from typing import Any
 
-from gluonish.kernels.numba.compiler import CompiledKernel
+from gluonish.kernels.compiler import CompiledKernel
 from gluonish.ops.kernel import Key, address
 
 __all__ = ["Attached", "KernelPlan"]

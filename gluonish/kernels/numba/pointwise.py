@@ -8,13 +8,13 @@ from typing import Any
 
 from gluonish.core.config import MXNET_FUSION_VERBOSE
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import GRAIN, compile_kernel
+from gluonish.kernels.compiler import GRAIN, compile_kernel
 from gluonish.kernels.numba.expressions import aligned_shape
 from gluonish.kernels.numba.loops import Loops, broadcast_strides, find_loops, row_major
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.numba.pointwise_source import PointwiseSource
 from gluonish.kernels.onednn.memory import signature
-from gluonish.ops.fused_pointwise import Program
+from gluonish.ops.fused.pointwise import Program
 from gluonish.ops.kernel import Bound, RefusedError
 
 __all__ = ["plan_pointwise"]

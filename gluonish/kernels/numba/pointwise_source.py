@@ -15,7 +15,7 @@ from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.expressions import DRAW, RULES, SECOND, Writer, constant, draws
 from gluonish.kernels.numba.loops import Loops
-from gluonish.ops.fused_pointwise import Instruction, Program
+from gluonish.ops.fused.pointwise import Instruction, Program
 
 __all__ = ["PointwiseSource"]
 

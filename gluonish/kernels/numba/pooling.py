@@ -13,7 +13,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import compile_kernel
+from gluonish.kernels.compiler import compile_kernel
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.numba.pooling_source import MAX_UNROLLED, backward_source, forward_source
 from gluonish.kernels.numba.pooling_windows import Form
@@ -22,7 +22,7 @@ from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs
-from gluonish.ops.windows import channels_first, is_channels_last
+from gluonish.ops.support.windows import channels_first, is_channels_last
 
 __all__ = ["KERNELS", "pooling", "pooling_backward"]
 

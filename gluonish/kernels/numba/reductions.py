@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.numba.sums import SMALL, has_plan, sums_plan
 from gluonish.kernels.onednn import register as _library  # noqa: F401  # to stand before its own

@@ -10,12 +10,12 @@ from typing import Any
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT16
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
+from gluonish.kernels.compiler.machine_code import has_float16
 from gluonish.kernels.numba.expressions import KINDS, supports
-from gluonish.kernels.numba.machine_code import has_float16
 from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
-from gluonish.ops.fused_pointwise import (
+from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
     FUSED_POINTWISE_RANDOM,

@@ -1,9 +1,9 @@
 """Generated kernels for one time step of recurrent cells: everything around the products, at once.
 
-A step's extent is the batch. Gates lie side by side in a row, as `gluonish.ops.rnn_layout` says.
+A step's extent is the batch. Gates lie side by side, see `gluonish.ops.recurrent.layout`.
 """
 
-from gluonish.kernels.numba.compiler import CompiledKernel, compile_kernel
+from gluonish.kernels.compiler import CompiledKernel, compile_kernel
 
 __all__ = [
     "MASK_TILE",
@@ -164,7 +164,8 @@ _BACKWARD = {
 MASK_TILE = 1024  # elements of a mask that are made at a time; they stay in the first-level cache
 
 # Words: mask, elements, seed and offset of the draw, bits of the probability of 0 and of what the
-# other elements are. The extent is tiles. To the bit what `gluonish.ops.rnn.dropout_factors` gives.
+# other elements are. The extent is tiles. To the bit what
+# `gluonish.ops.recurrent.rnn.dropout_factors` gives.
 _MASK = """
 def body(begin, end, words):
     mask, count, seed, offset = f32(words[0]), words[1], words[2], words[3]

@@ -12,9 +12,9 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
-from gluonish.ops.host import widened_on_host
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.ops.kernel import BackEnd, FastKernel, address
+from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.regions import image_number
 from gluonish.ops.vision.roi_align import MOST_SAMPLES, ROI_ALIGN, ROI_ALIGN_BACKWARD
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
-from gluonish.ops.l2_normalization import L2_NORMALIZATION, L2_NORMALIZATION_BACKWARD
-from gluonish.ops.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
+from gluonish.ops.normalization.l2_normalization import L2_NORMALIZATION, L2_NORMALIZATION_BACKWARD
+from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
 

@@ -14,15 +14,15 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba import openmp
-from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels import openmp
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.numba.positions import POSITIONS, WITHIN, readable
 from gluonish.ops.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.gather_nd import SCATTER_ADD_ND, flat_points
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.pick import ADD_ALONG
 from gluonish.ops.registry import Operator
-from gluonish.ops.scatter import scatter_accumulator
+from gluonish.ops.support.scatter import scatter_accumulator
 from gluonish.ops.take import TAKE_ADD, whole_positions
 
 __all__ = ["KERNELS"]

@@ -15,9 +15,9 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape
-from gluonish.kernels.numba.compiler import compile_kernel
+from gluonish.kernels.compiler import compile_kernel
+from gluonish.kernels.compiler.scope import SCRATCH_SUMS
 from gluonish.kernels.numba.plan import KernelPlan
-from gluonish.kernels.numba.scope import SCRATCH_SUMS
 from gluonish.ops.kernel import Array, RefusedError
 
 __all__ = ["SMALL", "add_rows", "has_plan", "sums_plan"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import INT64
-from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.ops.detection.box_nms import BOX_NMS, box_nms_kernel
 from gluonish.ops.detection.boxes import Matrix, Rule
 from gluonish.ops.detection.multibox_detection import (

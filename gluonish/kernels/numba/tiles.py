@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import addressof, c_int64
 
-from gluonish.kernels.numba.compiler import CompiledKernel
+from gluonish.kernels.compiler import CompiledKernel
 from gluonish.kernels.numba.winograd_code import POINTS
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.ops.kernel import Array

@@ -10,7 +10,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import available, compile_kernel
+from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.numba.positions import POSITIONS, WITHIN, readable
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError

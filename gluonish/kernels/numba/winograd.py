@@ -36,10 +36,10 @@ from gluonish.ops.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
-from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Key, RefusedError
 from gluonish.ops.registry import Attrs
-from gluonish.ops.windows import is_channels_last
+from gluonish.ops.support.windows import is_channels_last
 
 __all__ = ["KERNELS", "outputs_plan"]
 

@@ -14,12 +14,15 @@ thread, which go through scratch memory of their own in *passes* of so many tile
 the thread's cache from one transform over the products to the next.
 """
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-from gluonish.kernels.numba.compiler import CompiledKernel, compile_assembly
-from gluonish.kernels.numba.vector_code import Assembler, Value, lanes
+from gluonish.kernels.compiler import CompiledKernel, compile_assembly
+from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
 
 __all__ = [
     "FILTER_ROWS",
@@ -101,7 +104,13 @@ def _compiled(name: str, words: str, write: Callable[[Assembler], None]) -> Comp
         write(code)
         return code.finish()
 
-    return compile_assembly(f"winograd {name} {lanes()}", text)
+    return compile_assembly(f"winograd {name} {lanes()} {_version()}", text)
+
+
+@cache
+def _version() -> str:
+    """What stands in this module, which decides the texts."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 
 class _Finish(NamedTuple):

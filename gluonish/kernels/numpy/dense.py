@@ -11,7 +11,7 @@ import numpy as np
 from gluonish.core.spec import Spec
 from gluonish.kernels.numpy.plan import NumpyPlan, is_small_product
 from gluonish.ops.dense import FULLY_CONNECTED
-from gluonish.ops.fused_dense import FUSED_DENSE
+from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel
 from gluonish.ops.registry import Attrs
 

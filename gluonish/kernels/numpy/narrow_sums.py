@@ -13,10 +13,10 @@ import numpy as np
 from gluonish.core.config import MXNET_SAFE_ACCUMULATION
 from gluonish.core.spec import Spec
 from gluonish.ops.kernel import BackEnd, FastKernel, Kernel
-from gluonish.ops.precision import in_dtype, is_narrow
 from gluonish.ops.reduction import NORM, reduced_axes
 from gluonish.ops.registry import Operator
 from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
+from gluonish.ops.support.precision import in_dtype, is_narrow
 
 __all__ = ["KERNELS"]
 

@@ -27,7 +27,7 @@ def _one(kind: AlgorithmKind, alpha: float = 0.0) -> Callable[[float, float], tu
     return lambda *_: (Eltwise(kind, alpha),)
 
 
-# For each activation of `gluonish.ops.fused_activation`, given its numbers alpha and beta, the
+# For each activation of `gluonish.ops.fused.activation`, given its numbers alpha and beta, the
 # functions that make it up. The library's relu is alpha x below zero.
 ELTWISE: Mapping[str, Callable[[float, float], tuple[Eltwise, ...]]] = {
     "relu": _one(AlgorithmKind.ELTWISE_RELU),

@@ -14,7 +14,7 @@ from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.deconvolution import transposed_window
 from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
-from gluonish.ops.windows import Geometry, channels_first
+from gluonish.ops.support.windows import Geometry, channels_first
 
 __all__ = ["deconvolution"]
 

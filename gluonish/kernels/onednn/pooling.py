@@ -21,7 +21,7 @@ from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.pooling import pooling_steps
 from gluonish.ops.registry import Attrs
-from gluonish.ops.windows import channels_first
+from gluonish.ops.support.windows import channels_first
 
 __all__ = ["pooling", "pooling_backward"]
 

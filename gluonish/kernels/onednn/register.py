@@ -29,11 +29,11 @@ from gluonish.kernels.onednn import (
     register_products,
     register_windows,
 )
-from gluonish.ops.batch_norm_relu import BATCH_NORM_RELU
-from gluonish.ops.fused_rnn import FUSED_RNN
 from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU
+from gluonish.ops.recurrent.fused_rnn import FUSED_RNN
+from gluonish.ops.recurrent.rnn import RNN
 from gluonish.ops.registry import Operator
-from gluonish.ops.rnn import RNN
 
 __all__ = ["HIDDEN", "KERNELS", "enabled"]
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 from gluonish.kernels.onednn import pointwise_convolution, rnn, sgemm
 from gluonish.ops.convolution import CONVOLUTION_BACKWARD_WEIGHT
-from gluonish.ops.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD
 from gluonish.ops.kernel import Kernel
 from gluonish.ops.matmul import DOT
+from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD
+from gluonish.ops.recurrent.rnn import RNN, RNN_BACKWARD
 from gluonish.ops.registry import Operator
-from gluonish.ops.rnn import RNN, RNN_BACKWARD
 
 __all__ = ["KERNELS", "RECURRENT"]
 

@@ -21,8 +21,8 @@ from gluonish.ops.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
 from gluonish.ops.dense import FULLY_CONNECTED
-from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
-from gluonish.ops.fused_dense import FUSED_DENSE
+from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.kernel import Bound
 from gluonish.ops.matmul import BATCH_DOT, DOT
 from gluonish.ops.registry import Operator

@@ -11,7 +11,7 @@ from gluonish.kernels.onednn.pooling import pooling, pooling_backward
 from gluonish.kernels.onednn.resampling import nearest, nearest_backward
 from gluonish.ops.deconvolution import DECONVOLUTION
 from gluonish.ops.kernel import Array, Bound, RefusedError
-from gluonish.ops.lrn import LRN, LRN_BACKWARD
+from gluonish.ops.normalization.lrn import LRN, LRN_BACKWARD
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.upsampling import UPSAMPLING, UPSAMPLING_BACKWARD

@@ -14,7 +14,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.rnn_steps import (
     MASK_TILE,
     ROW_ELEMENTS,
@@ -25,11 +25,11 @@ from gluonish.kernels.numba.rnn_steps import (
 from gluonish.kernels.numba.sums import add_rows
 from gluonish.kernels.onednn.binding import require
 from gluonish.kernels.onednn.rnn_products import PackedProduct, product
-from gluonish.ops.fused_rnn import split, weights_of
 from gluonish.ops.kernel import Array, address
-from gluonish.ops.rnn import arguments, dropout_factors
-from gluonish.ops.rnn_layout import GATES, Dims, Reserve, Weights, dims_of, split_parameters
-from gluonish.ops.rnn_reference import Arguments, time_order
+from gluonish.ops.recurrent.fused_rnn import split, weights_of
+from gluonish.ops.recurrent.layout import GATES, Dims, Reserve, Weights, dims_of, split_parameters
+from gluonish.ops.recurrent.reference import Arguments, time_order
+from gluonish.ops.recurrent.rnn import arguments, dropout_factors
 
 __all__ = [
     "fused_rnn",
@@ -83,7 +83,7 @@ def takes_backward(*specs: Spec, heads: Shape, **attrs: Any) -> bool:
 
 
 def rnn(xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs: Any) -> None:
-    """Fill the outputs of RNN; see `gluonish.ops.rnn`.
+    """Fill the outputs of RNN; see `gluonish.ops.recurrent.rnn`.
 
     Raises:
         RefusedError: The library cannot take the arrays.
@@ -95,7 +95,7 @@ def rnn(xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs: Any) 
 
 
 def fused_rnn(xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs: Any) -> None:
-    """Fill the outputs of _fused_rnn; see `gluonish.ops.fused_rnn`.
+    """Fill the outputs of _fused_rnn; see `gluonish.ops.recurrent.fused_rnn`.
 
     Raises:
         RefusedError: The library cannot take the arrays.
@@ -239,7 +239,7 @@ def _forward(
 def rnn_backward(
     xp: ModuleType, outputs: Sequence[Array], *arrays: Array, heads: Shape, **attrs: Any
 ) -> None:
-    """Fill the outputs of RNN's gradient; see `gluonish.ops.rnn`.
+    """Fill the outputs of RNN's gradient; see `gluonish.ops.recurrent.rnn`.
 
     Raises:
         RefusedError: The library cannot take the arrays.
@@ -257,7 +257,7 @@ def rnn_backward(
 def fused_rnn_backward(
     xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs: Any
 ) -> None:
-    """Fill the outputs of _fused_rnn's gradient; see `gluonish.ops.fused_rnn`.
+    """Fill the outputs of _fused_rnn's gradient; see `gluonish.ops.recurrent.fused_rnn`.
 
     Raises:
         RefusedError: The library cannot take the arrays.

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import NotSupportedError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.model_zoo.foreign.branched_recipes import densenet_recipes, inception_recipes
 from gluonish.model_zoo.foreign.mobile_recipes import mobilenet_recipes, mobilenet_v2_recipes
 from gluonish.model_zoo.foreign.plain_recipes import (

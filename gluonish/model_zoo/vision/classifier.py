@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import Context
-from gluonish.hybrid_block import HybridBlock
 from gluonish.model_zoo.model_store import get_model_file
 from gluonish.nn.sequential import HybridSequential
 from gluonish.nn.tensor import Tensor

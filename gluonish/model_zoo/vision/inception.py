@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import Context, cpu
-from gluonish.hybrid_block import HybridBlock
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 from gluonish.model_zoo.vision.inception_units import (

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.vision.classifier import chain
 from gluonish.nn.activation import Activation
 from gluonish.nn.batch_norm import BatchNorm

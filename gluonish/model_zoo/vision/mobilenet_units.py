@@ -4,7 +4,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.nn.activation import Activation
 from gluonish.nn.batch_norm import BatchNorm
 from gluonish.nn.conv import Conv2D

@@ -7,7 +7,7 @@ biases, as in the published weights of MXNet.
 from types import ModuleType
 from typing import Any
 
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.nn.activation import Activation
 from gluonish.nn.batch_norm import BatchNorm
 from gluonish.nn.conv import Conv2D

@@ -6,10 +6,10 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import complete_same
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.support.broadcasting import complete_same
+from gluonish.ops.support.precision import as_real
 
 __all__ = ["DIV_SQRT_DIM"]
 

@@ -16,12 +16,12 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import check_same_dtype
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["SLDWIN_CONTEXT", "SLDWIN_MASK_LIKE", "SLDWIN_SCORE"]
 

@@ -7,10 +7,10 @@ from gluonish.core.dtype import UINT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import PartialSpec, Spec
-from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.precision import as_real
 
 __all__ = ["ALLCLOSE"]
 

@@ -7,9 +7,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, Shape, Spec
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.dtype_rules import dtype_rule
 
 __all__ = ["BOOLEAN_MASK"]
 

@@ -8,9 +8,9 @@ from gluonish.core.errors import ArgumentTypeError, OperatorError
 from gluonish.core.schema import Schema, integer, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
-from gluonish.ops.broadcasting import complete_same, infer_same
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
+from gluonish.ops.support.broadcasting import complete_same, infer_same
 
 __all__ = ["COPYTO", "CROSS_DEVICE_COPY", "IDENTITY_LIKE_RHS", "ZEROS_WITHOUT_DTYPE"]
 

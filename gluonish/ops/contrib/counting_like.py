@@ -7,10 +7,10 @@ from gluonish.core.dtype import INT64
 from gluonish.core.schema import Schema, integer, number, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["ARANGE_LIKE", "INDEX_ARRAY"]
 

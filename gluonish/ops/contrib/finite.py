@@ -8,8 +8,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support.precision import widen
 
 __all__ = ["ALL_FINITE", "MULTI_ALL_FINITE"]
 

@@ -12,8 +12,8 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.precision import widen
 
 __all__ = ["FFT", "IFFT"]
 

@@ -8,10 +8,10 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.precision import widen
 
 __all__ = ["GROUP_ADAGRAD_UPDATE"]
 

@@ -12,16 +12,16 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.composite import composite_gradient
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.unary import EXP, LOG
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["HAWKESLL"]
 

@@ -8,11 +8,11 @@ from gluonish.core.dtype import INT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, numbers, optional
 from gluonish.core.spec import PartialSpec, Spec, checked_spec
-from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.precision import as_real
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["HISTOGRAM"]
 

@@ -11,10 +11,10 @@ from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, number
 from gluonish.core.spec import PartialSpec, Spec
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.precision import widen
 
 __all__ = ["MULTI_LARS", "MULTI_SUM_SQ", "RESET_ARRAYS"]
 

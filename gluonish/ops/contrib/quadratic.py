@@ -4,10 +4,10 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.schema import Schema, number
-from gluonish.ops.broadcasting import complete_same, infer_same
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.support.broadcasting import complete_same, infer_same
+from gluonish.ops.support.precision import as_real
 
 __all__ = ["QUADRATIC"]
 

@@ -7,7 +7,7 @@ from gluonish.core.dtype import INT64
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["SHAPE_ARRAY", "SIZE_ARRAY"]
 

@@ -6,14 +6,14 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, text
 from gluonish.core.spec import PartialSpec, Spec
-from gluonish.ops.batch_norm import (
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.normalization.batch_norm import (
     BATCH_NORM,
     BATCH_NORM_BACKWARD,
     chosen_statistics,
     infer_normalized,
     moves_at,
 )
-from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.unary import RSQRT
 

@@ -17,7 +17,7 @@ from gluonish.ops.control_flow.subgraph import (
 )
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, apply, register
-from gluonish.ops.work import endless
+from gluonish.ops.support.work import endless
 
 __all__ = ["BRANCH", "COND"]
 

@@ -25,7 +25,7 @@ from gluonish.ops.control_flow.subgraph import (
 )
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.work import endless
+from gluonish.ops.support.work import endless
 
 __all__ = ["WHILE_LOOP"]
 

@@ -18,9 +18,9 @@ from gluonish.ops.detection.boxes import (
     to_centers,
 )
 from gluonish.ops.facts import Execution, Gradient
-from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.transpose import swap_axes
 from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.vision.points import scatter_points

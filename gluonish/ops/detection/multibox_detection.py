@@ -22,10 +22,10 @@ from gluonish.ops.detection.boxes import (
     to_centers,
 )
 from gluonish.ops.facts import Execution
-from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.host import widened_on_host
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["MULTIBOX_DETECTION", "multibox_detection_kernel"]
 

@@ -14,11 +14,11 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, numbers
 from gluonish.core.spec import Spec
-from gluonish.ops.extents import limited
-from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.precision import accumulator
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["MULTIBOX_PRIOR"]
 

@@ -14,12 +14,12 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.detection.boxes import Matrix, Rule, Suppress, kept_by_overlap
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution
-from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.host import widened_on_host
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating, check_rank
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["MULTI_PROPOSAL", "PROPOSAL", "base_anchors", "proposal_kernel"]
 

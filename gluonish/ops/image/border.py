@@ -6,10 +6,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, number, numbers
 from gluonish.core.spec import Spec
-from gluonish.ops.dtype_rules import complete_alike
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.image.layout import check_image, store
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.dtype_rules import complete_alike
 
 __all__ = ["MAKE_BORDER"]
 

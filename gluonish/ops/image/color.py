@@ -27,10 +27,10 @@ from gluonish.ops.image.pixel_math import (
     changed_saturation,
     lit,
 )
-from gluonish.ops.philox import normal, random_bits, uniform_number
-from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.variates import substream
+from gluonish.ops.support.philox import normal, random_bits, uniform_number
+from gluonish.ops.support.precision import as_real
+from gluonish.ops.support.variates import substream
 
 __all__ = ["ADJUST_LIGHTING", "COLOR_STEPS", "RANDOM_COLORS", "Step"]
 

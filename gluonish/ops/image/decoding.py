@@ -11,9 +11,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, text
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.host import to_host
 from gluonish.ops.image.codec import COLOR, GRAY, decode
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support.host import to_host
 
 __all__ = ["IMDECODE", "IMREAD", "decode_image", "read_image"]
 

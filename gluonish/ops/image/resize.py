@@ -7,11 +7,11 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.dtype_rules import complete_alike
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.image.layout import check_image, check_images
 from gluonish.ops.image.resampling import check_resampling, resample
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.dtype_rules import complete_alike
 
 __all__ = ["CV_RESIZE", "RESIZE"]
 

@@ -10,8 +10,8 @@ from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.cast import cast
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.image.layout import check_images, store
-from gluonish.ops.precision import as_real
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.support.precision import as_real
 from gluonish.ops.transpose import transpose
 
 __all__ = ["NORMALIZE", "TO_TENSOR"]

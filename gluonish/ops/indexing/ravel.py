@@ -9,7 +9,7 @@ from gluonish.core.schema import Schema, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["RAVEL_MULTI_INDEX", "UNRAVEL_INDEX"]
 

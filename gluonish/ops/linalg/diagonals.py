@@ -14,10 +14,10 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.linalg.matrices import check_real, check_square
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.precision import widen
 
 __all__ = [
     "LINALG_EXTRACTDIAG",

@@ -14,7 +14,6 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.host import to_host
 from gluonish.ops.linalg.diagonals import extract_diagonal, make_diagonal
 from gluonish.ops.linalg.matrices import (
     adjoint,
@@ -31,6 +30,7 @@ from gluonish.ops.linalg.matrices import (
 from gluonish.ops.linalg.solve import solve
 from gluonish.ops.linalg.svd import largest_sign
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.host import to_host
 
 __all__ = [
     "LINALG_SYEVD",

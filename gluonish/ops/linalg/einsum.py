@@ -10,11 +10,11 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.facts import Execution
 from gluonish.ops.linalg.einsum_terms import NAME, Terms, read_terms
-from gluonish.ops.precision import is_narrow, widen
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.precision import is_narrow, widen
 
 __all__ = ["NPI_EINSUM", "einsum"]
 

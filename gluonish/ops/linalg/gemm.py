@@ -6,11 +6,11 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
-from gluonish.ops.dtype_rules import complete_alike
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.linalg.matrices import adjoint, check_matrices, check_real, product
 from gluonish.ops.matmul import LINALG_GEMM2
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.support.dtype_rules import complete_alike
 
 __all__ = ["LINALG_GEMM", "LINALG_SYRK", "linalg_syrk"]
 

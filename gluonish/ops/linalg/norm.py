@@ -14,16 +14,16 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.composite import composite_gradient
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import iterative
 from gluonish.ops.linalg.svd import svd
-from gluonish.ops.precision import as_real
 from gluonish.ops.reduction import MAX, MIN, root_of_squares, sum_
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.precision import as_real
 from gluonish.ops.transpose import swap_axes, transpose
 from gluonish.ops.unary import ABS, SIGN
 

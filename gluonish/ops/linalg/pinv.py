@@ -8,10 +8,10 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.linalg.matrices import adjoint, check_matrices, check_real, iterative, product
 from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.support.dtype_rules import dtype_rule
 
 __all__ = ["NPI_PINV", "NPI_PINV_SCALAR_RCOND"]
 

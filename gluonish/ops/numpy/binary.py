@@ -14,11 +14,11 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops import binary as classic
 from gluonish.ops.constant_like import ones_like
-from gluonish.ops.integer_gradient import cut_from_reals
 from gluonish.ops.numpy.binary_row import Expression, Partial, pair_operator, scalar_operator
 from gluonish.ops.numpy.promotion import true_divide_dtype
-from gluonish.ops.precision import as_real
 from gluonish.ops.registry import apply
+from gluonish.ops.support.integer_gradient import cut_from_reals
+from gluonish.ops.support.precision import as_real
 from gluonish.ops.unary import SIGN, SQUARE
 
 __all__: list[str] = []

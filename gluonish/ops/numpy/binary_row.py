@@ -13,13 +13,13 @@ import numpy as np
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcast_to import unbroadcast
-from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.cast import cast, convert
 from gluonish.ops.facts import Execution
 from gluonish.ops.numpy.promotion import common_dtype, dtype_of, flows, scalar_dtype
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.broadcasting import broadcast_shapes
+from gluonish.ops.support.precision import check_number, in_dtype
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["SCALAR", "Expression", "Partial", "converted", "pair_operator", "scalar_operator"]
 

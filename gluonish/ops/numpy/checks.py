@@ -8,7 +8,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, text
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["CONSTRAINT_CHECK", "SHARE_MEMORY"]
 

@@ -9,13 +9,13 @@ import numpy as np
 from gluonish.core.dtype import BOOL, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.facts import Execution
 from gluonish.ops.numpy.binary_row import SCALAR, converted
 from gluonish.ops.numpy.promotion import common_dtype
-from gluonish.ops.precision import check_number, comparable, in_dtype, widen
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.broadcasting import broadcast_shapes
+from gluonish.ops.support.precision import check_number, comparable, in_dtype, widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["EQUAL", "EQUAL_SCALAR", "NOT_EQUAL"]
 

@@ -7,13 +7,13 @@ from gluonish.core.dtype import BOOL, INT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import UNKNOWN, Shape, Spec
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.cast import convert
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.scatter import add_at, scatter_accumulator
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["BINCOUNT", "NONZERO", "UNIQUE"]
 

@@ -33,9 +33,9 @@ from gluonish.ops.creation import (
     steps_between,
     whole_steps,
 )
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.precision import check_number, in_dtype
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = [
     "ARANGE",

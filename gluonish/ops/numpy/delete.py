@@ -6,10 +6,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema, integer, optional
 from gluonish.core.spec import UNKNOWN, Shape, Spec
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support.axes import normalize_axis
 
 __all__ = ["DELETE"]
 

@@ -6,10 +6,10 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.axes import normalize_axis
 
 __all__ = ["DIAG", "DIAGFLAT", "DIAGONAL", "TRIL"]
 

@@ -9,15 +9,15 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axis
-from gluonish.ops.broadcasting import check_same_dtype
-from gluonish.ops.composite import composite_gradient
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.precision import check_number, in_dtype
 
 __all__ = ["DIFF", "EDIFF1D"]
 

@@ -12,12 +12,12 @@ from gluonish.core.dtype import INT64, is_floating
 from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema, integer, number, optional
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axis
-from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.cast import convert
 from gluonish.ops.numpy.rearrangement import moved_gradient
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.broadcasting import broadcast_shapes
+from gluonish.ops.support.precision import check_number, in_dtype
 
 __all__ = ["INSERT_SCALAR", "INSERT_SLICE", "INSERT_TENSOR"]
 

@@ -8,8 +8,6 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axis
-from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.concat import STACK
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.facts import Execution
@@ -17,6 +15,8 @@ from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
 from gluonish.ops.split import Bounds, bounds_from, fill_pieces, infer_pieces, join_gradients
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.broadcasting import check_same_dtype
 
 __all__ = ["CONCATENATE"]
 

@@ -12,10 +12,10 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, number
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.precision import check_number, in_dtype
 
 __all__ = ["MASK_ASSIGN_SCALAR", "MASK_ASSIGN_TENSOR"]
 

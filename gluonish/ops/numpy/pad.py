@@ -8,13 +8,13 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, choice, number, shape, text
 from gluonish.core.spec import MOST_ELEMENTS, Spec
 from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.composite import composite_gradient
 from gluonish.ops.concat import concat
 from gluonish.ops.facts import Execution
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.numpy.reduction import MAX, MIN
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.precision import check_number, in_dtype
 
 __all__ = ["PAD"]
 

@@ -12,7 +12,7 @@ from gluonish.core.spec import Spec
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.numpy.reduction import AXIS, all_axes, reduced_shape
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["PERCENTILE"]
 

@@ -6,14 +6,14 @@ from typing import Any
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import check_same_dtype
-from gluonish.ops.composite import composite_gradient
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.precision import widen
 
 __all__ = ["POLYVAL"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from gluonish.core.dtype import BOOL, is_floating
 from gluonish.core.spec import Spec
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__: list[str] = []
 

@@ -16,18 +16,18 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, choice, number, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import named_axes
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast, convert
-from gluonish.ops.exact_sum import average, total
 from gluonish.ops.facts import Gradient
 from gluonish.ops.numpy.comparison import EQUAL
 from gluonish.ops.numpy.promotion import dtype_of
-from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import share
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.axes import named_axes
+from gluonish.ops.support.exact_sum import average, total
+from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["AXIS", "all_axes", "max_", "reduced_shape", "reduction_dtypes", "spread", "sum_"]
 

@@ -9,7 +9,6 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.broadcasting import check_same_dtype
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import (
@@ -19,6 +18,7 @@ from gluonish.ops.reshape import (
     split_extent,
     squeezed,
 )
+from gluonish.ops.support.broadcasting import check_same_dtype
 
 __all__ = ["COPY", "NPX_RESHAPE", "RESHAPE", "SQUEEZE"]
 

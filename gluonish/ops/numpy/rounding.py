@@ -8,13 +8,13 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT32, is_floating
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import complete_same, infer_same
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.numpy.where import where
-from gluonish.ops.precision import as_real, widen
 from gluonish.ops.registry import Operator, V, apply, find_operator, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.broadcasting import complete_same, infer_same
+from gluonish.ops.support.precision import as_real, widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["AROUND", "NAN_TO_NUM"]
 

@@ -11,12 +11,12 @@ from gluonish.core.dtype import BOOL
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops import unary
-from gluonish.ops.broadcasting import complete_same
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.broadcasting import complete_same
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.unary import Unary
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["BITWISE_NOT", "SHARED"]
 

@@ -7,13 +7,13 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.broadcast_to import unbroadcast
-from gluonish.ops.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.constant_like import zeros_like
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.precision import check_number, in_dtype
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.broadcasting import broadcast_shapes, check_same_dtype
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.precision import check_number, in_dtype
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["WHERE", "WHERE_LSCALAR", "WHERE_RSCALAR", "WHERE_SCALAR2", "where"]
 

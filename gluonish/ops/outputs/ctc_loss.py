@@ -14,10 +14,10 @@ from gluonish.core.schema import Schema, boolean, choice
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.pick import along_grid
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.scatter import add_at
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.scatter import add_at
 
 __all__ = ["CTC_LOSS", "lengths_of", "states_of", "whole_labels"]
 

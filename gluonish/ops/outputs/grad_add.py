@@ -5,9 +5,9 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import check_same_dtype, complete_same
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.support.broadcasting import check_same_dtype, complete_same
 
 __all__ = ["GRAD_ADD"]
 

@@ -10,9 +10,9 @@ from gluonish.core.schema import Schema, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.precision import widen
 
 __all__ = ["IDENTITY_ATTACH_KL_SPARSE_REG"]
 

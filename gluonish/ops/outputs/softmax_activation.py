@@ -7,11 +7,11 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import complete_same
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.softmax import SOFTMAX
+from gluonish.ops.support.broadcasting import complete_same
 
 __all__ = ["SOFTMAX_ACTIVATION"]
 

@@ -6,16 +6,16 @@ from typing import Any
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
-from gluonish.ops.broadcasting import check_same_dtype
-from gluonish.ops.composite import composite_gradient
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.pick import along_grid, pick
-from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.softmax import log_softmax
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.precision import widen
 from gluonish.ops.take import whole_positions
 
 __all__ = ["SOFTMAX_CROSS_ENTROPY"]

@@ -8,8 +8,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
 from gluonish.ops.facts import Gradient, ShapeFacts
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.support.precision import widen
 
 __all__ = ["SVM_OUTPUT"]
 

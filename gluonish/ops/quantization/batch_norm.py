@@ -9,7 +9,6 @@ from gluonish.core.dtype import FLOAT32, INT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import Spec
-from gluonish.ops.axes import normalize_axis
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.quantization.ranges import (
     CALIBRATION,
@@ -26,6 +25,7 @@ from gluonish.ops.quantization.ranges import (
     put_range,
 )
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.axes import normalize_axis
 
 __all__ = ["QUANTIZED_BATCH_NORM"]
 

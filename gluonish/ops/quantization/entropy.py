@@ -14,9 +14,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.host import to_host
 from gluonish.ops.quantization.ranges import RANGE, complete_ranges
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.host import to_host
 
 __all__ = ["CALIBRATE_ENTROPY"]
 

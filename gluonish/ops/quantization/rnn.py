@@ -8,8 +8,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.quantization.ranges import check_ranges
+from gluonish.ops.recurrent.rnn import RNN
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.rnn import RNN
 
 __all__ = ["QUANTIZED_RNN"]
 

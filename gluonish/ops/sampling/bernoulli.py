@@ -10,13 +10,13 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import REQUIRED, Schema, boolean, dtype_attr, number, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.dtype_rules import named_dtype
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.philox import uniform
 from gluonish.ops.random import check_limits, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.numpy_limits import result_shape
-from gluonish.ops.zero_gradient import zero_gradient
+from gluonish.ops.support.dtype_rules import named_dtype
+from gluonish.ops.support.philox import uniform
+from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["BERNOULLI"]
 

@@ -9,11 +9,11 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import REQUIRED, Schema, boolean, integer, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops import variates
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.philox import uniform
 from gluonish.ops.random import check_extents
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support import variates
+from gluonish.ops.support.philox import uniform
 
 __all__ = ["CHOICE"]
 

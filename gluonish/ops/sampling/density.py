@@ -15,14 +15,14 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.composite import composite_gradient
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.identity import stop_gradient
-from gluonish.ops.precision import widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.reshape import reshape
-from gluonish.ops.special import apply_special
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.special import apply_special
 from gluonish.ops.unary import EXP, GAMMALN, LOG
 
 __all__ = ["DENSITIES"]

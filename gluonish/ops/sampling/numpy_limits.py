@@ -10,9 +10,9 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.broadcasting import broadcast_shapes
 from gluonish.ops.random import Limit, check_extents
 from gluonish.ops.registry import Attrs
+from gluonish.ops.support.broadcasting import broadcast_shapes
 
 __all__ = ["LIMITS", "active", "check_count", "check_values", "placed", "result_shape"]
 

@@ -8,9 +8,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, numbers, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
-from gluonish.ops import variates
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support import variates
 
 __all__ = ["NUMPY_MULTINOMIAL"]
 

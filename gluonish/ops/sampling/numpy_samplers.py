@@ -19,11 +19,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import REQUIRED, Attribute, Schema, dtype_attr, number, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops import variates
 from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.cast import cast
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.philox import normal
 from gluonish.ops.random import fill_uniform, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.numpy_limits import (
@@ -33,9 +31,11 @@ from gluonish.ops.sampling.numpy_limits import (
     placed,
     result_shape,
 )
+from gluonish.ops.support import variates
+from gluonish.ops.support.philox import normal
+from gluonish.ops.support.variates import fill
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.unary import EXP, LOG
-from gluonish.ops.variates import fill
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["NUMPY_SAMPLERS"]
 

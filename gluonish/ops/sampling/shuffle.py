@@ -6,8 +6,8 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.philox import random_bits
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.philox import random_bits
 
 __all__ = ["SHUFFLE"]
 

@@ -12,9 +12,9 @@ from gluonish.core.schema import Schema, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.philox import uniform
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.variates import substream
+from gluonish.ops.support.philox import uniform
+from gluonish.ops.support.variates import substream
 
 __all__ = ["SAMPLE_UNIQUE_ZIPFIAN"]
 

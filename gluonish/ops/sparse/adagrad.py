@@ -7,11 +7,11 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.optimizer_rules import ADAGRAD, apply_rule
-from gluonish.ops.optimizer_update import check_arrays
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.updates.rules import ADAGRAD, apply_rule
+from gluonish.ops.updates.update import check_arrays
 
 __all__ = ["ADAGRAD_UPDATE"]
 

@@ -6,9 +6,9 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcasting import complete_same
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.broadcasting import complete_same
 
 __all__ = ["CAST_STORAGE", "cast_storage"]
 

@@ -15,7 +15,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.scatter import add_at, scatter_accumulator
 
 __all__ = ["CSR_COLUMN_SUMS", "CSR_DOT", "CSR_TO_DENSE"]
 

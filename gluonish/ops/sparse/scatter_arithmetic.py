@@ -9,9 +9,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
 from gluonish.ops.binary import ADD, DIVIDE, SUBTRACT
-from gluonish.ops.broadcasting import complete_same
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.broadcasting import complete_same
 
 __all__ = ["SCATTER_DIVIDE", "SCATTER_MINUS_SCALAR", "SCATTER_PLUS_SCALAR"]
 

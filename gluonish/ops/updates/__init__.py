@@ -1,4 +1,4 @@
-"""Optimizer steps beyond those of `gluonish.ops.optimizer_update`."""
+"""Optimizer steps beyond those of `gluonish.ops.updates.update`."""
 
 from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, NADAM
 from gluonish.ops.updates.delayed import DCASGD, DCASGD_MOMENTUM

@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.schema import number
-from gluonish.ops.optimizer_rules import Rule, clipped, keep
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs
+from gluonish.ops.support.precision import widen
+from gluonish.ops.updates.rules import Rule, clipped, keep
 
 __all__ = ["DCASGD", "DCASGD_MOMENTUM"]
 

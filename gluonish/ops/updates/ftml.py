@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.schema import integer, number
-from gluonish.ops.optimizer_rules import Rule, clipped
-from gluonish.ops.optimizer_update import single_update
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs
+from gluonish.ops.support.precision import widen
+from gluonish.ops.updates.rules import Rule, clipped
+from gluonish.ops.updates.update import single_update
 
 __all__ = ["FTML", "FTML_STEPS", "FTML_UPDATE"]
 

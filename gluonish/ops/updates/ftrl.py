@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.schema import number
-from gluonish.ops.optimizer_rules import Rule
-from gluonish.ops.optimizer_update import single_update
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs
+from gluonish.ops.support.precision import widen
+from gluonish.ops.updates.rules import Rule
+from gluonish.ops.updates.update import single_update
 
 __all__ = ["FTRL", "FTRL_UPDATE"]
 

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.schema import number
-from gluonish.ops.optimizer_rules import Rule, clipped, decayed, keep, lamb_ratio, moments, norm
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs
+from gluonish.ops.support.precision import widen
+from gluonish.ops.updates.rules import Rule, clipped, decayed, keep, lamb_ratio, moments, norm
 
 __all__ = ["LANS", "LARS", "LARS_MOMENTUM", "lans_shares", "lars_ratio"]
 

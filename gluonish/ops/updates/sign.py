@@ -11,12 +11,12 @@ from typing import Any
 
 from gluonish.core.schema import Attribute, Schema, number
 from gluonish.core.spec import Spec
-from gluonish.ops.dtype_rules import dtype_rule
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.optimizer_rules import Rule, clipped
-from gluonish.ops.optimizer_update import check_arrays, single_update
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.precision import widen
+from gluonish.ops.updates.rules import Rule, clipped
+from gluonish.ops.updates.update import check_arrays, single_update
 
 __all__ = ["SIGNSGD", "SIGNSGD_UPDATE", "SIGNUM", "SIGNUM_STEPS", "SIGNUM_UPDATE"]
 

@@ -15,16 +15,16 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, optional, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.concat import concat
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution
 from gluonish.ops.matmul import batch_dot
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.bilinear_points import Read, bilinear_points_gradients, read_bilinear
 from gluonish.ops.vision.extents import check_floating, check_pair, check_rank
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = [
     "BILINEAR_SAMPLER",

@@ -11,13 +11,13 @@ from gluonish.core.dtype import INT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
-from gluonish.ops.extents import limited
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.vision.points import add_points, gather_points
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["COUNT_SKETCH"]
 

@@ -18,15 +18,17 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.concat import concat
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.matmul import batch_dot
-from gluonish.ops.precision import widen
-from gluonish.ops.product import product
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.product import product
+from gluonish.ops.support.windows import Geometry, normalize_geometry, sample_chunks, window_count
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.transpose import transpose
 from gluonish.ops.vision.bilinear_points import (
     Read,
@@ -35,8 +37,6 @@ from gluonish.ops.vision.bilinear_points import (
     read_bilinear,
 )
 from gluonish.ops.vision.extents import check_floating, check_rank
-from gluonish.ops.windows import Geometry, normalize_geometry, sample_chunks, window_count
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["DEFORMABLE_CONVOLUTION", "FORMS", "MODULATED_DEFORMABLE_CONVOLUTION"]
 

@@ -16,20 +16,20 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.composite import composite_gradient
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution
-from gluonish.ops.host import widened_on_host
 from gluonish.ops.pointwise import CLIP
-from gluonish.ops.precision import accumulator, widen
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.host import widened_on_host
+from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.points import gather_points
 from gluonish.ops.vision.regions import check_regions, image_number, round_away
 from gluonish.ops.vision.roi_align import check_scale
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["DEFORMABLE_PSROI_POOLING"]
 

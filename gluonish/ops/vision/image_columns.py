@@ -7,17 +7,17 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.extents import limited
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.vision.extents import check_floating
-from gluonish.ops.windows import (
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.precision import widen
+from gluonish.ops.support.windows import (
     Geometry,
     add_windows,
     normalize_geometry,
     sliding_windows,
     window_count,
 )
+from gluonish.ops.vision.extents import check_floating
 
 __all__ = ["COL2IM", "IM2COL"]
 

@@ -10,12 +10,12 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.roi_align import ROI_ALIGN, check_samples
-from gluonish.ops.zero_gradient import zero_gradient
 
 __all__ = ["MRCNN_MASK_TARGET"]
 

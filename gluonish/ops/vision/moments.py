@@ -7,12 +7,12 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, optional, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.axes import normalize_axes
 from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.precision import widen
 from gluonish.ops.reduction import MEAN
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.axes import normalize_axes
+from gluonish.ops.support.precision import widen
 
 __all__ = ["MOMENTS"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
-from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.scatter import add_at
+from gluonish.ops.support.precision import accumulator
+from gluonish.ops.support.scatter import add_at
 
 __all__ = ["add_points", "gather_points", "read_points", "scatter_points"]
 

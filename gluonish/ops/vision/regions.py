@@ -13,9 +13,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.host import widened_on_host
-from gluonish.ops.precision import accumulator
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.host import widened_on_host
+from gluonish.ops.support.precision import accumulator
 from gluonish.ops.vision.extents import check_floating, check_rank
 
 __all__ = [

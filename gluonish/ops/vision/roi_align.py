@@ -17,9 +17,9 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, find_operator, register
+from gluonish.ops.support.extents import limited
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.regions import (
     Matrix,

@@ -15,11 +15,11 @@ from gluonish.core.dtype import INT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution, Gradient
-from gluonish.ops.host import widened_on_host
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.extents import limited
+from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.points import scatter_points
 from gluonish.ops.vision.regions import (

@@ -12,8 +12,8 @@ import numpy as np
 
 from gluonish.core.schema import Attribute, Schema, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.precision import widen
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.precision import widen
 
 __all__ = ["Taps", "adjoint_operator", "map_images"]
 

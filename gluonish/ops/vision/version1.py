@@ -12,14 +12,14 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.batch_norm import BATCH_NORM
 from gluonish.ops.convolution import CONVOLUTION
-from gluonish.ops.extents import limited
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.normalization.batch_norm import BATCH_NORM
 from gluonish.ops.pad import PAD
 from gluonish.ops.pooling import POOLING
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.slice import slice_
+from gluonish.ops.support.extents import limited
 from gluonish.ops.unary import RSQRT
 from gluonish.ops.vision.extents import check_rank
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gluonish.core.config import MXNET_MP_OPENCV_NUM_THREADS, MXNET_MP_WORKER_NTHREADS
 from gluonish.data import DataLoader, SimpleDataset
-from gluonish.kernels.numba import openmp
+from gluonish.kernels import openmp
 from gluonish.testing.variables.check import NotHereError, expect, observes
 
 __all__: list[str] = []

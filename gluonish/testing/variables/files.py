@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.download import download, published_url
-from gluonish.kernels.numba import disk_cache
+from gluonish.kernels.compiler import disk_cache
 from gluonish.testing.variables.check import expect, observes
 
 __all__: list[str] = []

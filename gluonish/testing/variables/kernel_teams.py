@@ -11,8 +11,8 @@ from gluonish.core.config import (
     MXNET_USE_OPERATOR_TUNING,
     OMP_NUM_THREADS,
 )
-from gluonish.kernels.numba import openmp
-from gluonish.kernels.numba.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels import openmp
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.testing.variables.check import CheckFailedError, NotHereError, expect, observes
 from gluonish.testing.variables.process import run_program
 
@@ -123,7 +123,7 @@ def tuning_threads() -> str:
 def kernel_threads() -> str:
     """Ask kernels' teams and oneDNN for their threads, in processes of their own."""
     _needs_teams()
-    program = "from gluonish.kernels.numba import openmp; print(openmp.team().threads())"
+    program = "from gluonish.kernels import openmp; print(openmp.team().threads())"
     found = [int(run_program(program, OMP_NUM_THREADS=n).split()[-1]) for n in ("1", "3")]
     expect(OMP_NUM_THREADS, found == [1, 3], "teams of 1 and 3", found)
     return "kernels ran on teams of 1 and 3 threads"

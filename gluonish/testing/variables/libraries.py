@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 import gluonish.ndarray as nd
-from gluonish.context import num_gpus
 from gluonish.core.config import (
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_LIB_CHECKING,
@@ -35,6 +34,7 @@ from gluonish.core.config import (
     Flag,
 )
 from gluonish.core.context import cpu, gpu
+from gluonish.core.device import gpu_count
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import CuPySupport
@@ -43,7 +43,7 @@ from gluonish.kernels.numba.eager import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.library import locate
 from gluonish.ndarray import NDArray
-from gluonish.ops.fused_pointwise import Instruction, Program
+from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import find_operator
 from gluonish.testing.variables.check import NotHereError, expect, observes
 from gluonish.testing.variables.process import run_program
@@ -254,7 +254,7 @@ def _product(dtype: str) -> NDArray:
 
 
 def _products(flag: Flag[bool], dtype: str) -> tuple[Any, Any]:
-    if not num_gpus():
+    if not gpu_count():
         raise NotHereError("needs a GPU")
     found = []
     for switch in (True, False):

@@ -4,8 +4,8 @@ import re
 
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 import gluonish.nn as nn
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, nearest
-from gluonish.hybrid_block import HybridBlock
 from gluonish.initializer import Initializer, create
 from gluonish.initializer.xavier import MSRAPrelu, Xavier
 from gluonish.model_zoo.registry import get_model, model_names

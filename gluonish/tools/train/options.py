@@ -7,8 +7,8 @@ one that cannot act is refused instead of ignored.
 import argparse
 from typing import Any
 
-from gluonish.context import num_gpus
 from gluonish.core.context import Context, gpu
+from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError
 from gluonish.tools.demo import parse_contexts
 from gluonish.tools.train.defaults import (
@@ -289,7 +289,7 @@ def contexts_of(arguments: argparse.Namespace) -> list[Context]:
         contexts = parse_contexts(arguments.ctx or "cpu:0")
     else:
         wanted = _numbers("--gpus", arguments.gpus, int)
-        there = num_gpus()
+        there = gpu_count()
         if not wanted or not all(0 <= number < there for number in wanted):
             numbered = f", which count from 0 to {there - 1}" if there else ""
             raise ArgumentError(

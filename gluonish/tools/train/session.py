@@ -12,13 +12,13 @@ import numpy as np
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.hybrid_graph import values_by_name, write_model
 from gluonish.contrib.tensorboard import summary_writer
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
-from gluonish.hybrid_block import HybridBlock
-from gluonish.hybrid_graph import values_by_name, write_model
 from gluonish.lr_scheduler import FactorScheduler, LRScheduler, MultiFactorScheduler
-from gluonish.name import NameManager
+from gluonish.symbol.name import NameManager
 from gluonish.tools.train.batches import Batches, derived_seed
 from gluonish.tools.train.checkpoint import Checkpoints, Record, write_json
 from gluonish.tools.train.curves import plot_history

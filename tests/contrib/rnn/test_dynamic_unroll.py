@@ -7,11 +7,11 @@ import pytest
 
 import gluonish.ndarray as nd
 from gluonish import autograd
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib.rnn import VariationalDropoutCell
 from gluonish.contrib.rnn.rnn_cell import dynamic_unroll
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.gluon import rnn
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 
 T, N, C = 4, 3, 2

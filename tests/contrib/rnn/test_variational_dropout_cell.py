@@ -8,10 +8,10 @@ import pytest
 import gluonish.ndarray as nd
 from gluonish import autograd
 from gluonish import random as mx_random
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib.rnn import VariationalDropoutCell
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon import rnn
-from gluonish.hybrid_block import HybridBlock
 from gluonish.ndarray import array
 
 T, N, H = 4, 30, 40

@@ -8,9 +8,9 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.data.vision import transforms as T
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn import HybridSequential
 
 PIXELS = np.random.default_rng(0).integers(40, 200, (9, 8, 3)).astype(np.uint8)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from gluonish.graph.ir import Graph, Value, variable
 from gluonish.graph.lint import lint
 from gluonish.graph.passes import fuse_pointwise
-from gluonish.kernels.numba import compiler
-from gluonish.ops.fused_pointwise import Program
+from gluonish.kernels.compiler import compile as compiler
+from gluonish.ops.fused.pointwise import Program
 from tests.graph.builders import call, graph, inputs, spec, text
 
 KEY = (5, 100)

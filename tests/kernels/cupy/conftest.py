@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gluonish.ops import philox
 from gluonish.ops.registry import all_operators
+from gluonish.ops.support import philox
 from tests.kernels.cupy import host_kernels
 from tests.kernels.cupy.install import gpu_contexts, importable_cupyx
 from tests.kernels.cupy.machine import Machine

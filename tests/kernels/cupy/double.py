@@ -47,7 +47,7 @@ def make_cupy(machine: Machine) -> Any:
 
 def make_special() -> Any:
     """Return a module like ``cupyx.scipy.special``, computing in float64."""
-    from gluonish.ops import special as own
+    from gluonish.ops.support import special as own
 
     def plain(name: str) -> Any:
         def function(*given: Any) -> Any:

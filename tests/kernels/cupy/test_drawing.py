@@ -8,10 +8,10 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.core.spec import Spec
-from gluonish.ops import philox
 from gluonish.ops.dropout import DROPOUT
 from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
-from gluonish.ops.philox import normal, random_bits, uniform
+from gluonish.ops.support import philox
+from gluonish.ops.support.philox import normal, random_bits, uniform
 from gluonish.testing.values import run_kernel, runtime_attrs
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 

@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gluonish.ops.windows import Geometry, sliding_windows
+from gluonish.ops.support.windows import Geometry, sliding_windows
 
 cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
 

@@ -8,7 +8,7 @@ import pytest
 import gluonish as mx
 from gluonish import nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
-from gluonish.rtc import CudaModule
+from gluonish.mxnet_names.rtc import CudaModule
 
 SOURCE = """
 extern "C" __global__ void axpy(const float *x, float *y, float alpha) {

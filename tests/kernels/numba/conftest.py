@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from gluonish.core.config import MXNET_HOME
-from gluonish.kernels.numba import openmp
+from gluonish.kernels import openmp
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.assignments import KERNELS, Mover, SwiftArray
-from gluonish.kernels.numba.compiler import available
 from gluonish.ops.registry import find_operator
 from gluonish.testing.values import run_kernel, spec_of
 

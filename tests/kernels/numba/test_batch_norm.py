@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.ops.batch_norm_parts import (
+from gluonish.ops.kernel import Kernel
+from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_DATA_GRADIENT,
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
 )
-from gluonish.ops.kernel import Kernel
-from gluonish.ops.refusals import refusals
 from gluonish.ops.registry import Operator
+from gluonish.ops.support.refusals import refusals
 
 SHAPE = (4, 12, 9, 7)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.ops.outputs import CTC_LOSS
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")

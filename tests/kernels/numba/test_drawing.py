@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.numba import drawing
-from gluonish.kernels.numba.compiler import available, compile_kernel
 from gluonish.ops.dropout import DROPOUT
 from gluonish.ops.registry import find_operator
 

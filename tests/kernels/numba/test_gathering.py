@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import OperatorError
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba import gathering as _gathering  # noqa: F401  # hangs its kernels
 from gluonish.kernels.numba import numbered as _numbered  # noqa: F401  # the same
 from gluonish.kernels.numba import scattering as _scattering  # noqa: F401  # the same
-from gluonish.kernels.numba.compiler import available
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import find_operator
 from gluonish.testing.values import run_kernel, spec_of

@@ -9,10 +9,10 @@ import pytest
 # and single pages for the others, with 3 GiB between, which is more than an instruction reaches.
 _PROGRAM = """
 import ctypes
-from gluonish.kernels.numba.compiler import CompiledKernel
+from gluonish.kernels.compiler import CompiledKernel
 from gluonish.kernels.numba.drawing import _UNIFORM
-from gluonish.kernels.numba.frontend import lower
-from gluonish.kernels.numba.machine_code import generate, load
+from gluonish.kernels.compiler.frontend import lower
+from gluonish.kernels.compiler.machine_code import generate, load
 import numpy as np
 
 PAGE, NONE, PRIVATE, ANONYMOUS, NORESERVE = 4096, 0, 2, 0x20, 0x4000

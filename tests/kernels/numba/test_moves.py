@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.moves import move
 from gluonish.ops.kernel import RefusedError
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies
 
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba import number_lines
-from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.number_lines import dense_lines, sparse_lines
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")

@@ -9,7 +9,7 @@ from gluonish.kernels.numba import register  # noqa: F401  # adds the rules
 from gluonish.kernels.numba.expressions import supports
 from gluonish.kernels.numba.numpy_expressions import NUMPY_RULES
 from gluonish.kernels.numba.pointwise import plan_pointwise
-from gluonish.ops.fused_pointwise import Instruction, Program
+from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import find_operator
 
 DTYPES = [np.dtype(x) for x in ("float32", "int32", "bool", ml_dtypes.bfloat16)]

@@ -10,8 +10,6 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.numba.optimizer import FusedStep, fused_step
 from gluonish.kernels.numba.optimizer_formulas import FORMULAS
 from gluonish.kernels.numba.optimizer_source import BLOCK
-from gluonish.ops.optimizer_multi_update import MULTI_UPDATES
-from gluonish.ops.optimizer_rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, apply_rule
 from gluonish.ops.registry import find_operator
 from gluonish.ops.updates import (
     ADADELTA,
@@ -27,6 +25,8 @@ from gluonish.ops.updates import (
     SIGNSGD,
     SIGNUM_STEPS,
 )
+from gluonish.ops.updates.multi_update import MULTI_UPDATES
+from gluonish.ops.updates.rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, apply_rule
 
 pytest.importorskip("numba")
 

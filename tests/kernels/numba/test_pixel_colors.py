@@ -9,7 +9,7 @@ import pytest
 import gluonish as mx
 from gluonish import nd
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.pixel_colors import changed_colors
 from gluonish.ops.image.color import COLOR_STEPS
 from gluonish.ops.registry import find_operator

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import ArgumentError
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba import pixel_planes
-from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.numba.pixel_planes import PixelPlanes
 from gluonish.ops.image.tensor import NORMALIZE, TO_TENSOR
 

@@ -17,7 +17,7 @@ from gluonish.kernels.numba import register
 from gluonish.kernels.numba.expressions import RULES, supports
 from gluonish.kernels.numba.numpy_expressions import NUMPY_RULES
 from gluonish.kernels.numba.pointwise import plan_pointwise
-from gluonish.ops.fused_pointwise import (
+from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
     FUSED_POINTWISE_RANDOM,

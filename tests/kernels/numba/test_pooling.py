@@ -6,8 +6,8 @@ import pytest
 
 from gluonish.core.dtype import BFLOAT16
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba import openmp
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels import openmp
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.pooling import pooling, pooling_backward
 from gluonish.ops.kernel import Bound, RefusedError
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD

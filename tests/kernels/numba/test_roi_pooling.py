@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba import roi_pooling  # noqa: F401  # hangs the kernel on
-from gluonish.kernels.numba.compiler import available
 from gluonish.ops.vision import ROI_POOLING
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba import openmp, sums
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels import (
+    openmp,
+)
+from gluonish.kernels.compiler import available
+from gluonish.kernels.numba import (
+    sums,
+)
 from gluonish.kernels.numba.sums import add_rows
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.registry import find_operator

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.suppression import kept_by_overlap
 from gluonish.ops.detection import BOX_NMS
 from gluonish.ops.detection.boxes import Rule

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba import bilinear_points, box_iou, roi_align  # noqa: F401
-from gluonish.kernels.numba.compiler import available
 from gluonish.ops.detection.box_iou import BOX_IOU
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.vision.bilinear_points import BILINEAR_POINTS, BILINEAR_POINTS_BACKWARD

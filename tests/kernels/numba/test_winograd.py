@@ -9,8 +9,8 @@ from gluonish.core.config import MXNET_USE_FUSION, MXNET_WINOGRAD_CONVOLUTION
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels import onednn
+from gluonish.kernels.compiler import available
 from gluonish.kernels.numba import winograd
-from gluonish.kernels.numba.compiler import available
 from gluonish.kernels.onednn import RefusedError
 from gluonish.ops.convolution import (
     CONVOLUTION,
@@ -18,7 +18,7 @@ from gluonish.ops.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
-from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator
 

@@ -10,7 +10,7 @@ from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.steps import PlanStep
 from gluonish.kernels.numpy import dense
 from gluonish.ops.dense import FULLY_CONNECTED
-from gluonish.ops.fused_dense import FUSED_DENSE
+from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.registry import Operator
 from tests.graph.builders import call, inputs
 

@@ -10,9 +10,9 @@ from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn.attributes import ELTWISE
 from gluonish.kernels.onednn.convolution import convolution
 from gluonish.kernels.onednn.inner_product import fully_connected
-from gluonish.ops.fused_activation import ACTIVATIONS
-from gluonish.ops.fused_convolution import FUSED_CONVOLUTION
-from gluonish.ops.fused_dense import FUSED_DENSE
+from gluonish.ops.fused.activation import ACTIVATIONS
+from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.kernel import Array
 from gluonish.ops.registry import Operator
 from gluonish.testing.values import spec_of

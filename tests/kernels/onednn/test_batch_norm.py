@@ -6,9 +6,9 @@ import pytest
 
 from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn.batch_norm import batch_norm, batch_norm_backward
-from gluonish.ops.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
-from gluonish.ops.batch_norm_relu import BATCH_NORM_RELU, BATCH_NORM_RELU_BACKWARD
 from gluonish.ops.kernel import Array
+from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
+from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU, BATCH_NORM_RELU_BACKWARD
 from gluonish.ops.registry import Operator
 from tests.kernels.onednn.planned import (
     LAYOUTS,

@@ -7,7 +7,7 @@ import pytest
 from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn.layer_norm import layer_norm, layer_norm_backward
 from gluonish.ops.kernel import Array
-from gluonish.ops.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
+from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from tests.kernels.onednn.planned import blank, check, contiguous, parsed, random, reference, run
 
 Close = Callable[[Array, Array], None]

@@ -7,7 +7,7 @@ import pytest
 from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn.lrn import has_exact_backward, lrn, lrn_backward
 from gluonish.ops.kernel import Array
-from gluonish.ops.lrn import LRN, LRN_BACKWARD
+from gluonish.ops.normalization.lrn import LRN, LRN_BACKWARD
 from tests.kernels.onednn.planned import (
     LAYOUTS,
     Layout,

@@ -16,8 +16,8 @@ from gluonish.kernels import onednn
 from gluonish.kernels.onednn import register
 from gluonish.kernels.onednn.plan import Plan
 from gluonish.ops.kernel import BackEnd, FastKernel
-from gluonish.ops.refusals import refusals
 from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.support.refusals import refusals
 from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
 
 SERVED = (

@@ -8,12 +8,12 @@ import pytest
 from gluonish import autograd, nd
 from gluonish.core.config import MXNET_USE_MKLDNN_RNN
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.compiler import available
+from gluonish.kernels.compiler import available
 from gluonish.kernels.onednn import register, rnn
-from gluonish.ops.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD, part_shapes
+from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD, part_shapes
+from gluonish.ops.recurrent.layout import dims_of, parameter_count, segments
+from gluonish.ops.recurrent.rnn import RNN, RNN_BACKWARD
 from gluonish.ops.registry import Operator, find_operator
-from gluonish.ops.rnn import RNN, RNN_BACKWARD
-from gluonish.ops.rnn_layout import dims_of, parameter_count, segments
 from gluonish.recurrent import LSTM
 from gluonish.testing.values import run_kernel, spec_of
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gluonish.hybrid_block import HybridBlock
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.foreign import convert, import_weights
 from gluonish.model_zoo.registry import get_model
 from gluonish.ndarray import array, zeros

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import gluonish.symbol as sym
+from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.errors import ArgumentError
 from gluonish.model_zoo import vision
 from gluonish.ndarray import array, zeros
-from gluonish.symbol_block import SymbolBlock
 
 FOLDER = Path(__file__).parents[2] / "golden" / "pretrained"
 PUBLISHED = ("cifar_resnet20_v1", "cifar_resnet20_v2")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gluonish.symbol as sym
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError
-from gluonish.hybrid_block import HybridBlock
 from gluonish.model_zoo import vision
 from gluonish.model_zoo.vision import classifier
 from gluonish.ndarray import array, zeros

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.ops.composite import composite_gradient
 from gluonish.ops.linalg.matrices import symmetric
 from gluonish.ops.registry import Operator, apply, find_operator
+from gluonish.ops.support.composite import composite_gradient
 from gluonish.testing import check_operator
 
 DEFINITE = {"_linalg_potrf", "_npi_cholesky"}

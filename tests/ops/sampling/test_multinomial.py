@@ -6,8 +6,8 @@ from types import FrameType
 import numpy as np
 
 from gluonish.core.dtype import FLOAT64
-from gluonish.ops.philox import uniform
 from gluonish.ops.sampling.multinomial import SAMPLE_MULTINOMIAL
+from gluonish.ops.support.philox import uniform
 
 ATTRS = {"get_prob": False, "dtype": np.dtype(np.int32)}
 KEY = (5, 6)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.ops import variates
-from gluonish.ops.philox import words_at
+from gluonish.ops.support import variates
+from gluonish.ops.support.philox import words_at
 
 KEY = (12345, 7)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gluonish.core.config import MXNET_HOME, MXNET_LIBRARY_PATH, MXNET_MKLDNN_ENABLED, all_flags
-from gluonish.kernels.numba import openmp
+from gluonish.kernels import openmp
 from gluonish.kernels.onednn import backend, register
 from gluonish.runtime.processor import Processor
 from gluonish.tools.doctor import gpu, libraries, machine, run, surroundings

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Spec
 from gluonish.data.vision.transforms.host import HostTransform, random_key, run_operator
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 from gluonish.ops.image.layout import check_image
-from gluonish.ops.philox import uniform
 from gluonish.ops.registry import find_operator
+from gluonish.ops.support.philox import uniform
 
 __all__ = [
     "RandomBrightness",

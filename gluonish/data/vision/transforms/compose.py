@@ -10,10 +10,10 @@ from types import ModuleType
 from typing import Any, Self
 
 from gluonish.block import Block
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.data.vision.transforms.host import DirectBlock, Flow, runs_on_host
 from gluonish.data.vision.transforms.tensor import Normalize, ToTensor
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn import HybridSequential, Lambda, Sequential
 from gluonish.nn.tensor import Tensor
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Spec
 from gluonish.data.vision.transforms.host import HostTransform, run_operator
 from gluonish.data.vision.transforms.size import Size, both_extents
-from gluonish.hybrid_block import HybridBlock
 from gluonish.image.crop import (
     center_crop,
     drawn_region,

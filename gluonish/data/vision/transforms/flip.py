@@ -5,14 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.dtype import BOOL
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Spec
 from gluonish.data.vision.transforms.host import HostTransform, random_key
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 from gluonish.ops.image.layout import check_image
-from gluonish.ops.philox import random_bits, uniform
+from gluonish.ops.support.philox import random_bits, uniform
 
 __all__ = ["RandomFlipLeftRight", "RandomFlipTopBottom"]
 

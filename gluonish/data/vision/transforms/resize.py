@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.data.vision.transforms.host import HostTransform, run_operator
 from gluonish.data.vision.transforms.size import Size, both_extents
-from gluonish.hybrid_block import HybridBlock
 from gluonish.nn.tensor import Tensor
 from gluonish.ops.image.resize import RESIZE
 

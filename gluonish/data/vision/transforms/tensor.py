@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.dtype import BOOL, FLOAT32, normalize_dtype
 from gluonish.data.sample_rows import new_sample
 from gluonish.data.vision.transforms.host import HostTransform, run_operator
-from gluonish.hybrid_block import HybridBlock
 from gluonish.kernels.numba.pixel_planes import PixelPlanes
 from gluonish.nn.tensor import Tensor
 from gluonish.ops.cast import CAST

@@ -1,0 +1,436 @@
+"""HybridBlock: a Block whose computation can be traced into a graph, planned once and run as a
+whole.
+
+Two styles are understood: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the
+``nd`` or the ``sym`` namespace, and ``forward(x)`` of 2.0, which is traced by running it on arrays
+without values, or runs as Python where `follows_mxnet`. `gluonish.block.hybrid_graph` does both.
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
+
+import gluonish.ndarray as nd
+import gluonish.symbol as sym
+from gluonish.block import Block
+from gluonish.block.arguments import by_position, listed
+from gluonish.block.hooks import warn_of_hooks
+from gluonish.block.hybrid_graph import (
+    Graph,
+    HybridGraph,
+    ImperativeCall,
+    describe,
+    export_graph,
+    graph_of_call,
+)
+from gluonish.block.mxnet_attributes import HybridBlockAttributes
+from gluonish.block.options import HybridOptions, checked_options
+from gluonish.block.tracing import Traced, infer_parameters, is_symbolic, settle, settled_forward
+from gluonish.core.collection_pause import CollectionPause
+from gluonish.core.errors import (
+    ArgumentTypeError,
+    DeferredInitializationError,
+    NotSupportedError,
+)
+from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.turn import Turn
+from gluonish.graph.structure import flatten
+from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.recording import tracer
+from gluonish.symbol import NumpySymbol, Symbol
+
+__all__ = ["HybridBlock"]
+
+_MAX_GRAPHS = 32  # traces kept for blocks in the style of 2.0, which have one for each signature
+_ONE_ARRAY = (tuple, (None,))  # what `flatten` finds in a call with one array
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, NDArray | Symbol)
+
+
+class HybridBlock(HybridBlockAttributes):
+    """Base of networks and layers that can be hybridized.
+
+    A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which gets its own
+    parameters by name and computes with functions of ``F`` only, or ``forward(self, x, *args)``
+    with any functions on its arguments::
+
+        class Net(HybridBlock):
+            def __init__(self, **kwargs):
+                super().__init__(**kwargs)
+                with self.name_scope():
+                    self.hidden = nn.Dense(20)
+                    self.output = nn.Dense(10)
+
+            def hybrid_forward(self, F, x):
+                return self.output(F.relu(self.hidden(x)))
+
+    Args:
+        prefix: As of `Block`.
+        params: As of `Block`.
+    """
+
+    # Whether the class computes by hybrid_forward, in the style of MXNet 1.x.
+    has_hybrid_forward: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "has_hybrid_forward" not in cls.__dict__:
+            owner = next(base for base in cls.__mro__ if "forward" in vars(base))
+            if owner is cls:
+                cls.has_hybrid_forward = cls.forward is HybridBlock.forward
+            else:
+                cls.has_hybrid_forward = getattr(owner, "has_hybrid_forward", False)
+
+    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
+        super().__init__(prefix, params)
+        self._active = False
+        self._options = HybridOptions()
+        self._graphs: dict[Any, Graph] = {}
+        self._untraceable: str | None = None  # why there is no graph of any call
+        self._is_symbolic: bool | None = None
+        self._inferred: Traced | None = None  # what `infer_shape` or `infer_type` composed
+        self._turn = Turn()  # to trace
+        self._op_hook: tuple[Callable[..., Any], bool] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state.update(_graphs={}, _inferred=None)
+        del state["_turn"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__["_turn"] = Turn()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, HybridBlock):
+            self._clear_cached_op()
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Make a HybridBlock a part of this one.
+
+        Raises:
+            ArgumentTypeError: if ``block`` is not a HybridBlock.
+        """
+        if not isinstance(block, HybridBlock):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected children to be HybridBlocks, got "
+                f"{type(block).__name__}; derive it from HybridBlock, or use Sequential in place "
+                "of HybridSequential"
+            )
+        super().register_child(block, name)
+        self._clear_cached_op()
+
+    def hybridize(
+        self,
+        active: bool = True,
+        backend: str | None = None,
+        clear: bool = True,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Run as a graph from the next call on, or no longer.
+
+        Args:
+            active: Whether to.
+            backend: None, ``"MKLDNN"`` or ``"ONEDNN"``: oneDNN's kernels are used wherever they fit
+                in any case. Or a back end of yours, registered with `mx.sym.register_backend`,
+                which gets the graph behind those that were named before, unless ``clear``.
+            clear: Whether to forget graphs that were traced.
+            static_alloc: Keep memory between calls, whatever its size; without it, all networks
+                together keep 64 MB at most.
+            static_shape: Promise that shapes stay; needs ``static_alloc``. It changes nothing, as
+                each set of shapes has a plan that is kept.
+            inline_limit: Changes nothing, as the graphs of children always become part of one.
+            forward_bulk_size: Most operators in one engine job of the forward pass; None or 0 as
+                the environment says (``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``).
+            backward_bulk_size: The same of the backward pass.
+            **kwargs: Options of the back end; where none is named, they change nothing. The back
+                end does not get ``partition_if_dynamic``: False keeps it from graphs whose shapes
+                depend on values.
+
+        Raises:
+            ArgumentError: for ``static_shape`` without ``static_alloc``, or a negative number.
+            ArgumentTypeError: for a flag or a number of another type.
+            NotSupportedError: for another back end.
+            GraphError: at the next call, if a back end of yours fails or gives what does not fit.
+
+        Warns:
+            UserWarning: if forward hooks are registered, as a block around this one would run it
+                as a part of its graph, without them.
+        """
+        flags: dict[str, Any] = {
+            "active": active,
+            "static_alloc": static_alloc,
+            "static_shape": static_shape,
+            "inline_limit": inline_limit,
+            "forward_bulk_size": forward_bulk_size,
+            "backward_bulk_size": backward_bulk_size,
+        }
+        options = checked_options(f"{self.name}.hybridize", flags, backend, kwargs)
+        if active and self._hooks:
+            warn_of_hooks(self.name)
+        earlier = () if clear else self._options.backends
+        self._active = bool(active)
+        self._options = options._replace(backends=(*earlier, *options.backends))
+        self._untraceable = None
+        if clear or options.backends:
+            self._clear_cached_op()
+        super().hybridize(clear=clear, **flags)
+
+    def optimize_for(
+        self,
+        x: NDArray,
+        *args: Any,
+        backend: str | None = None,
+        clear: bool = False,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Hybridize, and trace and plan for these inputs by running once.
+
+        ``x`` and ``*args`` are the arrays of a call. The options are those of `hybridize`, but
+        graphs that were traced are kept unless ``clear``, and so are the back ends of earlier
+        calls: the next one gets what they made of the graph.
+        """
+        flags = (static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size)
+        self.hybridize(True, backend, clear, *flags, **kwargs)
+        self(x, *args)
+
+    def _clear_cached_op(self) -> None:
+        if "_graphs" in self.__dict__:
+            self._graphs = {}
+            self._is_symbolic = self._inferred = None
+
+    def cast(self, dtype: Any) -> None:
+        """Convert all parameters, and the computation, to another element type."""
+        self._clear_cached_op()
+        super().cast(dtype)
+
+    # -- calling -------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute, as a graph if hybridized, with the hooks around it.
+
+        Raises:
+            ArgumentTypeError: for an argument that neither `forward` nor `hybrid_forward` has.
+        """
+        if kwargs:
+            args, kwargs = by_position(self, args, kwargs)
+        if self._hooks:
+            forward = self._call_graph if self._active else self._call_forward
+            return self._call_with_hooks(args, forward, kwargs)
+        if not self._active:
+            return self._call_forward(*args, **kwargs)
+        if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs and tracer.get() is None:
+            graph = self._graphs.get(_ONE_ARRAY)  # what `_call_graph` would find, with less ado
+            if graph is not None and args[0].stype == "default":
+                return graph.run(args, self._op_hook)
+        return self._call_graph(*args, **kwargs)
+
+    def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph of a call, tracing it if it is the first of its kind."""
+        if not self.has_hybrid_forward and follows_mxnet():
+            return self._call_forward(*args, **kwargs)
+        graph, arrays = self._graph_of(*args, **kwargs)
+        if graph is None:  # part of a larger graph
+            return self._call_forward(*args, **kwargs)
+        return graph.run(arrays, self._op_hook)
+
+    def _graph_of(self, *args: Any, **kwargs: Any) -> tuple[Graph | None, list[Any]]:
+        """Return the graph of a call, None if it belongs to a larger one, and its arrays."""
+        arrays: list[Any]
+        structure: Any
+        if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs:
+            arrays, structure = [args[0]], _ONE_ARRAY
+        else:
+            arrays, structure = flatten(listed(args, kwargs), _is_array)
+        for x in arrays:
+            if not isinstance(x, NDArray) or tracer.get() is not None:  # part of a larger graph
+                return None, arrays
+            if x.stype != "default":
+                alone: Graph = ImperativeCall(self, structure, "graphs take no sparse arrays")
+                return alone, arrays
+        if not arrays:
+            kinds = ", ".join(type(arg).__name__ for arg in (*args, *kwargs.values()))
+            raise ArgumentTypeError(
+                f"{self.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
+            )
+        key = structure
+        if not self._is_symbolic and not self._find_symbolic():
+            # Such a forward may compute with shapes, and ask for the mode.
+            signature = tuple([(type(x), x._spec) for x in arrays])
+            key = structure, signature, recording.mode.get() & ~recording.WATCHED
+        try:
+            graph = self._graphs.get(key)
+        except TypeError:
+            raise ArgumentTypeError(
+                f"{self.name}: expected arguments that are arrays or hashable, got "
+                f"{listed(args, kwargs)!r}"
+            ) from None
+        if graph is None:
+            with CollectionPause():
+                graph = self._trace(key, structure, arrays)
+        return graph, arrays
+
+    def _find_symbolic(self) -> bool:
+        if self._is_symbolic is None:
+            self._is_symbolic = is_symbolic(self)
+        return self._is_symbolic
+
+    def _trace(self, key: Any, structure: Any, arrays: list[NDArray]) -> Graph:
+        with self._turn:
+            graph = self._graphs.get(key)
+            if graph is None:
+                graph = graph_of_call(self, structure, arrays, self._options)
+                if len(self._graphs) >= _MAX_GRAPHS:
+                    self._graphs.pop(next(iter(tuple(self._graphs))), None)
+                self._graphs[key] = graph
+            return graph
+
+    def _call_forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run ``forward`` where its arguments are: on a device, or in a trace."""
+        if self.has_hybrid_forward:
+            return self.forward(*args, **kwargs)
+        first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
+        if not isinstance(first, NDArray) or first.is_traced:
+            with self.name_scope():
+                return settled_forward(self, args, kwargs)
+        with first.context:  # so that Parameter.data() is the one on this device
+            return settled_forward(self, args, kwargs)
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Compute by ``hybrid_forward``, on arrays at once or on Symbols to be part of a graph.
+
+        Args:
+            x: First input, NDArray or Symbol.
+            *args: The others.
+        """
+        first = x if _is_array(x) else next(iter(flatten((x, *args), _is_array)[0]), None)
+        if first is None:
+            raise ArgumentTypeError(
+                f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
+            )
+        for other in args:
+            if isinstance(other, Symbol) != isinstance(first, Symbol) and _is_array(other):
+                raise ArgumentTypeError(
+                    f"{self.name}: expected NDArrays or Symbols, got both among the inputs"
+                )
+        if self._active and self.has_hybrid_forward and isinstance(first, NDArray):
+            graph, inputs = self._graph_of(x, *args)  # who calls `forward` wants the graph, too
+            if isinstance(graph, HybridGraph):
+                return graph.run(inputs, self._op_hook)
+        if isinstance(first, Symbol):
+            values = {name: parameter.var() for name, parameter in self._reg_params.items()}
+            if isinstance(first, NumpySymbol):
+                values = {name: value.as_np_ndarray() for name, value in values.items()}
+            with self.name_scope():
+                return self.hybrid_forward(sym, x, *args, **values)
+        try:
+            arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
+        except DeferredInitializationError:
+            # A class's own `forward` may have called this one, with other arguments than its own.
+            below = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
+            settle(self, (x, *args), self.collect_params().values(), below)
+            arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
+        if first.is_traced:
+            with self.name_scope():
+                return self.hybrid_forward(nd, x, *args, **arrays)
+        return self.hybrid_forward(nd, x, *args, **arrays)
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; a subclass defines it (or ``forward``).
+
+        Args:
+            F: Namespace of the functions to use, ``nd`` or ``sym``.
+            x: First input.
+            *args: The others.
+            **kwargs: This block's own parameters by attribute name.
+
+        Raises:
+            NotSupportedError: if the class does not define it.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a class that defines hybrid_forward(self, F, x, ...) "
+            "or forward(self, x, ...), got one that defines neither"
+        )
+
+    # -- inference -----------------------------------------------------------------------------
+
+    def infer_shape(self, *args: Any) -> None:
+        """Find the unknown shapes of parameters from inputs.
+
+        The graph that they follow from is one that `export` can write.
+
+        Args:
+            *args: The arguments of a call.
+
+        Raises:
+            OperatorError: if an operator refuses the shapes.
+            ParameterError: if a shape stays unknown.
+        """
+        self._inferred = infer_parameters(self, args, shapes=True)
+
+    def infer_type(self, *args: Any) -> None:
+        """Find the dtypes of parameters from inputs.
+
+        Args:
+            *args: The arguments of a call.
+        """
+        self._inferred = infer_parameters(self, args, shapes=False)
+
+    # -- files and monitoring ------------------------------------------------------------------
+
+    def export(
+        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
+    ) -> tuple[str, str]:
+        """Write the graph and the parameters for `SymbolBlock.imports`, Module or MXNet.
+
+        Args:
+            path: Files are ``path-symbol.json`` and ``path-0000.params`` with the epoch's four
+                digits.
+            epoch: Number in the second name.
+            remove_amp_cast: Whether casts of mixed precision are left out of the graph.
+
+        Returns:
+            The names of both files.
+
+        Raises:
+            GraphError: if the block was not hybridized and run, and nothing was inferred since
+                `hybridize`.
+            ArgumentTypeError: if ``path`` is no path or ``epoch`` no number.
+            MissingFileError: if the folder does not exist.
+        """
+        return export_graph(self, path, epoch, remove_amp_cast)
+
+    def _describe_graph(self) -> dict[str, Any]:
+        return describe(self)
+
+    def _hybridize_again(self) -> None:
+        self._active = True
+        self._clear_cached_op()
+
+    def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
+        """Have ``callback(name, operator_name, array)`` called with what every operator of the
+        hybridized block computes.
+
+        While a hook is there, graphs run operator by operator.
+
+        Args:
+            callback: Gets the output's name, the operator's name and the array.
+            monitor_all: Whether inputs are reported as well.
+        """
+        self._op_hook = (callback, monitor_all)
+        super().register_op_hook(callback, monitor_all)

@@ -1,0 +1,235 @@
+"""From LLVM's intermediate text to machine code, and from machine code to a function to call.
+
+The code of a kernel is an object file of a few KiB that names nothing outside itself but what the
+C library has; so it can be kept on disk, and loading it takes llvmlite only, not Numba.
+"""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import count
+from typing import Any
+
+from gluonish.kernels.compiler.frontend import KernelError, Lowered
+
+__all__ = ["Code", "Launch", "generate", "has_float16", "host", "load"]
+
+# (extent, address of the words, grain, threads, address of GOMP_parallel or 0)
+Launch = Callable[[int, int, int, int, int], None]
+
+_ENTRY = "gluonish_launch"
+
+# Each thread of the team takes the next chunk until none is left, so that a thread that starts late
+# or is disturbed does less. There are four chunks for each thread, and none is below the grain;
+# all but the shortest begin at a multiple of 64 elements. That keeps threads out of each other's
+# cache lines; and the instructions for what is left behind whole vectors compute the same elements,
+# whatever the number of threads and chunks.
+_LAUNCHER = """
+%team_work = type { i64, i64, i64, i64 }
+
+define internal void @gluonish_chunk(i64 %begin, i64 %end, i64 %words) noinline {
+  %result = alloca i8*
+  %exception = alloca {i8*, i32, i8*, i8*, i32}*
+  %view = inttoptr i64 %words to i64*
+  %status = call i32 @gluonish_body(i8** %result, {i8*, i32, i8*, i8*, i32}** %exception,
+                                    i64 %begin, i64 %end, i64* %view)
+  ret void
+}
+
+define internal void @gluonish_team(%team_work* %work) {
+entry:
+  %next = getelementptr %team_work, %team_work* %work, i64 0, i32 0
+  %extent.at = getelementptr %team_work, %team_work* %work, i64 0, i32 1
+  %chunk.at = getelementptr %team_work, %team_work* %work, i64 0, i32 2
+  %words.at = getelementptr %team_work, %team_work* %work, i64 0, i32 3
+  %extent = load i64, i64* %extent.at
+  %chunk = load i64, i64* %chunk.at
+  %words = load i64, i64* %words.at
+  br label %take
+take:
+  %begin = atomicrmw add i64* %next, i64 %chunk monotonic
+  %some = icmp slt i64 %begin, %extent
+  br i1 %some, label %run, label %done
+run:
+  %behind = add i64 %begin, %chunk
+  %last = icmp sgt i64 %behind, %extent
+  %end = select i1 %last, i64 %extent, i64 %behind
+  call void @gluonish_chunk(i64 %begin, i64 %end, i64 %words)
+  br label %take
+done:
+  ret void
+}
+
+define void @gluonish_launch(i64 %extent, i64 %words, i64 %grain, i64 %threads, i64 %parallel) {
+entry:
+  %small = icmp sle i64 %extent, %grain
+  %none = icmp eq i64 %parallel, 0
+  %serial = or i1 %small, %none
+  br i1 %serial, label %alone, label %together
+alone:
+  call void @gluonish_chunk(i64 0, i64 %extent, i64 %words)
+  ret void
+together:
+  %parts = shl i64 %threads, 2
+  %whole = add i64 %extent, %parts
+  %above = sub i64 %whole, 1
+  %even = udiv i64 %above, %parts
+  %long = icmp sgt i64 %even, 1023
+  %padded = add i64 %even, 63
+  %aligned = and i64 %padded, -64
+  %wanted = select i1 %long, i64 %aligned, i64 %even
+  %fine = icmp slt i64 %wanted, %grain
+  %enough = select i1 %fine, i64 %grain, i64 %wanted
+  %rows = icmp slt i64 %enough, 64
+  %more = add i64 %enough, 63
+  %even.words = and i64 %more, -64
+  %chunk = select i1 %rows, i64 %enough, i64 %even.words
+  %work = alloca %team_work
+  %next = getelementptr %team_work, %team_work* %work, i64 0, i32 0
+  %extent.at = getelementptr %team_work, %team_work* %work, i64 0, i32 1
+  %chunk.at = getelementptr %team_work, %team_work* %work, i64 0, i32 2
+  %words.at = getelementptr %team_work, %team_work* %work, i64 0, i32 3
+  store i64 0, i64* %next
+  store i64 %extent, i64* %extent.at
+  store i64 %chunk, i64* %chunk.at
+  store i64 %words, i64* %words.at
+  %function = inttoptr i64 %parallel to void (void (%team_work*)*, %team_work*, i32, i32)*
+  %team = trunc i64 %threads to i32
+  call void %function(void (%team_work*)* @gluonish_team, %team_work* %work, i32 %team, i32 0)
+  ret void
+}
+"""
+
+
+class Code:
+    """A loaded kernel; its memory is freed with it.
+
+    Attributes:
+        launch: Runs it without the interpreter's lock.
+        quick: Runs it with the lock held: for work shorter than giving the lock away.
+    """
+
+    __slots__ = ("_library", "launch", "quick")
+
+    def __init__(self, address: int, library: Any) -> None:
+        self._library = library
+        words = (ctypes.c_int64,) * 5
+        self.launch: Launch = ctypes.CFUNCTYPE(None, *words)(address)
+        self.quick: Launch = ctypes.PYFUNCTYPE(None, *words)(address)
+
+
+@cache
+def host() -> tuple[str, str]:
+    """The name and the features of this CPU, as LLVM knows them.
+
+    Raises:
+        KernelError: llvmlite cannot be imported.
+    """
+    try:
+        from llvmlite import binding
+    except ImportError as error:
+        raise KernelError(f"compile_kernel: expected llvmlite, got {error}") from None
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+
+
+def has_float16() -> bool:
+    """Whether this CPU converts float16; without that, its conversion would call a function."""
+    return "+f16c" in host()[1] or "+fullfp16" in host()[1]
+
+
+@cache
+def _target_machine() -> Any:
+    from llvmlite import binding
+
+    name, features = host()
+    target = binding.Target.from_triple(binding.get_process_triple())
+    return target.create_target_machine(
+        cpu=name, features=features, opt=3, reloc="pic", codemodel="small"
+    )
+
+
+def generate(lowered: Lowered) -> bytes:
+    """Optimize and return the object file of a kernel.
+
+    Raises:
+        KernelError: It needs a function of Numba's own at run time, or LLVM refuses it.
+    """
+    try:
+        return _generated(lowered)
+    except RuntimeError as error:
+        if isinstance(error, KernelError):
+            raise
+        raise KernelError(f"compile_kernel: expected code that LLVM takes, got {error}") from None
+
+
+def _generated(lowered: Lowered) -> bytes:
+    from llvmlite import binding
+
+    machine = _target_machine()
+    module = binding.parse_assembly(lowered.text + _LAUNCHER)
+    for library in lowered.libraries:
+        module.link_in(library, preserve=True)
+    for symbol in (*module.functions, *module.global_variables):
+        if not symbol.is_declaration and symbol.name != _ENTRY:
+            symbol.linkage = "internal"
+    module.verify()
+    tuning = binding.create_pipeline_tuning_options(3)
+    tuning.loop_vectorization = tuning.loop_interleaving = True
+    builder = binding.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    _require_known(list(module.functions))
+    return bytes(machine.emit_object(module))
+
+
+def _require_known(functions: Sequence[Any]) -> None:
+    from llvmlite import binding
+
+    for function in functions:
+        name = function.name
+        if not function.is_declaration or name.startswith("llvm."):
+            continue
+        if name.startswith(("numba", "NRT", "Py")) or not binding.address_of_symbol(name):
+            raise KernelError(f"compile_kernel: expected plain arithmetic, got a call of {name}")
+
+
+class _Loader:
+    """Links object files into the process."""
+
+    def __init__(self) -> None:
+        from llvmlite import binding
+
+        self._numbers = count()
+        host()  # initializes LLVM
+        # JITLink keeps a kernel in one piece; the older linker ends the process where the parts of
+        # one come to lie more than 2 GiB apart, as they may among many or large mappings.
+        self._jit = binding.create_lljit_compiler(_target_machine(), use_jit_link=True)
+
+    def link(self, data: bytes) -> Code:
+        from llvmlite import binding
+
+        number = next(self._numbers)  # libraries are told apart by it, whoever links them at once
+        builder = binding.JITLibraryBuilder()
+        builder.add_object_img(data).export_symbol(_ENTRY).add_current_process()
+        library = builder.link(self._jit, f"kernel{number}")
+        return Code(library[_ENTRY], library)
+
+
+@cache
+def _loader() -> _Loader:
+    return _Loader()
+
+
+def load(data: bytes) -> Code:
+    """Load an object file that `generate` returned.
+
+    Raises:
+        KernelError: It cannot be linked.
+    """
+    try:
+        return _loader().link(data)
+    except RuntimeError as error:
+        raise KernelError(
+            f"compile_kernel: expected code that can be linked, got {error}"
+        ) from None

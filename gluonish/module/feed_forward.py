@@ -1,0 +1,403 @@
+"""FeedForward, the oldest interface to train a Symbol; and checkpoints, which all of them write."""
+
+import logging
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gluonish.core.context import Context, current_context
+from gluonish.core.errors import ArgumentError
+from gluonish.initializer import Initializer, Uniform
+from gluonish.io.data_iter import DataIter
+from gluonish.metric import create as create_metric
+from gluonish.module.batch_end import BatchEndParam, BatchEndParams, call_back
+from gluonish.module.bucketing_module import BucketingModule
+from gluonish.module.callback import LogValidationMetricsCallback
+from gluonish.module.checkpoint import load_checkpoint, load_params, save_checkpoint
+from gluonish.module.descriptions import described
+from gluonish.module.feed_forward_data import (
+    epochs_of,
+    evaluation_iterator,
+    iterator_of,
+    joined,
+)
+from gluonish.module.module import Module
+from gluonish.module.monitor import Monitor
+from gluonish.module.store_updates import create_store as _create_kvstore  # noqa: F401  # programs
+from gluonish.module.store_updates import initialize_store as _initialize_kvstore  # noqa: F401
+from gluonish.module.store_updates import update_by_updater as _update_params  # noqa: F401  # import
+from gluonish.module.store_updates import update_in_store as _update_params_on_kvstore  # noqa: F401
+from gluonish.ndarray import NDArray
+from gluonish.symbol import Symbol
+
+__all__ = [
+    "BASE_ESTIMATOR",
+    "SKLEARN_INSTALLED",
+    "BatchEndParam",
+    "BatchEndParams",
+    "FeedForward",
+    "load_checkpoint",
+    "load_params",
+    "save_checkpoint",
+]
+
+Params = Mapping[str, NDArray] | None
+
+# FeedForward is no estimator of scikit-learn's, whether that is installed or not.
+SKLEARN_INSTALLED = False
+BASE_ESTIMATOR = object
+
+
+class FeedForward(BASE_ESTIMATOR):
+    """A network with `fit`, `predict` and `score`, over a `Module`; deprecated in its favour.
+
+    Args:
+        symbol: The network; or a function from a bucket's key to it, where the iterators have
+            ``default_bucket_key``.
+        ctx: The device, or a list; None for the current one.
+        num_epoch: Number behind the last epoch.
+        epoch_size: Batches in an epoch; None for one pass over the data.
+        optimizer: Name of an optimizer, or an Optimizer.
+        initializer: Makes first weights.
+        numpy_batch_size: Examples in a batch of arrays.
+        arg_params: First weights by name.
+        aux_params: First auxiliary states by name.
+        allow_extra_params: Of no effect, as in MXNet: names that the network lacks are ignored.
+        begin_epoch: Number of the first epoch.
+        **kwargs: Arguments of the optimizer.
+
+    Attributes:
+        arg_params: Weights by name; None before there are any.
+        aux_params: Auxiliary states by name, likewise.
+        symbol: The network.
+        sym_gen: The function that was given in place of it, or None.
+        argument_checked: Whether weights were looked at; kept for MXNet's programs.
+        kwargs: Arguments of the optimizer. The other arguments are attributes, too.
+    """
+
+    def __init__(
+        self,
+        symbol: Symbol | Callable[[Any], Symbol],
+        ctx: Context | Sequence[Context] | None = None,
+        num_epoch: int | None = None,
+        epoch_size: int | None = None,
+        optimizer: Any = "sgd",
+        initializer: Initializer = Uniform(0.01),  # noqa: B008  # holds no state
+        numpy_batch_size: int = 128,
+        arg_params: Params = None,
+        aux_params: Params = None,
+        allow_extra_params: bool = False,
+        begin_epoch: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        warnings.warn(
+            "FeedForward is deprecated; use gluonish.module.Module",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self.symbol: Symbol | None = None
+        self.sym_gen: Callable[[Any], Symbol] | None = None
+        if isinstance(symbol, Symbol):
+            self.symbol = symbol
+        else:
+            self.sym_gen = symbol
+        context = current_context() if ctx is None else ctx
+        self.ctx = [context] if isinstance(context, Context) else list(context)
+        self.num_epoch = num_epoch
+        self.epoch_size = epoch_size
+        self.optimizer = optimizer
+        self.initializer = initializer
+        self.numpy_batch_size = numpy_batch_size
+        self.arg_params: Any = arg_params
+        self.aux_params: Any = aux_params
+        self.allow_extra_params = allow_extra_params
+        self.argument_checked = False
+        self.begin_epoch = begin_epoch
+        self.kwargs = kwargs
+        self._predictor: tuple[Symbol, Module] | None = None
+
+    # -- training --------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        eval_data: Any = None,
+        eval_metric: Any = "acc",
+        epoch_end_callback: Any = None,
+        batch_end_callback: Any = None,
+        kvstore: Any = "local",
+        logger: Any = None,
+        work_load_list: Sequence[float] | None = None,
+        monitor: Monitor | None = None,
+        eval_end_callback: Any = LogValidationMetricsCallback(),  # noqa: B008  # holds no state
+        eval_batch_end_callback: Any = None,
+    ) -> None:
+        """Train.
+
+        Args:
+            X: An iterator; or data as an array, which is shuffled.
+            y: Labels, where ``X`` is an array.
+            eval_data: An iterator, or a pair of arrays, to evaluate after each epoch.
+            eval_metric: A metric, or what `metric.create` takes.
+            epoch_end_callback: Called after each epoch with its number, the network, weights and
+                auxiliary states; or a list.
+            batch_end_callback: Called after each batch with a `BatchEndParam`, whose ``nbatch``
+                counts from 1; or a list.
+            kvstore: As of `Module.init_optimizer`.
+            logger: Where to log; None for the module `logging`.
+            work_load_list: The load of each device.
+            monitor: Watches the executors.
+            eval_end_callback: Called after each evaluation with a `BatchEndParam`; or a list.
+            eval_batch_end_callback: Called after each of its batches; or a list.
+
+        Raises:
+            ArgumentError: ``num_epoch`` is None, or arrays do not go together.
+            ArgumentTypeError: Something is neither iterator nor array.
+        """
+        if self.num_epoch is None:
+            raise ArgumentError(
+                "FeedForward.fit: expected num_epoch, got None; give it to the class"
+            )
+        logger = logging if logger is None else logger
+        data = iterator_of("fit", X, y, self.numpy_batch_size, is_train=True)
+        evaluated = evaluation_iterator(eval_data, self.numpy_batch_size)
+        metric = create_metric(eval_metric)
+        module = self._trained(data, kvstore, work_load_list, logger)
+        if monitor is not None:
+            module.install_monitor(monitor)
+        logger.info("Start training with %s", str(self.ctx))
+        batches = epochs_of(data, self.begin_epoch, self.epoch_size, logger)
+        for epoch in range(self.begin_epoch, self.num_epoch):
+            tic = time.time()
+            metric.reset()
+            for nbatch, data_batch in enumerate(next(batches), 1):
+                if monitor is not None:
+                    monitor.tic()
+                module.forward_backward(data_batch)
+                module.update()
+                if monitor is not None:
+                    monitor.toc_print()
+                module.update_metric(metric, data_batch.label)
+                call_back(batch_end_callback, BatchEndParam(epoch, nbatch, metric, locals()))
+            logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - tic)
+            self.arg_params, self.aux_params = module.get_params()
+            module.set_params(self.arg_params, self.aux_params)
+            call_back(epoch_end_callback, epoch, self.symbol, self.arg_params, self.aux_params)
+            if evaluated is not None:
+                module.score(
+                    *(evaluated, metric),
+                    score_end_callback=eval_end_callback,
+                    batch_end_callback=eval_batch_end_callback,
+                    epoch=epoch,
+                )
+
+    def _trained(
+        self, data: DataIter, kvstore: Any, work_load_list: Sequence[float] | None, logger: Any
+    ) -> Module | BucketingModule:
+        """Return a module with weights and an optimizer."""
+        provided = described(data.provide_data), described(data.provide_label)  # type: ignore[attr-defined]
+        data_names, label_names = ([desc.name for desc in descs] for descs in provided)
+        settings = {"context": self.ctx, "work_load_list": work_load_list, "logger": logger}
+        module: Module | BucketingModule
+        if self.sym_gen is None:
+            assert self.symbol is not None
+            module = Module(self.symbol, data_names, label_names, **settings)
+        else:
+            sym_gen = self.sym_gen
+            key = data.default_bucket_key  # type: ignore[attr-defined]  # iterators of buckets
+            self.symbol = sym_gen(key)
+            module = BucketingModule(
+                lambda key: (sym_gen(key), data_names, label_names), key, **settings
+            )
+        module.bind(*provided)
+        module.init_params(self.initializer, self.arg_params, self.aux_params, allow_missing=True)
+        module.init_optimizer(kvstore, self.optimizer, self.kwargs)
+        self.argument_checked = True
+        return module
+
+    # -- evaluation ------------------------------------------------------------------------------
+
+    def predict(
+        self, X: Any, num_batch: int | None = None, return_data: bool = False, reset: bool = True
+    ) -> Any:
+        """Return predictions as NumPy arrays, without padding.
+
+        Args:
+            X: An iterator, or an array.
+            num_batch: At most how many batches; None for all.
+            return_data: Whether data and labels are returned as well.
+            reset: Whether the iterator is reset first.
+
+        Returns:
+            An array, or a list with one for each output; with ``return_data`` the same of data and
+            of labels behind it.
+
+        Raises:
+            ArgumentError: There are no weights.
+        """
+        data = iterator_of("predict", X, None, self.numpy_batch_size, is_train=False)
+        module = self._bound_predictor("predict", data)
+        rows: list[tuple[list[Any], list[Any], list[Any]]] = []
+        for outputs, _, batch in module.iter_predict(data, num_batch, reset):
+            size = outputs[0].shape[0]
+            kept = (batch.data, batch.label or []) if return_data else ([], [])
+            found = (outputs, *([x[:size] for x in arrays] for arrays in kept))
+            rows.append(tuple([x.asnumpy() for x in arrays] for arrays in found))  # type: ignore[arg-type]
+        columns = [joined([row[i] for row in rows]) for i in range(3)]
+        return tuple(columns) if return_data else columns[0]
+
+    def score(
+        self,
+        X: Any,
+        eval_metric: Any = "acc",
+        num_batch: int | None = None,
+        batch_end_callback: Any = None,
+        reset: bool = True,
+    ) -> Any:
+        """Return the value of a metric of the predictions.
+
+        Args:
+            X: An iterator with labels; or an array, whose labels are 0.
+            eval_metric: A metric, or what `metric.create` takes.
+            num_batch: At most how many batches; None for all.
+            batch_end_callback: Called after each batch with a `BatchEndParam`; or a list.
+            reset: Whether the iterator is reset first.
+
+        Raises:
+            ArgumentError: There are no weights.
+        """
+        data = iterator_of("score", X, None, self.numpy_batch_size, is_train=False)
+        module = self._bound_predictor("score", data)
+        metric = create_metric(eval_metric)
+        module.score(data, metric, num_batch, batch_end_callback, reset=reset)
+        return metric.get()[1]
+
+    def _bound_predictor(self, what: str, data: DataIter) -> Module:
+        """Return a module on the first device, with the weights of now."""
+        if self.arg_params is None or self.symbol is None:
+            raise ArgumentError(
+                f"FeedForward.{what}: expected weights, got none; call fit, or load"
+            )
+        shapes = described(data.provide_data)  # type: ignore[attr-defined]
+        names = [desc.name for desc in shapes]
+        known = self._predictor
+        # Symbols are told apart by identity: == makes a Symbol.
+        if known is None or known[0] is not self.symbol or known[1].data_names != names:
+            labels = described(getattr(data, "provide_label", None))
+            arguments = self.symbol.list_arguments()
+            inputs = [desc.name for desc in labels if desc.name in arguments]
+            module = Module(self.symbol, names, inputs, context=self.ctx[0])
+            module.bind(shapes, labels if inputs else None, for_training=False)
+            self._predictor = known = self.symbol, module
+        module = known[1]
+        module.init_params(
+            self.initializer,
+            self.arg_params,
+            self.aux_params or {},
+            allow_missing=True,
+            force_init=True,
+        )
+        return module
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def save(
+        self,
+        prefix: str | os.PathLike[str],
+        epoch: int | None = None,
+        remove_amp_cast: bool = True,
+    ) -> None:
+        """Write a checkpoint, as `save_checkpoint` does.
+
+        Args:
+            prefix: What the files' names begin with.
+            epoch: Number of the epoch; None for ``num_epoch``.
+            remove_amp_cast: Whether casts that mixed precision put in are left out.
+
+        Raises:
+            ArgumentError: There is no number, or there are no weights.
+        """
+        epoch = self.num_epoch if epoch is None else epoch
+        if epoch is None or self.arg_params is None:
+            raise ArgumentError(
+                f"FeedForward.save: expected an epoch and weights, got epoch={epoch} and "
+                f"{'none' if self.arg_params is None else 'weights'}"
+            )
+        save_checkpoint(
+            os.fspath(prefix),
+            epoch,
+            self.symbol,
+            self.arg_params,
+            self.aux_params or {},
+            remove_amp_cast,
+        )
+
+    @staticmethod
+    def load(
+        prefix: str, epoch: int, ctx: Context | Sequence[Context] | None = None, **kwargs: Any
+    ) -> "FeedForward":
+        """Return the network of a checkpoint, which goes on with that epoch.
+
+        Args:
+            prefix: What the files' names begin with.
+            epoch: Number of the epoch.
+            ctx: The device, or a list.
+            **kwargs: Other arguments of `FeedForward`.
+
+        Raises:
+            MissingFileError: A file does not exist.
+            FileFormatError: It is something else.
+        """
+        symbol, arguments, auxiliary = load_checkpoint(prefix, epoch)
+        return FeedForward(
+            symbol,
+            ctx=ctx,
+            arg_params=arguments,
+            aux_params=auxiliary,
+            begin_epoch=epoch,
+            **kwargs,
+        )
+
+    @staticmethod
+    def create(
+        symbol: Symbol | Callable[[Any], Symbol],
+        X: Any,
+        y: Any = None,
+        ctx: Context | Sequence[Context] | None = None,
+        num_epoch: int | None = None,
+        epoch_size: int | None = None,
+        optimizer: Any = "sgd",
+        initializer: Initializer = Uniform(0.01),  # noqa: B008  # holds no state
+        eval_data: Any = None,
+        eval_metric: Any = "acc",
+        epoch_end_callback: Any = None,
+        batch_end_callback: Any = None,
+        kvstore: Any = "local",
+        logger: Any = None,
+        work_load_list: Sequence[float] | None = None,
+        eval_end_callback: Any = LogValidationMetricsCallback(),  # noqa: B008  # holds no state
+        eval_batch_end_callback: Any = None,
+        **kwargs: Any,
+    ) -> "FeedForward":
+        """Return a trained network; the arguments are those of the class and of `fit`."""
+        model = FeedForward(
+            symbol,
+            ctx=ctx,
+            num_epoch=num_epoch,
+            epoch_size=epoch_size,
+            optimizer=optimizer,
+            initializer=initializer,
+            **kwargs,
+        )
+        model.fit(
+            *(X, y, eval_data, eval_metric, epoch_end_callback, batch_end_callback),
+            kvstore=kvstore,
+            logger=logger,
+            work_load_list=work_load_list,
+            eval_end_callback=eval_end_callback,
+            eval_batch_end_callback=eval_batch_end_callback,
+        )
+        return model

@@ -1,0 +1,1 @@
+"""Modules that are here because MXNet has one of that name; what they show stands elsewhere."""

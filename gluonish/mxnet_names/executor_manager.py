@@ -1,0 +1,301 @@
+"""`mx.executor_manager`: training on several devices as before `Module`, which does the same."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError
+from gluonish.io import DataBatch
+from gluonish.metric import EvalMetric
+from gluonish.module.batch_slices import split_by_load
+from gluonish.module.executor_group import DataParallelExecutorGroup as _Group
+from gluonish.module.monitor import Monitor
+from gluonish.ndarray import NDArray
+from gluonish.symbol import Symbol
+from gluonish.symbol.executor import Executor
+
+__all__ = ["DataParallelExecutorGroup", "DataParallelExecutorManager"]
+
+
+def _split_input_slice(batch_size: int, work_load_list: Sequence[float]) -> list[slice]:
+    """Return the part of a batch for each device; see `split_by_load`."""
+    return split_by_load(batch_size, work_load_list)
+
+
+def _check_arguments(symbol: Symbol) -> None:
+    """Check that no two arguments, and no two auxiliary states, have one name.
+
+    Raises:
+        ArgumentError: Two have.
+    """
+    for kind, names in (
+        ("argument", symbol.list_arguments()),
+        ("auxiliary param", symbol.list_auxiliary_states()),
+    ):
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ArgumentError(
+                f'Find duplicated {kind} name "{min(twice)}", please make the weight name '
+                f"non-duplicated(using name arguments), {kind}s are {names}"
+            )
+
+
+class DataParallelExecutorGroup:
+    """Executors of a network, one a device, each of which has its part of a batch.
+
+    Args:
+        sym: The network.
+        arg_names: Names of its arguments.
+        param_names: Those of them that are weights.
+        ctx: The devices.
+        slices: The part of a batch for each.
+        train_data: An iterator, which says what its batches are.
+        shared_group: Another group, whose weights these executors have.
+
+    Raises:
+        ArgumentError: Two arguments have one name.
+    """
+
+    def __init__(
+        self,
+        sym: Symbol,
+        arg_names: Sequence[str],
+        param_names: Sequence[str],
+        ctx: Sequence[Context],
+        slices: Sequence[slice],
+        train_data: Any,
+        shared_group: "DataParallelExecutorGroup | None" = None,
+    ) -> None:
+        _check_arguments(sym)
+        self._group: _Group = _Group(
+            sym,
+            ctx,
+            [part.stop - part.start for part in slices],
+            train_data.provide_data,
+            train_data.provide_label,
+            param_names,
+            True,
+            False,
+            None if shared_group is None else shared_group._group,
+        )
+        self._batch: DataBatch | None = None
+        self.slices = list(slices)
+
+    @property
+    def train_execs(self) -> list[Executor]:
+        """The executors, one a device."""
+        return self._group.execs
+
+    @property
+    def data_names(self) -> list[str]:
+        """Names of the data."""
+        return self._group.data_names
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels."""
+        return self._group.label_names
+
+    @property
+    def param_arrays(self) -> list[list[NDArray]]:
+        """For each weight, its array on each device."""
+        return self._group.param_arrays
+
+    @property
+    def grad_arrays(self) -> list[list[NDArray]]:
+        """For each weight, its gradient on each device."""
+        return self._group.grad_arrays
+
+    @property
+    def aux_arrays(self) -> list[list[NDArray]]:
+        """For each auxiliary state, its array on each device."""
+        return self._group.aux_arrays
+
+    def load_data_batch(self, data_batch: DataBatch) -> None:
+        """Take a batch for the next `forward`.
+
+        Args:
+            data_batch: Its data and labels.
+        """
+        self._batch = data_batch
+
+    def forward(self, is_train: bool = False) -> None:
+        """Compute the batch's outputs.
+
+        Args:
+            is_train: Whether as in training.
+
+        Raises:
+            ArgumentError: There is no batch.
+        """
+        if self._batch is None:
+            raise ArgumentError("forward: expected a batch of load_data_batch, got none")
+        self._group.forward(self._batch, is_train)
+
+    def backward(self) -> None:
+        """Compute the weights' gradients."""
+        self._group.backward()
+
+    def update_metric(
+        self, metric: EvalMetric, labels: Sequence[Any], pre_sliced: bool = False
+    ) -> None:
+        """Show outputs and labels to a metric.
+
+        Args:
+            metric: The metric.
+            labels: The batch's labels; with ``pre_sliced`` a list of them for each device.
+            pre_sliced: Whether the labels are cut already.
+        """
+        self._group.update_metric(metric, labels, pre_sliced)
+
+
+class DataParallelExecutorManager:
+    """A network's executors on several devices, and one more group for each bucket.
+
+    Args:
+        symbol: The network.
+        ctx: The devices.
+        train_data: An iterator, which says what its batches are.
+        arg_names: Names of the network's arguments; None to ask it.
+        param_names: Those of them that are weights; None for all that are no data or labels.
+        aux_names: Names of its auxiliary states; None to ask it.
+        work_load_list: The load of each device; None for equal ones.
+        logger: Where to log.
+        sym_gen: Gives the network of a bucket's key.
+
+    Raises:
+        ArgumentError: There is a load for more or fewer devices.
+    """
+
+    def __init__(
+        self,
+        symbol: Symbol,
+        ctx: Sequence[Context],
+        train_data: Any,
+        arg_names: Sequence[str] | None = None,
+        param_names: Sequence[str] | None = None,
+        aux_names: Sequence[str] | None = None,
+        work_load_list: Sequence[float] | None = None,
+        logger: Any = None,
+        sym_gen: Callable[[Any], Symbol] | None = None,
+    ) -> None:
+        loads = [1] * len(ctx) if work_load_list is None else work_load_list
+        if not isinstance(loads, list | tuple) or len(loads) != len(ctx):
+            raise ArgumentError(
+                f"Invalid settings for work load: expected a load for each of {len(ctx)} devices, "
+                f"got {loads}"
+            )
+        (logger or logging).info("Start training with %s", list(ctx))
+        given = {desc[0] for desc in (*train_data.provide_data, *train_data.provide_label)}
+        self.symbol = symbol
+        self.sym_gen = sym_gen
+        self.ctx = list(ctx)
+        self.arg_names = list(symbol.list_arguments() if arg_names is None else arg_names)
+        if param_names is None:
+            param_names = [name for name in self.arg_names if name not in given]
+        self.param_names = list(param_names)
+        self.aux_names = list(symbol.list_auxiliary_states() if aux_names is None else aux_names)
+        self.slices = _split_input_slice(train_data.batch_size, loads)
+        self.execgrp = self._bound(symbol, train_data, None)
+        self.curr_execgrp = self.execgrp
+        self._groups = {getattr(train_data, "default_bucket_key", None): self.execgrp}
+
+    def _bound(
+        self, symbol: Symbol, described: Any, shared: DataParallelExecutorGroup | None
+    ) -> DataParallelExecutorGroup:
+        names = self.arg_names if shared is None else symbol.list_arguments()
+        return DataParallelExecutorGroup(
+            symbol, names, self.param_names, self.ctx, self.slices, described, shared
+        )
+
+    @property
+    def param_arrays(self) -> list[list[NDArray]]:
+        """For each weight, its array on each device."""
+        return self.execgrp.param_arrays
+
+    @property
+    def grad_arrays(self) -> list[list[NDArray]]:
+        """For each weight, its gradient on each device."""
+        return self.execgrp.grad_arrays
+
+    @property
+    def aux_arrays(self) -> list[list[NDArray]]:
+        """For each auxiliary state, its array on each device."""
+        return self.execgrp.aux_arrays
+
+    def install_monitor(self, monitor: Monitor) -> None:
+        """Have a monitor watch all executors.
+
+        Args:
+            monitor: The monitor.
+
+        Raises:
+            ArgumentError: There are buckets, whose executors come later.
+        """
+        if self.sym_gen is not None:
+            raise ArgumentError("install_monitor: Monitoring is not implemented for bucketing")
+        for executor in self.execgrp.train_execs:
+            monitor.install(executor)
+
+    def set_params(
+        self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray]
+    ) -> None:
+        """Copy weights and auxiliary states to all devices.
+
+        Args:
+            arg_params: Weights by name.
+            aux_params: Auxiliary states by name.
+        """
+        for executor in self.execgrp.train_execs:
+            executor.copy_params_from(dict(arg_params), dict(aux_params))
+
+    def copy_to(self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray]) -> None:
+        """Copy weights and auxiliary states from the devices; the mean of several.
+
+        Args:
+            arg_params: Arrays by name, which are filled.
+            aux_params: Arrays by name, which are filled.
+        """
+        found: tuple[dict[str, NDArray], dict[str, NDArray]] = ({}, {})
+        self.execgrp._group.get_params(*found)
+        for targets, values in zip((arg_params, aux_params), found, strict=True):
+            for name, value in values.items():
+                targets[name][:] = value.astype(targets[name].dtype)
+
+    def load_data_batch(self, data_batch: DataBatch) -> None:
+        """Take a batch for the next `forward`; the group of its bucket becomes the current one.
+
+        Args:
+            data_batch: Its data and labels.
+        """
+        if self.sym_gen is not None:
+            key = data_batch.bucket_key
+            if key not in self._groups:
+                self._groups[key] = self._bound(self.sym_gen(key), data_batch, self.execgrp)
+            self.curr_execgrp = self._groups[key]
+        self.curr_execgrp.load_data_batch(data_batch)
+
+    def forward(self, is_train: bool = False) -> None:
+        """Compute the batch's outputs.
+
+        Args:
+            is_train: Whether as in training.
+        """
+        self.curr_execgrp.forward(is_train=is_train)
+
+    def backward(self) -> None:
+        """Compute the weights' gradients."""
+        self.curr_execgrp.backward()
+
+    def update_metric(
+        self, metric: EvalMetric, labels: Sequence[Any], pre_sliced: bool = False
+    ) -> None:
+        """Show outputs and labels to a metric.
+
+        Args:
+            metric: The metric.
+            labels: The batch's labels.
+            pre_sliced: Whether they are cut for the devices already.
+        """
+        self.curr_execgrp.update_metric(metric, labels, pre_sliced)

@@ -1,0 +1,102 @@
+"""``mx.operator``: operators that users write in Python, and what operators there are."""
+
+import ctypes
+from typing import NamedTuple
+
+from gluonish.core.schema import REQUIRED, Attribute, format_attribute
+from gluonish.custom.custom_op import CustomOp, CustomOpProp, register
+from gluonish.custom.python_op import NDArrayOp, NumpyOp, PythonOp
+from gluonish.ops.custom import CUSTOM, NATIVE, NDARRAY_OP
+from gluonish.ops.registry import all_names, find_operator
+
+__all__ = [
+    "CustomOp",
+    "CustomOpProp",
+    "NDArrayOp",
+    "NumpyOp",
+    "OperatorArguments",
+    "PythonOp",
+    "c_int_p",
+    "get_all_registered_operators",
+    "get_operator_arguments",
+    "register",
+]
+
+c_int_p = ctypes.POINTER(ctypes.c_int)
+
+
+class OperatorArguments(NamedTuple):
+    """Arguments of an operator.
+
+    Attributes:
+        narg: How many.
+        names: Their names: inputs, then attributes.
+        types: What each takes, in words.
+    """
+
+    narg: int
+    names: list[str]
+    types: list[str]
+
+
+def get_all_registered_operators() -> list[str]:
+    """Return every name that an operator is known by, sorted."""
+    return sorted(all_names())
+
+
+# What MXNet calls what an attribute takes.
+_KINDS = {
+    "a bool": "boolean",
+    "a number": "float",
+    "a str": "string",
+    "a tuple of ints": "Shape(tuple)",
+    "a tuple of ints or None": "Shape or None",
+    "a tuple of numbers": "tuple of <float>",
+    "an int": "int",
+}
+
+
+def _described(attribute: Attribute) -> str:
+    """Return what an attribute takes, and its default, in MXNet's words."""
+    expected, default = attribute.expected, attribute.default
+    is_choice = expected.startswith("one of ")
+    if is_choice:
+        words = sorted(expected.removeprefix("one of ").split(", "), key=lambda w: (w != "None", w))
+        kind = f"{{{', '.join(words)}}}"
+    elif expected in _KINDS:
+        kind = _KINDS[expected]
+    else:
+        plain = expected.removesuffix(" or None").partition(" of at least ")[0]
+        kind = _KINDS.get(plain, plain) + (" or None" if expected.endswith(" or None") else "")
+    if default is REQUIRED:
+        return f"{kind}, required"
+    if default == ():
+        text = "[]"
+    elif isinstance(default, bool):
+        text = str(int(default))
+    elif isinstance(default, str) or is_choice:
+        text = repr(format_attribute(default))
+    elif isinstance(default, float):
+        text = f"{default:.9g}"
+    else:
+        text = format_attribute(default)
+    return f"{kind},{'' if is_choice else ' '}optional, default={text}"
+
+
+def get_operator_arguments(op_name: str) -> OperatorArguments:
+    """Return the arguments of an operator.
+
+    Args:
+        op_name: A name of it.
+
+    Raises:
+        OperatorError: if there is none.
+    """
+    op = find_operator(op_name)
+    many = op.variadic is not None or op in (CUSTOM, NATIVE, NDARRAY_OP)
+    names = ["data"] if many else list(op.inputs)
+    types = ["NDArray-or-Symbol[]" if many else "NDArray-or-Symbol"] * len(names)
+    for name, attribute in op.schema.attributes.items():
+        names.append(name)
+        types.append(_described(attribute))
+    return OperatorArguments(len(names), names, types)

@@ -1,0 +1,49 @@
+"""Where MXNet's programs add to docstrings of operators on Symbols: classes named ``<Op>Doc``."""
+
+from collections.abc import Sequence
+
+from gluonish.mxnet_names.ndarray_doc import _document
+from gluonish.symbol import Symbol
+
+__all__ = ["SymbolDoc"]
+
+
+class SymbolDoc:
+    """Base of classes whose docstrings belong to an operator's: ``class DropoutDoc(SymbolDoc)``."""
+
+    @staticmethod
+    def get_output_shape(
+        sym: Symbol, **input_shapes: tuple[int, ...]
+    ) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each output by name.
+
+        Args:
+            sym: The graph.
+            **input_shapes: Shapes of its arguments.
+        """
+        _, shapes, _ = sym.infer_shape(**input_shapes)
+        return dict(zip(sym.list_outputs(), shapes, strict=True))
+
+
+def _build_doc(
+    func_name: str,
+    desc: str,
+    arg_names: Sequence[str],
+    arg_types: Sequence[str],
+    arg_desc: Sequence[str],
+    key_var_num_args: str | None = None,
+    ret_type: str | None = None,
+) -> str:
+    """Return a docstring: description, parameters, result, and what an ``<Op>Doc`` class adds.
+
+    Args:
+        func_name: The operator's name.
+        desc: The description.
+        arg_names: Names of the parameters.
+        arg_types: Their types, in words.
+        arg_desc: What each is for.
+        key_var_num_args: The parameter with the number of inputs, which callers leave out.
+        ret_type: Type of the result; None for Symbol.
+    """
+    kind = ret_type or "Symbol"
+    return _document(SymbolDoc, func_name, desc, arg_names, arg_types, arg_desc, kind)

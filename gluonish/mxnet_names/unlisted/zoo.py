@@ -1,0 +1,132 @@
+"""What programs build networks of their own from, out of `mx.gluon.model_zoo.vision`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.model_zoo.vision.classifier import chain
+from gluonish.model_zoo.vision.densenet import dense_layer
+from gluonish.model_zoo.vision.mobilenet_units import RELU6, add_conv, relu
+from gluonish.model_zoo.vision.squeezenet import convolution
+from gluonish.nn.activation import Activation
+from gluonish.nn.batch_norm import BatchNorm
+from gluonish.nn.concurrent import HybridConcurrent
+from gluonish.nn.conv import Conv2D
+from gluonish.nn.pooling import AvgPool2D, MaxPool2D
+from gluonish.nn.sequential import HybridSequential
+
+__all__ = [
+    "append_conv",
+    "append_separable",
+    "dense_block",
+    "fire",
+    "inception_branch",
+    "inception_conv",
+]
+
+
+def append_conv(
+    out: HybridSequential,
+    channels: int = 1,
+    kernel: int = 1,
+    stride: int = 1,
+    pad: int = 0,
+    num_group: int = 1,
+    active: bool = True,
+    relu6: bool = False,
+) -> None:
+    """Append a convolution, its normalization and an activation to a network.
+
+    Args:
+        out: The network.
+        channels: Number of output channels.
+        kernel: Extent of the kernel along both axes.
+        stride: Steps between positions of the kernel.
+        pad: Zeros put before and after each spatial axis.
+        num_group: Number of groups of channels.
+        active: Whether there is an activation.
+        relu6: Whether that stops at 6.
+    """
+    out.add(Conv2D(channels, kernel, stride, pad, groups=num_group, use_bias=False))
+    out.add(BatchNorm(scale=True))
+    if active:
+        out.add(RELU6() if relu6 else Activation("relu"))
+
+
+def append_separable(
+    out: HybridSequential, dw_channels: int, channels: int, stride: int, relu6: bool = False
+) -> None:
+    """Append a convolution channel by channel and one of single pixels to a network.
+
+    Args:
+        out: The network.
+        dw_channels: Number of its channels.
+        channels: Number of output channels.
+        stride: Steps between positions of the first kernel.
+        relu6: Whether the activations stop at 6.
+    """
+    active = RELU6 if relu6 else relu
+    add_conv(out, active, dw_channels, 3, stride, groups=dw_channels)
+    add_conv(out, active, channels)
+
+
+def fire(squeeze_channels: int, expand1x1_channels: int, expand3x3_channels: int) -> HybridBlock:
+    """Return a unit of SqueezeNet.
+
+    Args:
+        squeeze_channels: Channels of its first convolution.
+        expand1x1_channels: Channels of its second, of single pixels.
+        expand3x3_channels: Channels of its second, of windows, which come behind those.
+    """
+    squeeze = convolution(squeeze_channels)
+    expand = HybridConcurrent(axis=1, prefix="")
+    expand.add(convolution(expand1x1_channels), convolution(expand3x3_channels, 3, 1))
+    return chain(squeeze, expand)
+
+
+def dense_block(
+    num_layers: int, bn_size: int, growth_rate: int, dropout: float, stage_index: int
+) -> HybridBlock:
+    """Return a stage of a densely connected network.
+
+    Args:
+        num_layers: Number of its layers.
+        bn_size: How many times ``growth_rate`` a bottleneck's channels are.
+        growth_rate: Number of channels that each layer adds.
+        dropout: Probability that a new element is zeroed while training.
+        stage_index: Its number, for its parameters' names.
+    """
+    stage = HybridSequential(prefix=f"stage{stage_index}_")
+    with stage.name_scope():
+        for _ in range(num_layers):
+            stage.add(dense_layer(growth_rate, bn_size, dropout))
+    return stage
+
+
+def inception_conv(**kwargs: Any) -> HybridBlock:
+    """Return a convolution without bias, its normalization and its activation.
+
+    Args:
+        **kwargs: Of `Conv2D`.
+    """
+    return chain(Conv2D(use_bias=False, **kwargs), BatchNorm(epsilon=0.001), Activation("relu"))
+
+
+def inception_branch(use_pool: str | None, *conv_settings: Sequence[Any]) -> HybridBlock:
+    """Return a branch of Inception v3.
+
+    Args:
+        use_pool: ``"avg"`` or ``"max"`` for a pooling at its beginning; None for none.
+        *conv_settings: Of each convolution channels, kernel_size, strides and padding, None where
+            they are `Conv2D`'s own.
+    """
+    out = HybridSequential(prefix="")
+    if use_pool == "avg":
+        out.add(AvgPool2D(pool_size=3, strides=1, padding=1))
+    elif use_pool == "max":
+        out.add(MaxPool2D(pool_size=3, strides=2))
+    names = ("channels", "kernel_size", "strides", "padding")
+    for setting in conv_settings:
+        given = zip(names, setting, strict=False)
+        out.add(inception_conv(**{name: value for name, value in given if value is not None}))
+    return out

@@ -1,5 +1,0 @@
-"""`mx.notebook`: callbacks for training in notebooks."""
-
-from gluonish.notebook import callback
-
-__all__ = ["callback"]

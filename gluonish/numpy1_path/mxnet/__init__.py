@@ -1,5 +1,0 @@
-"""MXNet 1.9.1's name for gluonish in processes that ``gluonish run --numpy1`` starts."""
-
-import gluonish.as_mxnet_numpy1 as _as_mxnet  # noqa: F401  # it takes the name
-
-__all__: list[str] = []

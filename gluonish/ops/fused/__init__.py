@@ -1,0 +1,1 @@
+"""Operators that a plan makes of several, to go through memory once."""

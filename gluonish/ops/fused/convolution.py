@@ -1,0 +1,15 @@
+"""Convolution that adds an array to its result and applies a function to it."""
+
+from gluonish.ops.convolution import CONVOLUTION
+from gluonish.ops.fused.operator import register_fused
+
+__all__ = ["FUSED_CONVOLUTION"]
+
+FUSED_CONVOLUTION = register_fused(
+    CONVOLUTION,
+    "_fused_convolution",
+    "activation(Convolution(data, weight, bias) + addend).\n\n"
+    "Inputs and attributes of Convolution; addend, with with_sum, has the shape of the output,\n"
+    "whose memory may be the addend's. alpha and beta are the activation's numbers: the slope of\n"
+    "leaky and elu, the ends of clip, the factor in swish.",
+)

@@ -1,0 +1,109 @@
+"""How an operator becomes one that adds an array to its result and applies a function to it."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Attribute, Schema
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.fused.activation import ATTRIBUTES, Finish, finish, finished, finished_gradient
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.support.composite import composite_gradient
+
+__all__ = ["register_fused"]
+
+
+def register_fused(base: Operator, name: str, doc: str, **extra: Attribute) -> Operator:
+    """Register ``activation(base(data, weight, bias) + addend)``.
+
+    Args:
+        base: The operator, with inputs data, weight and, unless ``no_bias``, bias, and one output.
+        name: Name of the new operator.
+        doc: What it computes.
+        extra: Further attributes; they change nothing in the result.
+
+    Returns:
+        An operator with the inputs and attributes of ``base``, those of `ATTRIBUTES` and ``extra``;
+        the input addend comes last, under ``with_sum``.
+    """
+    fused = _Fused(base, name)
+    return register(
+        Operator(
+            name,
+            fused.infer,
+            fused.kernel,
+            Gradient(fused.gradient, uses_output=True),
+            doc=doc,
+            inputs=(*base.inputs, "addend"),
+            active_inputs=fused.active_inputs,
+            schema=Schema(**base.schema.attributes, **ATTRIBUTES, **extra),
+            shapes=ShapeFacts(complete=fused.complete),
+            execution=Execution(
+                overwrites=lambda attrs: (
+                    len(base.input_names(attrs)) if attrs["with_sum"] else None
+                ),
+                heavy=base.heavy,
+            ),
+        )
+    )
+
+
+class _Fused:
+    """The parts of a fused operator, made of those of its base."""
+
+    __slots__ = ("_composed_gradient", "base", "name")
+
+    def __init__(self, base: Operator, name: str) -> None:
+        self.base = base
+        self.name = name
+        self._composed_gradient = composite_gradient(self._composed)
+
+    def _split(self, inputs: Any, attrs: Attrs) -> tuple[Any, Any, dict[str, Any], Finish]:
+        """Return the base's inputs, the addend or None, the base's attributes, and the finish."""
+        what = Finish(*(attrs[name] for name in Finish._fields))
+        plain = {name: attrs[name] for name in self.base.schema.attributes}
+        if what.with_sum:
+            return inputs[:-1], inputs[-1], plain, what
+        return inputs, None, plain, what
+
+    def active_inputs(self, attrs: Attrs) -> tuple[str, ...]:
+        names = self.base.input_names(attrs)
+        return (*names, "addend") if attrs["with_sum"] else names
+
+    def infer(self, *inputs: Spec, **attrs: Any) -> tuple[Spec, ...]:
+        specs, addend, plain, _ = self._split(inputs, attrs)
+        outputs = self.base.infer(*specs, **plain)
+        if addend is not None and addend != outputs[0]:
+            raise OperatorError(f"{self.name}: expected addend {outputs[0]}, got {addend}")
+        return outputs
+
+    def kernel(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
+        arrays, addend, plain, what = self._split(inputs, attrs)
+        # The addend may lie in the memory of out.
+        result = out if addend is None else xp.empty(out.shape, out.dtype)
+        self.base.kernel(xp, result, *arrays, **plain)
+        finish(xp, out, result, addend, what)
+
+    def _composed(self, *inputs: Any, **attrs: Any) -> Any:
+        values, addend, plain, what = self._split(inputs, attrs)
+        return finished(apply(self.base, values, plain), addend, what)
+
+    def gradient(self, g: V, *values: Any, **attrs: Any) -> tuple[Any, ...]:
+        *inputs, out = values
+        arrays, _, plain, what = self._split(inputs, attrs)
+        inner = finished_gradient(g, out, what)
+        if inner is None:
+            return self._composed_gradient(g, *inputs, **attrs)
+        assert self.base.gradient is not None
+        found = tuple(self.base.gradient(inner, *arrays, **plain))
+        return (*found, inner) if what.with_sum else found
+
+    def complete(self, inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+        known, addend, plain, _ = self._split(inputs, attrs)
+        assert self.base.complete is not None
+        known = list(known)
+        self.base.complete(known, outputs, plain)
+        inputs[: len(known)] = known
+        if addend is not None:
+            inputs[-1] = outputs[0]

@@ -1,0 +1,207 @@
+"""The parts of BatchNorm: sums over the batch, and what is done to single elements with them.
+
+A plan splits BatchNorm so that memory is read as few times as can be: its normalization is
+arithmetic on elements, which is fused with what follows, and its gradient is two kernels that
+know about a following ``relu`` or ``clip`` from what it was given. They appear in planned graphs
+only, so they have no gradients of their own.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import Schema, boolean, numbers
+from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution
+from gluonish.ops.normalization.batch_norm import (
+    BATCH_NORM,
+    BATCH_NORM_BACKWARD,
+    chosen_statistics,
+    moves_at,
+)
+from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.exact_sum import total
+
+# Between which values of the output a gradient passes: none, above one, or from one to another.
+Bounds = tuple[float, ...]
+
+__all__ = ["BATCH_NORM_DATA_GRADIENT", "BATCH_NORM_STATISTICS", "BATCH_NORM_SUMS"]
+
+
+def _statistics(
+    xp: ModuleType,
+    outputs: tuple[Any, Any, Any],
+    data: Any,
+    gamma: Any,
+    moving_mean: Any,
+    moving_var: Any,
+    *,
+    eps: float,
+    fix_gamma: bool,
+    **attrs: Any,
+) -> None:
+    mean, variance = chosen_statistics(xp, data, moving_mean, moving_var, attrs)
+    finish_statistics(xp, outputs, mean, variance, gamma, eps=eps, fix_gamma=fix_gamma)
+
+
+def finish_statistics(
+    xp: ModuleType,
+    outputs: tuple[Any, Any, Any],
+    mean: Any,
+    variance: Any,
+    gamma: Any,
+    *,
+    eps: float,
+    fix_gamma: bool,
+) -> None:
+    """Fill the outputs of `BATCH_NORM_STATISTICS` from mean and biased variance."""
+    out_mean, inverse_std, scale = outputs
+    out_mean[...] = mean
+    inverse_std[...] = 1 / xp.sqrt(variance + variance.dtype.type(eps))
+    scale[...] = inverse_std if fix_gamma else inverse_std * gamma
+
+
+def _channel_shape(data: Any) -> tuple[int, ...]:
+    return (-1, *(1,) * (data.ndim - 2))
+
+
+def _masked(
+    xp: ModuleType, grad: Any, data: Any, mean: Any, scale: Any, beta: Any, bounds: Bounds
+) -> Any:
+    """Return the gradient of what a function with bounds was given, if there was one."""
+    if not bounds:
+        return grad
+    shape = _channel_shape(data)
+    given = (data - mean.reshape(shape)) * scale.reshape(shape) + beta.reshape(shape)
+    if len(bounds) == 1:
+        return grad * (given > bounds[0])
+    return grad * ~((given < bounds[0]) | (given > bounds[1]))
+
+
+def _sums(
+    xp: ModuleType,
+    outputs: tuple[Any, ...],
+    grad: Any,
+    data: Any,
+    mean: Any,
+    inverse_std: Any,
+    scale: Any,
+    beta: Any,
+    *,
+    bounds: Bounds,
+    fix_gamma: bool,
+    use_global_stats: bool,
+) -> None:
+    grad = _masked(xp, grad, data, mean, scale, beta, bounds)
+    axes = (0, *range(2, data.ndim))
+    shape = _channel_shape(data)
+    d_beta = total(xp, grad, axes).astype(grad.dtype, copy=False)
+    product = grad * ((data - mean.reshape(shape)) * inverse_std.reshape(shape))
+    projection = total(xp, product, axes).astype(grad.dtype, copy=False)
+    flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
+    finish_sums(outputs, data, d_beta, projection, inverse_std, scale, **flags)
+
+
+def finish_sums(
+    outputs: tuple[Any, ...],
+    data: Any,
+    d_beta: Any,
+    projection: Any,
+    inverse_std: Any,
+    scale: Any,
+    *,
+    fix_gamma: bool,
+    use_global_stats: bool,
+) -> None:
+    """Fill the outputs of `BATCH_NORM_SUMS` from the sums of grad and of grad times normalized."""
+    out_gamma, out_beta, slope, offset = outputs
+    out_beta[...] = d_beta
+    out_gamma[...] = 0 if fix_gamma else projection
+    if use_global_stats:
+        slope[...] = offset[...] = 0
+        return
+    share = scale * scale.dtype.type(-data.shape[1] / max(1, data.size))
+    slope[...] = share * projection * inverse_std
+    offset[...] = share * d_beta
+
+
+def _data_gradient(
+    xp: ModuleType,
+    out: Any,
+    grad: Any,
+    data: Any,
+    mean: Any,
+    scale: Any,
+    beta: Any,
+    slope: Any,
+    offset: Any,
+    *,
+    bounds: Bounds,
+) -> None:
+    shape = _channel_shape(data)
+    grad = _masked(xp, grad, data, mean, scale, beta, bounds)
+    rest = (data - mean.reshape(shape)) * slope.reshape(shape) + offset.reshape(shape)
+    xp.add(grad * scale.reshape(shape), rest, out=out)
+
+
+_FORWARD = BATCH_NORM.schema.attributes
+_BACKWARD = BATCH_NORM_BACKWARD.schema.attributes
+_FLAGS = {name: _BACKWARD[name] for name in ("fix_gamma", "use_global_stats")}
+
+BATCH_NORM_STATISTICS = register(
+    Operator(
+        "_batch_norm_statistics",
+        lambda data, gamma, *_, **__: (gamma, gamma, gamma),
+        _statistics,
+        None,
+        doc=(
+            "Mean, inverse standard deviation, and scale of each channel (axis 1) of data, by\n"
+            "which BatchNorm normalizes: (data - mean) * scale + beta. It moves the moving\n"
+            "statistics as BatchNorm does."
+        ),
+        inputs=("data", "gamma", "moving_mean", "moving_var"),
+        schema=Schema(
+            **{name: _FORWARD[name] for name in ("eps", "momentum", "fix_gamma")},
+            use_global_stats=boolean(False),
+        ),
+        outputs=3,
+        output_names=("mean", "var", "scale"),
+        execution=Execution(mutates=moves_at(2, 3), train_dependent=True, heavy=True),
+    )
+)
+
+
+def _infer_sums(grad: Spec, data: Spec, mean: Spec, *_: Spec, **__: object) -> tuple[Spec, ...]:
+    return (mean,) * 4
+
+
+BATCH_NORM_SUMS = register(
+    Operator(
+        "_batch_norm_sums",
+        _infer_sums,
+        _sums,
+        None,
+        doc=(
+            "Gradients of BatchNorm's gamma and beta, and what the gradient of data needs.\n\n"
+            "The latter is grad * scale + (data - mean) * slope + offset. bounds: grad is that of\n"
+            "BatchNorm's output behind relu, which is (0,), or behind clip, its two bounds."
+        ),
+        inputs=("grad", "data", "mean", "var", "scale", "beta"),
+        schema=Schema(bounds=numbers(()), **_FLAGS),
+        outputs=4,
+        output_names=("gamma", "beta", "slope", "offset"),
+        execution=Execution(heavy=True),
+    )
+)
+
+BATCH_NORM_DATA_GRADIENT = register(
+    Operator(
+        "_batch_norm_data_gradient",
+        lambda grad, data, *_, **__: (data,),
+        _data_gradient,
+        None,
+        doc="The gradient of BatchNorm's data from what _batch_norm_sums gives.",
+        inputs=("grad", "data", "mean", "scale", "beta", "slope", "offset"),
+        schema=Schema(bounds=numbers(())),
+        execution=Execution(heavy=True),
+    )
+)

@@ -1,0 +1,86 @@
+"""Batch normalization with fixed statistics, moved into the weight and bias before it."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, number
+from gluonish.core.spec import Spec
+from gluonish.ops.cast import cast
+from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.unary import RSQRT
+
+__all__ = ["FOLD_BATCH_NORM"]
+
+_STATISTICS = ("gamma", "beta", "moving_mean", "moving_var")
+
+
+def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("weight", *(() if attrs["no_bias"] else ("bias",)), *_STATISTICS)
+
+
+def _infer(weight: Spec, *rest: Spec, no_bias: bool, **_: object) -> tuple[Spec, Spec]:
+    bias = Spec(weight.shape[:1], weight.dtype)
+    statistic = Spec(weight.shape[:1], accumulator(weight.dtype))
+    expected = [statistic] * len(_STATISTICS) if no_bias else [bias, *[statistic] * 4]
+    if list(rest) != expected:
+        raise OperatorError(
+            f"_fold_batch_norm: expected {', '.join(map(str, expected))} for weight {weight}, got "
+            f"{', '.join(map(str, rest))}"
+        )
+    return weight, bias
+
+
+def _kernel(
+    xp: ModuleType,
+    outputs: tuple[Any, Any],
+    weight: Any,
+    *rest: Any,
+    eps: float,
+    fix_gamma: bool,
+    **_: object,
+) -> None:
+    gamma, beta, mean, variance = rest[-4:]
+    scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
+    if not fix_gamma:
+        scale *= gamma
+    along = scale.reshape(-1, *(1,) * (weight.ndim - 1))
+    shift = -mean if len(rest) == len(_STATISTICS) else widen(rest[0]) - mean
+    outputs[0][...] = widen(weight) * along
+    outputs[1][...] = beta + shift * scale
+
+
+def _composed(weight: Any, *rest: Any, eps: float, fix_gamma: bool, **_: object) -> tuple[Any, Any]:
+    gamma, beta, mean, variance = rest[-4:]
+    wide, narrow = gamma.dtype, weight.dtype
+    scale = RSQRT(variance + eps)
+    if not fix_gamma:
+        scale = scale * gamma
+    along = reshape(scale, (weight.shape[0], *(1,) * (len(weight.shape) - 1)))
+    shift = -mean if len(rest) == len(_STATISTICS) else cast(rest[0], wide) - mean
+    return cast(cast(weight, wide) * along, narrow), cast(beta + shift * scale, narrow)
+
+
+FOLD_BATCH_NORM = register(
+    Operator(
+        "_fold_batch_norm",
+        _infer,
+        _kernel,
+        composite_gradient(_composed),
+        doc=(
+            "Weight and bias of a layer that does what its BatchNorm after it would do as well.\n\n"
+            "weight is that of a Convolution or FullyConnected, with its output channels first;\n"
+            "the rest are vectors of as many. 16-bit floats are folded in float32. The layer with\n"
+            "the new weight and bias gives (layer - moving_mean) / sqrt(moving_var + eps) * gamma\n"
+            "+ beta; fix_gamma takes gamma as 1."
+        ),
+        inputs=("weight", "bias", *_STATISTICS),
+        active_inputs=_active_inputs,
+        schema=Schema(eps=number(0.001), fix_gamma=boolean(True), no_bias=boolean(False)),
+        outputs=2,
+        output_names=("weight", "bias"),
+    )
+)

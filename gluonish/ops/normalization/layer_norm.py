@@ -1,0 +1,184 @@
+"""LayerNorm: normalize along one axis, each sample by itself.
+
+References:
+    J. Ba, J. Kiros, G. Hinton, Layer Normalization, 2016.
+"""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, integer, number
+from gluonish.core.spec import (
+    UNKNOWN,
+    PartialSpec,
+    Shape,
+    Spec,
+    merge_dtypes,
+    merge_shapes,
+)
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.normalization.standardize import pull_back, standardize, standardize_back
+from gluonish.ops.reduction import sum_
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.exact_sum import total
+from gluonish.ops.support.precision import widen
+
+__all__ = ["LAYER_NORM", "LAYER_NORM_BACKWARD"]
+
+_INPUTS = ("data", "gamma", "beta")
+
+
+def _kept(shape: Shape, axis: int) -> Shape:
+    """Return the shape of a statistic: the data's, with 1 at the axis."""
+    axis = normalize_axis("LayerNorm", axis, len(shape))
+    return (*shape[:axis], 1, *shape[axis + 1 :])
+
+
+def _along(shape: Shape, axis: int) -> Shape:
+    """Return the shape in which gamma and beta broadcast to the data."""
+    axis %= len(shape)
+    return tuple(n if i == axis else 1 for i, n in enumerate(shape))
+
+
+def _infer(
+    data: Spec, gamma: Spec, beta: Spec, *, axis: int, **_: object
+) -> tuple[Spec, Spec, Spec]:
+    if not is_floating(data.dtype):
+        raise OperatorError(f"LayerNorm: expected floating data, got {data.dtype.name}")
+    statistic = Spec(_kept(data.shape, axis), data.dtype)
+    expected = Spec((data.shape[axis],), data.dtype)
+    for name, spec in (("gamma", gamma), ("beta", beta)):
+        if spec != expected:
+            raise OperatorError(
+                f"LayerNorm: expected {name} {expected} for data {data}, got {spec}"
+            )
+    return data, statistic, statistic
+
+
+def _kernel(
+    xp: ModuleType,
+    outputs: tuple[Any, Any, Any],
+    data: Any,
+    gamma: Any,
+    beta: Any,
+    *,
+    axis: int,
+    eps: float,
+    **_: object,
+) -> None:
+    out, out_mean, out_std = outputs
+    shape = _along(data.shape, axis)
+    normalized, mean, std = standardize(xp, widen(data), axis, eps)
+    normalized *= widen(gamma).reshape(shape)
+    normalized += widen(beta).reshape(shape)
+    out[...], out_mean[...], out_std[...] = normalized, mean, std
+
+
+def _backward_kernel(
+    xp: ModuleType,
+    outputs: tuple[Any, Any, Any],
+    grad: Any,
+    data: Any,
+    gamma: Any,
+    mean: Any,
+    std: Any,
+    *,
+    axis: int,
+    **_: object,
+) -> None:
+    d_data, d_gamma, d_beta = outputs
+    others = tuple(i for i in range(data.ndim) if i != axis % data.ndim)
+    grad, std = widen(grad), widen(std)
+    normalized = widen(data) - widen(mean)
+    normalized /= std
+    d_gamma[...] = total(xp, grad * normalized, others)
+    d_beta[...] = total(xp, grad, others)
+    scaled = grad * widen(gamma).reshape(_along(data.shape, axis))
+    d_data[...] = standardize_back(xp, scaled, normalized, std, axis)
+
+
+def _backward(
+    grad: Any, data: Any, gamma: Any, _mean: Any, _std: Any, **attrs: Any
+) -> tuple[Any, Any, Any]:
+    """What `_backward_kernel` computes, in operators."""
+    axis = attrs["axis"] % len(data.shape)
+    kept, along = _kept(data.shape, axis), _along(data.shape, axis)
+    share = 1 / max(1, data.shape[axis])
+    others = tuple(i for i in range(len(data.shape)) if i != axis)
+
+    def average(x: Any) -> Any:
+        return reshape(sum_(x, axis=(axis,)), kept) * share
+
+    scaled = grad * reshape(gamma, along)
+    normalized, d_data = pull_back(data, scaled, average, attrs["eps"])
+    flat = (data.shape[axis],)
+    d_gamma = reshape(sum_(grad * normalized, axis=others), flat) if others else grad * normalized
+    return d_data, d_gamma, sum_(grad, axis=others) if others else grad * 1.0
+
+
+def _gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> Any:
+    data, gamma, _, _, mean, std = values
+    if g[0] is None:
+        return (None, None, None)
+    plain = {"axis": attrs["axis"], "eps": attrs["eps"]}
+    return tuple(apply(LAYER_NORM_BACKWARD, (g[0], data, gamma, mean, std), plain))
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    shape = merge_shapes(inputs[0].shape, outputs[0].shape, "LayerNorm output")
+    dtype = None
+    for spec in (*inputs, *outputs):
+        dtype = merge_dtypes(dtype, spec.dtype, "LayerNorm")
+    inputs[0] = outputs[0] = PartialSpec(shape, dtype)
+    units = (
+        UNKNOWN if shape is None else shape[normalize_axis("LayerNorm", attrs["axis"], len(shape))]
+    )
+    for i in (1, 2):
+        known = merge_shapes((units,), inputs[i].shape, f"LayerNorm {_INPUTS[i]}")
+        inputs[i] = PartialSpec(known, dtype)
+    for i in range(1, len(outputs)):
+        outputs[i] = PartialSpec(None if shape is None else _kept(shape, attrs["axis"]), dtype)
+
+
+LAYER_NORM = register(
+    Operator(
+        "LayerNorm",
+        _infer,
+        _kernel,
+        Gradient(_gradient, uses_output=True),
+        doc=(
+            "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics along axis.\n\n"
+            "Shapes: data any, gamma and beta (extent of axis,). output_mean_var also returns\n"
+            "the mean and the standard deviation sqrt(variance + eps), with extent 1 at axis;\n"
+            "no gradient flows through those two."
+        ),
+        inputs=_INPUTS,
+        schema=Schema(axis=integer(-1), eps=number(1e-5), output_mean_var=boolean(False)),
+        aliases=("_npx_layer_norm",),
+        outputs=3,
+        visible=lambda attrs: 3 if attrs["output_mean_var"] else 1,
+        output_names=("output", "mean", "std"),
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(heavy=True),
+    )
+)
+
+LAYER_NORM_BACKWARD = register(
+    Operator(
+        "_layer_norm_backward",
+        lambda grad, data, gamma, mean, std, **_: (data, gamma, gamma),
+        _backward_kernel,
+        composite_gradient(_backward),
+        doc="Gradients of LayerNorm's data, gamma and beta.",
+        inputs=("grad", "data", "gamma", "mean", "std"),
+        schema=Schema(axis=integer(-1), eps=number(1e-5)),
+        outputs=3,
+        output_names=("data", "gamma", "beta"),
+        execution=Execution(heavy=True),
+    )
+)

@@ -1,0 +1,1 @@
+"""The RNN operator, its cells, and single steps of cells."""

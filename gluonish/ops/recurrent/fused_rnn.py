@@ -1,0 +1,207 @@
+"""_fused_rnn: RNN on the weights and biases as they are, not joined into one vector.
+
+Joining them, and cutting the vector's gradient up again, copies every parameter three times a step.
+"""
+
+import math
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.concat import concat
+from gluonish.ops.facts import Execution, Gradient
+from gluonish.ops.recurrent.layout import (
+    GATES,
+    Dims,
+    Weights,
+    dims_of,
+    parameter_count,
+    weight_shapes,
+)
+from gluonish.ops.recurrent.rnn import RNN, RNN_BACKWARD, active_inputs
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.work import endless
+
+__all__ = ["FUSED_RNN", "FUSED_RNN_BACKWARD", "Split", "part_shapes", "split", "weights_of"]
+
+
+class Split(NamedTuple):
+    """A call's arrays: heads of gradients, data, states and lengths, parameters, reserve."""
+
+    heads: tuple[Any, ...]
+    data: Any
+    states: tuple[Any, ...]
+    parts: tuple[Any, ...]
+    reserve: Any
+
+    def joined(self, flat: Any) -> tuple[Any, ...]:
+        """Return the arrays as RNN takes them, with the parameters as one vector."""
+        return (self.data, flat, *self.states)
+
+
+def part_shapes(dims: Dims) -> list[Shape]:
+    """Return the shapes of weights and biases in the order of `gluonish.ops.recurrent.layout`."""
+    runs = [layer for layer in range(dims.layers) for _ in range(dims.directions)]
+    biases: list[Shape] = [(GATES[dims.mode] * dims.units,)] * (2 * len(runs))
+    return [shape for layer in runs for shape in weight_shapes(dims, layer)] + biases
+
+
+def _part_count(attrs: Attrs) -> int:
+    runs = attrs["num_layers"] * (2 if attrs["bidirectional"] else 1)
+    count: int = runs * (5 if attrs["projection_size"] else 4)
+    return count
+
+
+def _state_names(attrs: Attrs) -> tuple[str, ...]:
+    return active_inputs(attrs)[2:]
+
+
+def split(arrays: Sequence[Any], attrs: Attrs) -> Split:
+    """Return a call's arrays by what they are."""
+    head_count = len(attrs.get("heads", ()))
+    first = head_count + 1 + len(_state_names(attrs))
+    last = first + _part_count(attrs)
+    reserve = arrays[last] if len(arrays) > last else None
+    states = tuple(arrays[head_count + 1 : first])
+    parts = tuple(arrays[first:last])
+    return Split(tuple(arrays[:head_count]), arrays[head_count], states, parts, reserve)
+
+
+def weights_of(parts: Sequence[Any], dims: Dims) -> list[Weights]:
+    """Return the parameters of every layer and direction, layer by layer."""
+    runs = dims.layers * dims.directions
+    width = 3 if dims.projected else 2
+    return [
+        Weights(
+            parts[width * run],
+            parts[width * run + 1],
+            parts[width * run + 2] if dims.projected else None,
+            *parts[width * runs + 2 * run : width * runs + 2 * run + 2],
+        )
+        for run in range(runs)
+    ]
+
+
+def _infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    given = split(specs, attrs)
+    dims = dims_of(given.data.shape, attrs)
+    expected = [Spec(shape, given.data.dtype) for shape in part_shapes(dims)]
+    if list(given.parts) != expected:
+        raise OperatorError(
+            f"_fused_rnn: expected parameters {', '.join(map(str, expected))}, got "
+            f"{', '.join(map(str, given.parts))}"
+        )
+    return RNN.infer(*given.joined(Spec((parameter_count(dims),), given.data.dtype)), **attrs)
+
+
+def _flat(xp: ModuleType, parts: Sequence[Any]) -> Any:
+    return xp.concatenate([part.reshape(-1) for part in parts])
+
+
+def _kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **attrs: Any) -> None:
+    given = split(arrays, attrs)
+    RNN.kernel(xp, outputs, *given.joined(_flat(xp, given.parts)), **attrs)
+
+
+def _gradient(
+    g: tuple[V | None, ...], *values: V, train: bool = True, key: Any = None, **attrs: Any
+) -> tuple[Any, ...]:
+    given = split(values[: -len(g)], attrs)
+    heads = tuple(i for i, head in enumerate(g[:-1]) if head is not None)
+    if not heads:
+        return (None,) * (len(values) - len(g))
+    arrays = (*(g[i] for i in heads), given.data, *given.states, *given.parts, values[-1])
+    found = list(apply(FUSED_RNN_BACKWARD, arrays, {**attrs, "heads": heads}))
+    if attrs["use_sequence_length"]:
+        found.insert(len(given.states), None)
+    return tuple(found)
+
+
+def _named(attrs: Attrs) -> tuple[str, ...]:
+    parts = (f"part{i}" for i in range(_part_count(attrs)))
+    return ("data", *_state_names(attrs), *parts)
+
+
+FUSED_RNN = register(
+    Operator(
+        "_fused_rnn",
+        _infer,
+        _kernel,
+        Gradient(_gradient, uses_output=True),
+        doc=(
+            "RNN on separate parameters.\n\n"
+            "Behind data, states and lengths come all weights and then all biases, in the order\n"
+            "that RNN's vector has them."
+        ),
+        inputs=("data",),
+        active_inputs=_named,
+        schema=RNN.schema,
+        outputs=RNN.outputs,
+        visible=RNN.visible,
+        output_names=RNN.output_names,
+        execution=Execution(train_dependent=True, random=True, heavy=endless),
+    )
+)
+
+
+def _backward_infer(*specs: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    given = split(specs, attrs)
+    return (given.data, *_own_states(given, attrs), *given.parts)
+
+
+def _own_states(given: Split, attrs: Attrs) -> tuple[Any, ...]:
+    return given.states[:-1] if attrs["use_sequence_length"] else given.states
+
+
+def _backward_kernel(xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, **attrs: Any) -> None:
+    given = split(arrays, attrs)
+    flat = _flat(xp, given.parts)
+    total = xp.empty_like(flat)
+    count = 1 + len(_own_states(given, attrs))
+    rest = (*given.heads, *given.joined(flat), given.reserve)
+    RNN_BACKWARD.kernel(xp, (outputs[0], total, *outputs[1:count]), *rest, **attrs)
+    at = 0
+    for part in outputs[count:]:
+        part[...] = total[at : at + part.size].reshape(part.shape)
+        at += part.size
+
+
+def _backward(*values: Any, **attrs: Any) -> tuple[Any, ...]:
+    """What `_backward_kernel` computes, in operators."""
+    given = split(values, attrs)
+    flat = concat([reshape(part, (math.prod(part.shape),)) for part in given.parts], 0)
+    rest = (*given.heads, *given.joined(flat), given.reserve)
+    d_data, total, *d_states = apply(RNN_BACKWARD, rest, attrs)
+    d_parts, at = [], 0
+    for part in given.parts:
+        size = math.prod(part.shape)
+        d_parts.append(reshape(slice_axis(total, 0, at, at + size), part.shape))
+        at += size
+    return (d_data, *d_states, *d_parts)
+
+
+FUSED_RNN_BACKWARD = register(
+    Operator(
+        "_fused_rnn_backward",
+        _backward_infer,
+        _backward_kernel,
+        composite_gradient(_backward),
+        doc="Gradients of _fused_rnn's data, states and parameters; see _rnn_backward.",
+        inputs=("data",),
+        active_inputs=lambda attrs: (
+            *(f"head{i}" for i in attrs["heads"]),
+            *_named(attrs),
+            "reserve",
+        ),
+        schema=Schema(**RNN.schema.attributes, heads=shape_attr(())),
+        outputs=lambda attrs: 1 + (2 if attrs["mode"] == "lstm" else 1) + _part_count(attrs),
+        execution=Execution(heavy=endless),
+    )
+)

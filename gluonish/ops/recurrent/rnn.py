@@ -1,0 +1,274 @@
+"""RNN: layers of recurrent cells over whole sequences, in one or both directions."""
+
+from collections.abc import Sequence
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, integer, number, optional
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.recurrent.composite import compose
+from gluonish.ops.recurrent.layout import Dims, dims_of, parameter_count, reserve_size, segments
+from gluonish.ops.recurrent.reference import Arguments, backward, forward
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.reshape import reshape
+from gluonish.ops.slice import slice_axis
+from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.philox import uniform_steps
+from gluonish.ops.support.precision import accumulator
+from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.work import endless
+
+__all__ = ["RNN", "RNN_BACKWARD", "active_inputs", "arguments", "dropout_factors"]
+
+_INPUTS = ("data", "parameters", "state", "state_cell", "sequence_length")
+_HEADS = ("grad_output", "grad_state", "grad_state_cell")
+
+_ATTRIBUTES: dict[str, Any] = {
+    "state_size": integer(low=0),
+    "num_layers": integer(low=0),
+    "bidirectional": boolean(False),
+    "mode": choice("gru", "lstm", "rnn_relu", "rnn_tanh"),
+    "p": number(0.0),
+    "state_outputs": boolean(False),
+    "projection_size": optional(integer()),
+    "lstm_state_clip_min": optional(number()),
+    "lstm_state_clip_max": optional(number()),
+    "lstm_state_clip_nan": boolean(False),
+    "use_sequence_length": boolean(False),
+}
+
+
+def active_inputs(attrs: Attrs) -> tuple[str, ...]:
+    """Return the names of the arrays that a call takes."""
+    names = _INPUTS[: 4 if attrs["mode"] == "lstm" else 3]
+    return (*names, "sequence_length") if attrs["use_sequence_length"] else names
+
+
+def arguments(arrays: Sequence[Any], attrs: Attrs) -> Arguments:
+    """Return a call's arrays by name."""
+    return Arguments(**dict(zip(active_inputs(attrs), arrays, strict=True)))
+
+
+def _state_count(attrs: Attrs) -> int:
+    return 2 if attrs["mode"] == "lstm" else 1
+
+
+def _check_attributes(attrs: Attrs) -> None:
+    if attrs["state_size"] < 1 or attrs["num_layers"] < 1:
+        raise OperatorError(
+            "RNN: expected state_size and num_layers of 1 or more, got "
+            f"{attrs['state_size']} and {attrs['num_layers']}"
+        )
+    if not 0 <= attrs["p"] <= 1:
+        raise OperatorError(f"RNN: expected p in [0, 1], got {attrs['p']}")
+    projection = attrs["projection_size"]
+    if projection is not None and (attrs["mode"] != "lstm" or projection < 1):
+        raise OperatorError(
+            "RNN: expected projection_size of 1 or more with mode 'lstm' only, got "
+            f"{projection} with {attrs['mode']!r}"
+        )
+    if (attrs["lstm_state_clip_min"] is None) != (attrs["lstm_state_clip_max"] is None):
+        raise OperatorError(
+            "RNN: expected lstm_state_clip_min and lstm_state_clip_max together, got "
+            f"{attrs['lstm_state_clip_min']} and {attrs['lstm_state_clip_max']}"
+        )
+
+
+def _expected(dims: Dims) -> dict[str, Shape]:
+    runs = dims.layers * dims.directions
+    return {
+        "parameters": (parameter_count(dims),),
+        "state": (runs, dims.batch, dims.width),
+        "state_cell": (runs, dims.batch, dims.units),
+        "sequence_length": (dims.batch,),
+    }
+
+
+@remembered
+def _infer(data: Spec, *rest: Spec, **attrs: Any) -> tuple[Spec, ...]:
+    _check_attributes(attrs)
+    if len(data.shape) != 3 or not is_floating(data.dtype):
+        raise OperatorError(f"RNN: expected floating data (time, batch, features), got {data}")
+    names = active_inputs(attrs)[1:]
+    if len(rest) != len(names):
+        raise OperatorError(f"RNN: expected {', '.join(names)} behind data, got {len(rest)} arrays")
+    dims = dims_of(data.shape, attrs)
+    expected = _expected(dims)
+    for name, spec in zip(names, rest, strict=True):
+        if spec.shape != expected[name]:
+            raise OperatorError(
+                f"RNN: expected {name} {expected[name]} for data {data.shape}, got {spec.shape}"
+            )
+        if name != "sequence_length":
+            check_same_dtype("RNN", data, spec)
+    states = tuple(Spec(expected[name], data.dtype) for name in names if name.startswith("state"))
+    output = Spec((*data.shape[:2], dims.directions * dims.width), data.dtype)
+    return (output, *states, Spec((reserve_size(dims),), accumulator(data.dtype)))
+
+
+def dropout_factors(
+    xp: ModuleType, key: tuple[int, int], shape: Shape, *, p: float, train: bool
+) -> Any:
+    """Return the factors of dropout between layers: 0, or what keeps the mean; 1 unless training.
+
+    Args:
+        xp: NumPy or CuPy.
+        key: Of the draw.
+        shape: Of the result.
+        p: Probability of 0.
+        train: The mode.
+    """
+    if not train:
+        return xp.ones(shape, xp.float32)
+    return (uniform_steps(xp, key, shape) >= p) * xp.float32(1 / (1 - p) if p < 1 else 0)
+
+
+def _kernel(
+    xp: ModuleType,
+    outputs: tuple[Any, ...],
+    *arrays: Any,
+    train: bool,
+    key: tuple[int, int],
+    **attrs: Any,
+) -> None:
+    draw = partial(dropout_factors, xp, key, p=attrs["p"], train=train)
+    forward(xp, dims_of(arrays[0].shape, attrs), outputs, arguments(arrays, attrs), draw)
+
+
+def _gradient(
+    g: tuple[V | None, ...], *values: V, train: bool = True, key: Any = None, **attrs: Any
+) -> tuple[Any, ...]:
+    names = active_inputs(attrs)
+    inputs, reserve = values[: len(names)], values[-1]
+    heads = tuple(i for i, head in enumerate(g[:-1]) if head is not None)
+    if not heads:
+        return (None,) * len(names)
+    arrays = (*(g[i] for i in heads), *inputs, reserve)
+    found = apply(RNN_BACKWARD, arrays, {**attrs, "heads": heads})
+    return (*found, None) if attrs["use_sequence_length"] else tuple(found)
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    names = active_inputs(attrs)
+    dtype = None
+    for name, spec in (*zip(names, inputs, strict=True), *(("", spec) for spec in outputs[:-1])):
+        if name != "sequence_length":
+            dtype = merge_dtypes(dtype, spec.dtype, "RNN")
+    data = inputs[0].shape
+    extents = (UNKNOWN,) * 3 if data is None else data
+    if len(extents) != 3:
+        raise OperatorError(f"RNN: expected data (time, batch, features), got {data}")
+    if outputs[0].shape is not None:
+        ticks = merge_shapes(extents[:2], outputs[0].shape[:2], "RNN output") or ()
+        extents = (*ticks, extents[2])
+    dims = dims_of(extents, attrs)
+    expected = {"data": extents, **_expected(dims)}
+    for i, name in enumerate(names):
+        own = inputs[i].dtype if name == "sequence_length" else dtype
+        inputs[i] = PartialSpec(merge_shapes(expected[name], inputs[i].shape, f"RNN {name}"), own)
+    shapes = [(*extents[:2], dims.directions * dims.width), *map(expected.get, names[2:])]
+    for i in range(1 + _state_count(attrs)):
+        outputs[i] = PartialSpec(merge_shapes(shapes[i], outputs[i].shape, "RNN output"), dtype)
+
+
+RNN = register(
+    Operator(
+        "RNN",
+        _infer,
+        _kernel,
+        Gradient(_gradient, uses_output=True),
+        doc=(
+            "Layers of recurrent cells over whole sequences.\n\n"
+            "Shapes: data (T, N, features), parameters one vector of all weights (for each\n"
+            "layer and direction input weight, recurrent weight and projection) and then all\n"
+            "biases, state (layers * directions, N, width), state_cell of an LSTM (layers *\n"
+            "directions, N, state_size), sequence_length (N,); output (T, N, directions *\n"
+            "width), where width is projection_size, or state_size without it. In training each\n"
+            "layer above the first reads its input with dropout of probability p. state_outputs\n"
+            "also returns the states at the end of each sequence. With use_sequence_length the\n"
+            "output behind a sequence's end is 0 and the backward direction begins at the end.\n"
+            "The clip limits, which go together, hold an LSTM's cell; lstm_state_clip_nan also\n"
+            "moves NaN there to the lower one."
+        ),
+        inputs=_INPUTS,
+        active_inputs=active_inputs,
+        schema=Schema(**_ATTRIBUTES),
+        aliases=("_npx_rnn",),
+        outputs=lambda attrs: 2 + _state_count(attrs),
+        visible=lambda attrs: 1 + _state_count(attrs) if attrs["state_outputs"] else 1,
+        output_names=("output", "state_output", "statecell_output"),
+        shapes=ShapeFacts(complete=_complete),
+        execution=Execution(train_dependent=True, random=True, heavy=endless),
+    )
+)
+
+
+def _backward_active(attrs: Attrs) -> tuple[str, ...]:
+    return (*(_HEADS[i] for i in attrs["heads"]), *active_inputs(attrs), "reserve")
+
+
+def _backward_infer(*specs: Spec, heads: Shape, **attrs: Any) -> tuple[Spec, ...]:
+    return specs[len(heads) : len(heads) + 2 + _state_count(attrs)]
+
+
+def _backward_kernel(
+    xp: ModuleType, outputs: tuple[Any, ...], *arrays: Any, heads: Shape, **attrs: Any
+) -> None:
+    inputs = arguments(arrays[len(heads) : -1], attrs)
+    given = [arrays[heads.index(i)] if i in heads else None for i in range(3)]
+    dims = dims_of(inputs.data.shape, attrs)
+    backward(xp, dims, outputs, given, inputs, arrays[-1])
+
+
+def _backward(*values: Any, heads: Shape, **attrs: Any) -> tuple[Any, ...]:
+    """What `_backward_kernel` computes, in operators."""
+    inputs = values[len(heads) : -1]
+    dims = dims_of(inputs[0].shape, attrs)
+    names = list(active_inputs(attrs))
+    found = segments(dims).get(("mask", 0))
+    if found is not None:
+        at, shape = found
+        size = shape[0] * shape[1] * shape[2] * shape[3]
+        inputs = (*inputs, reshape(slice_axis(values[-1], 0, at, at + size), shape))
+        names.append("mask")
+
+    def composed(*arrays: Any) -> tuple[Any, ...]:
+        return compose(dims, **dict(zip(names, arrays, strict=True)))
+
+    given = [values[heads.index(i)] if i in heads else None for i in range(1 + _state_count(attrs))]
+    return composite_gradient(composed)(given, *inputs)[: 2 + _state_count(attrs)]
+
+
+_backward_rule = composite_gradient(_backward)
+
+
+def _backward_gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> tuple[Any, ...]:
+    # The reserve follows from the other inputs, so it has no part of its own.
+    return (*_backward_rule(g, *values, **attrs)[:-1], None)
+
+
+RNN_BACKWARD = register(
+    Operator(
+        "_rnn_backward",
+        _backward_infer,
+        _backward_kernel,
+        _backward_gradient,
+        doc=(
+            "Gradients of RNN's data, parameters and states.\n\n"
+            "heads says which of output, state and state_cell have a gradient; reserve is RNN's\n"
+            "hidden output."
+        ),
+        inputs=(*_HEADS, *_INPUTS, "reserve"),
+        active_inputs=_backward_active,
+        schema=Schema(**_ATTRIBUTES, heads=shape_attr(())),
+        outputs=lambda attrs: 2 + _state_count(attrs),
+        output_names=("data", "parameters", "state", "state_cell"),
+        execution=Execution(heavy=endless),
+    )
+)

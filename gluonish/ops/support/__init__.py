@@ -1,0 +1,1 @@
+"""What operators share: shapes, precision, sums, windows, random numbers. No operator."""

@@ -1,0 +1,128 @@
+"""How a row of the table of elementwise functions becomes an operator."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.registry import Operator, apply, register
+from gluonish.ops.support.broadcasting import complete_same, infer_numbers
+from gluonish.ops.support.precision import as_real
+from gluonish.ops.support.special import apply_special
+from gluonish.ops.support.zero_gradient import zero_gradient
+
+__all__ = ["Unary", "real", "rounding", "row", "special", "ufunc", "whole", "wide"]
+
+Fill = Callable[[ModuleType, Any, Any], None]  # (xp, out, data)
+
+
+class Unary:
+    """A registered elementwise function, callable on values."""
+
+    __slots__ = ("operator",)
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+
+    def __call__(self, x: Any) -> Any:
+        """Apply to a value."""
+        return apply(self.operator, (x,), {})
+
+
+def ufunc(name: str) -> Fill:
+    """A function that NumPy has for all dtypes of its argument."""
+
+    def kernel(xp: ModuleType, out: Any, data: Any) -> None:
+        getattr(xp, name)(data, out)
+
+    return kernel
+
+
+def real(name: str) -> Fill:
+    """A function of real numbers that NumPy has."""
+
+    def kernel(xp: ModuleType, out: Any, data: Any) -> None:
+        if is_floating(out.dtype):
+            getattr(xp, name)(data, out)
+        else:
+            out[...] = getattr(xp, name)(as_real(xp, data)).astype(out.dtype)
+
+    return kernel
+
+
+def rounding(name: str) -> Fill:
+    """A function to whole numbers that NumPy has; integers stay as they are."""
+
+    def kernel(xp: ModuleType, out: Any, data: Any) -> None:
+        if is_floating(out.dtype):
+            getattr(xp, name)(data, out)
+        else:
+            out[...] = data
+
+    return kernel
+
+
+def wide(function: Callable[[ModuleType, Any], Any]) -> Fill:
+    """A formula, computed in float32 or float64 and rounded once."""
+
+    def kernel(xp: ModuleType, out: Any, data: Any) -> None:
+        out[...] = function(xp, as_real(xp, data)).astype(out.dtype)
+
+    return kernel
+
+
+def special(name: str) -> Fill:
+    """A function of `apply_special`."""
+
+    def kernel(xp: ModuleType, out: Any, data: Any) -> None:
+        apply_special(xp, name, out, data)
+
+    return kernel
+
+
+def row(
+    names: str,
+    word: str,
+    kernel: Fill,
+    gradient: Callable[[Any, Any], Any] | None = None,
+    gradient_of_output: Callable[[Any, Any, Any], Any] | None = None,
+    *,
+    heavy: bool = False,
+    several_passes: bool = False,
+) -> Unary:
+    """Register a row; one without a rule is constant almost everywhere."""
+    name, *aliases = names.split()
+    rule: Callable[..., tuple[Any, ...]] = zero_gradient
+    # A lambda for each kind of rule: a def would repeat itself.
+    if gradient is not None:
+        rule = lambda g, x: (gradient(g, x),)  # noqa: E731
+    elif gradient_of_output is not None:
+        rule = lambda g, x, y: (gradient_of_output(g, x, y),)  # noqa: E731
+    return Unary(
+        register(
+            Operator(
+                name,
+                infer_numbers(name),
+                kernel,
+                Gradient(rule, uses_output=gradient_of_output is not None),
+                doc=f"Elementwise {word}.",
+                aliases=tuple(aliases),
+                shapes=ShapeFacts(complete=complete_same),
+                execution=Execution(elementwise=True, heavy=heavy, several_passes=several_passes),
+            )
+        )
+    )
+
+
+def whole(function: Callable[[ModuleType, Any], Any]) -> Fill:
+    """A formula for whole numbers; integers stay as they are."""
+    fill = wide(function)
+
+    def kernel(xp: ModuleType, out: Any, data: Any) -> None:
+        if is_floating(out.dtype):
+            fill(xp, out, data)
+        else:
+            out[...] = data
+
+    return kernel

@@ -1,0 +1,215 @@
+"""Sliding windows over the spatial axes of (N, C, ...) arrays, for convolution and pooling.
+
+Everything here is channels-first; `channels_first` and `channels_last` are how kernels get there
+from other layouts.
+"""
+
+import itertools
+from collections.abc import Iterator
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Shape
+from gluonish.ops.support.extents import limited
+
+__all__ = [
+    "Geometry",
+    "WindowSum",
+    "add_windows",
+    "channels_first",
+    "channels_last",
+    "check_windows",
+    "is_channels_last",
+    "normalize_geometry",
+    "padded_for_windows",
+    "sample_chunks",
+    "sliding_windows",
+    "window_count",
+    "window_elements",
+]
+
+# Elements that a kernel gathers at a time: 16 MiB of float32, whatever the batch.
+_CHUNK_ELEMENTS = 1 << 22
+_MOST = 2**31 - 1  # of any extent, step or padding
+
+
+class Geometry(NamedTuple):
+    """Window, step and zeros around the data, one entry for each spatial axis."""
+
+    kernel: Shape
+    stride: Shape
+    dilate: Shape
+    pad: Shape
+
+
+@lru_cache(maxsize=512)
+def normalize_geometry(
+    operator: str, kernel: Shape, stride: Shape, dilate: Shape, pad: Shape
+) -> Geometry:
+    """Fill in what was left empty: steps of 1, no dilation, no padding.
+
+    Raises:
+        OperatorError: if a tuple has another length than ``kernel``, or an extent is out of range.
+    """
+    rank = len(kernel)
+    filled = Geometry(kernel, stride or (1,) * rank, dilate or (1,) * rank, pad or (0,) * rank)
+    for name, values in zip(Geometry._fields, filled, strict=True):
+        low = 0 if name == "pad" else 1
+        if len(values) != rank or any(value < low for value in values):
+            raise OperatorError(
+                f"{operator}: expected {name} to be {rank} ints of at least {low}, got {values}"
+            )
+        if any(value > _MOST for value in values):
+            raise OperatorError(
+                f"{operator}: expected {name} to be ints of at most {_MOST}, got {values}"
+            )
+    return filled
+
+
+def is_channels_last(layout: str | None) -> bool:
+    """Whether the channels are the last axis of this layout (``NHWC``); None: they are axis 1."""
+    return layout is not None and layout.endswith("C")
+
+
+def channels_first(xp: ModuleType, array: Any, layout: str | None) -> Any:
+    """Return a view with the channel axis at 1; of a weight, with the input channels there."""
+    return xp.moveaxis(array, -1, 1) if is_channels_last(layout) else array
+
+
+def channels_last(shape: Shape, layout: str | None) -> Shape:
+    """Return a channels-first shape in the given layout."""
+    return (shape[0], *shape[2:], shape[1]) if is_channels_last(layout) else shape
+
+
+def window_count(extent: int, kernel: int, stride: int, dilate: int, pad: int) -> int:
+    """Return how many windows fit in an axis with ``pad`` zeros at both ends; may be below 1."""
+    return (extent + 2 * pad - dilate * (kernel - 1) - 1) // stride + 1
+
+
+def sample_chunks(samples: int, elements: int) -> Iterator[slice]:
+    """Yield slices of the batch axis so that gathering ``elements`` a sample stays small."""
+    step = max(1, _CHUNK_ELEMENTS // max(1, elements))
+    for start in range(0, samples, step):
+        yield slice(start, min(start + step, samples))
+
+
+def _padded_shape(spatial: Shape, counts: Shape, geometry: Geometry) -> Shape:
+    """Return the extents that hold the data behind its padding, and the last window to its end."""
+    return tuple(
+        max(extent + pad, (count - 1) * stride + (kernel - 1) * dilate + 1)
+        for extent, count, kernel, stride, dilate, pad in zip(
+            spatial, counts, *geometry, strict=True
+        )
+    )
+
+
+def check_windows(operator: str, data: Shape, counts: Shape, geometry: Geometry) -> None:
+    """Check that the padded data is no larger than an array may be.
+
+    Args:
+        operator: For the message.
+        data: Shape (N, C, *spatial) of what windows are taken of, or added to.
+        counts: How many windows there are along each axis.
+        geometry: The windows.
+
+    Raises:
+        OperatorError: It is larger.
+    """
+    padded = tuple(
+        max(extent + 2 * pad, needed)
+        for extent, pad, needed in zip(
+            data[2:], geometry.pad, _padded_shape(data[2:], counts, geometry), strict=True
+        )
+    )
+    limited(operator, (*data[:2], *padded), "padded data")
+
+
+def _inner(spatial: Shape, pad: Shape) -> tuple[slice, ...]:
+    """Where the data lies in its padded array."""
+    return tuple(slice(p, p + n) for n, p in zip(spatial, pad, strict=True))
+
+
+def padded_for_windows(
+    xp: ModuleType, data: Any, geometry: Geometry, counts: Shape, fill: float = 0
+) -> Any:
+    """Return the data with ``fill`` around it as far as windows reach; itself if they do not."""
+    spatial = data.shape[2:]
+    needed = _padded_shape(spatial, counts, geometry)
+    if needed == spatial:
+        return data
+    padded = xp.full((*data.shape[:2], *needed), fill, dtype=data.dtype)
+    padded[(..., *_inner(spatial, geometry.pad))] = data
+    return padded
+
+
+def sliding_windows(xp: ModuleType, data: Any, geometry: Geometry, counts: Shape) -> Any:
+    """Return the windows of (N, C, *spatial) as a view (N, C, *kernel, *counts).
+
+    The data is copied once if a window reaches beyond it.
+
+    Args:
+        xp: NumPy or CuPy.
+        data: The array.
+        geometry: The window.
+        counts: Number of windows along each spatial axis.
+    """
+    data = padded_for_windows(xp, data, geometry, counts)
+    steps = data.strides[2:]
+    return xp.lib.stride_tricks.as_strided(
+        data,
+        (*data.shape[:2], *geometry.kernel, *counts),
+        (
+            *data.strides[:2],
+            *(step * d for step, d in zip(steps, geometry.dilate, strict=True)),
+            *(step * s for step, s in zip(steps, geometry.stride, strict=True)),
+        ),
+    )
+
+
+class WindowSum:
+    """The transpose of gathering: adds up what windows hold, where they overlap too.
+
+    Args:
+        xp: NumPy or CuPy.
+        shape: Shape (N, C, *spatial) of the data.
+        geometry: The window.
+        counts: Number of windows along each spatial axis.
+        dtype: In which to add.
+    """
+
+    __slots__ = ("_inner", "total")
+
+    def __init__(
+        self, xp: ModuleType, shape: Shape, geometry: Geometry, counts: Shape, dtype: Any
+    ) -> None:
+        self.total = xp.zeros(
+            (*shape[:2], *_padded_shape(shape[2:], counts, geometry)), dtype=dtype
+        )
+        self._inner = _inner(shape[2:], geometry.pad)
+
+    def result(self) -> Any:
+        """The sums where the data is, without its padding."""
+        return self.total[(..., *self._inner)]
+
+
+def add_windows(xp: ModuleType, out: Any, columns: Any, geometry: Geometry) -> None:
+    """Set ``out`` (N, C, *spatial) to the sum of windows (N, C, *kernel, *counts)."""
+    counts = columns.shape[out.ndim :]
+    sums = WindowSum(xp, out.shape, geometry, counts, columns.dtype)
+    for position, place in window_elements(geometry, counts):
+        sums.total[place] += columns[(slice(None), slice(None), *position)]
+    out[...] = sums.result()
+
+
+def window_elements(geometry: Geometry, counts: Shape) -> Iterator[tuple[Shape, tuple[Any, ...]]]:
+    """Yield each position in a window, and the index of all windows' elements in padded data."""
+    for position in itertools.product(*map(range, geometry.kernel)):
+        slices = (
+            slice(i * dilate, i * dilate + (count - 1) * stride + 1, stride)
+            for i, count, stride, dilate in zip(
+                position, counts, geometry.stride, geometry.dilate, strict=True
+            )
+        )
+        yield position, (..., *slices)

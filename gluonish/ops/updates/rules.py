@@ -1,0 +1,409 @@
+"""The rules by which optimizers step: new weight and new states from weight, gradient and states.
+
+A `Rule` is one optimizer's arithmetic, written once: the operators of `optimizer_update` and
+`optimizer_multi_update` apply it to one weight or to several, and the optimizers to all of theirs.
+The gradient is scaled by rescale_grad, then clipped to [-clip_gradient, clip_gradient] unless that
+is negative. With a float32 copy of a 16-bit weight the copy is what is trained.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.schema import Attribute, number
+from gluonish.ops.registry import Attrs
+from gluonish.ops.support.precision import widen
+
+__all__ = [
+    "ADAGRAD",
+    "ADAM",
+    "ADAMW",
+    "LAMB",
+    "NAG",
+    "NESTEROV",
+    "RMSPROP",
+    "RMSPROP_CENTERED",
+    "RULES",
+    "SGD",
+    "SGD_MOMENTUM",
+    "Rule",
+    "apply_rule",
+    "clipped",
+    "decayed",
+    "keep",
+    "lamb_direction",
+    "lamb_ratio",
+    "moments",
+    "norm",
+]
+
+# (xp, weight, gradient, states, rates, scalars) -> new weight; weight and gradient in float32 or
+# float64. The gradient is scaled, and a copy that the step may overwrite; most work in it: for
+# large weights a new array for every term costs more than the arithmetic.
+Step = Callable[[ModuleType, Any, Any, Sequence[Any], Sequence[float], Attrs], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """The arithmetic of one optimizer.
+
+    Args:
+        name: Its name, which generated kernels go by.
+        word: What it is called in docs.
+        states: Names of the arrays that it keeps for each weight.
+        rates: Names of the numbers that each weight has of its own.
+        step: Computes the new weight, and changes the states in place.
+        scalars: Attributes that all weights share, beside rescale_grad and clip_gradient.
+    """
+
+    name: str
+    word: str
+    states: tuple[str, ...]
+    rates: tuple[str, ...]
+    step: Step
+    scalars: Mapping[str, Attribute] = field(default_factory=dict)
+
+
+def apply_rule(
+    xp: ModuleType,
+    rule: Rule,
+    out: Any,
+    arrays: Sequence[Any],
+    mixed: bool,
+    rates: Sequence[float],
+    scalars: Attrs,
+) -> None:
+    """Update one weight, whose memory may be that of ``out``.
+
+    Args:
+        xp: NumPy or CuPy.
+        rule: The rule.
+        out: Receives the new weight.
+        arrays: Weight, gradient and states, and at last the float32 weight if ``mixed``.
+        mixed: Whether there is a float32 weight.
+        rates: As ``rule.rates`` names them.
+        scalars: rescale_grad, clip_gradient, and as ``rule.scalars`` names them.
+    """
+    if not out.ndim:  # arithmetic would turn arrays of no axes into numbers
+        out, arrays = out.reshape(1), [array.reshape(1) for array in arrays]
+    weight, grad, *states = arrays
+    master = states.pop() if mixed else weight
+    w = widen(master)
+    g = xp.multiply(grad, scalars["rescale_grad"], dtype=w.dtype)
+    new = rule.step(xp, w, g, states, rates, scalars)
+    if mixed:
+        master[...] = new
+    out[...] = new
+
+
+def clipped(xp: ModuleType, array: Any, limit: float) -> Any:
+    """Return an array cut to [-limit, limit] in its memory; a negative limit cuts nothing."""
+    return array if limit < 0 else xp.clip(array, -limit, limit, out=array)
+
+
+def decayed(xp: ModuleType, w: Any, g: Any, wd: float, attrs: Attrs) -> Any:
+    """Return the clipped gradient with the weight decay, in the gradient's memory."""
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    if wd:
+        slope += w * wd
+    return slope
+
+
+def keep(state: Any, wide: Any) -> None:
+    """Put a state back that was widened for the arithmetic; else it changed in place."""
+    if wide is not state:
+        state[...] = wide
+
+
+def _sgd(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, wd = rates
+    slope = decayed(xp, w, g, wd, attrs)
+    slope *= lr
+    return xp.subtract(w, slope, out=slope)
+
+
+def _momentum(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    (mom,), (lr, wd) = states, rates
+    slope = decayed(xp, w, g, wd, attrs)
+    slope *= lr
+    moved = widen(mom)
+    moved *= attrs["momentum"]
+    moved -= slope
+    keep(mom, moved)
+    return xp.add(w, moved, out=slope)
+
+
+def _nag(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    (mom,), (lr, wd) = states, rates
+    step = decayed(xp, w, g, wd, attrs)
+    step *= lr
+    moved = widen(mom)
+    moved *= attrs["momentum"]
+    moved -= step
+    keep(mom, moved)
+    return xp.subtract(w + moved * attrs["momentum"], step, out=step)
+
+
+def _nesterov(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    """The momentum decays with the new weight: as MXNet's class has it, not its operator."""
+    (mom,), (lr, wd) = states, rates
+    momentum = attrs["momentum"]
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    moved = widen(mom)
+    new = w * wd
+    new += slope
+    new *= -lr
+    new *= 1 + momentum
+    new += moved * (momentum * momentum)
+    new += w
+    slope += new * wd
+    slope *= lr
+    moved *= momentum
+    moved -= slope
+    keep(mom, moved)
+    return new
+
+
+def moments(states: Sequence[Any], slope: Any, attrs: Attrs) -> tuple[Any, Any]:
+    """Take a gradient into its running mean and that of its square; its memory is free then."""
+    mean, var = states
+    first, second = widen(mean), widen(var)
+    first *= attrs["beta1"]
+    first += slope * (1 - attrs["beta1"])
+    slope *= slope
+    slope *= 1 - attrs["beta2"]
+    second *= attrs["beta2"]
+    second += slope
+    keep(mean, first)
+    keep(var, second)
+    return first, second
+
+
+def _adam(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    """Adam clips the gradient with the decay in it, unlike most others."""
+    lr, wd = rates
+    if wd:
+        g += w * wd
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    mean, var = moments(states, slope, attrs)
+    step = xp.sqrt(var, out=slope)
+    step += attrs["epsilon"]
+    xp.divide(mean, step, out=step)
+    step *= lr
+    return xp.subtract(w, step, out=step)
+
+
+def _adamw(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, wd, eta = rates
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    mean, var = moments(states, slope, attrs)
+    step = xp.sqrt(var, out=slope)
+    step += attrs["epsilon"]
+    xp.divide(mean, step, out=step)
+    step *= lr
+    step += w * wd
+    step *= eta
+    return xp.subtract(w, step, out=step)
+
+
+def _rmsprop(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    (n,), (lr, wd) = states, rates
+    if wd:
+        g += w * wd
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    square = widen(n)
+    square *= attrs["gamma1"]
+    square += slope * slope * (1 - attrs["gamma1"])
+    keep(n, square)
+    slope *= lr
+    slope /= xp.sqrt(square + attrs["epsilon"])
+    return clipped(xp, xp.subtract(w, slope, out=slope), attrs["clip_weights"])
+
+
+def _rmsprop_centered(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, wd = rates
+    if wd:
+        g += w * wd
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    square, mean, delta = map(widen, states)
+    square *= attrs["gamma1"]
+    square += slope * slope * (1 - attrs["gamma1"])
+    mean *= attrs["gamma1"]
+    mean += slope * (1 - attrs["gamma1"])
+    slope *= lr
+    slope /= xp.sqrt(square - mean * mean + attrs["epsilon"])
+    delta *= attrs["gamma2"]
+    delta -= slope
+    for state, wide in zip(states, (square, mean, delta), strict=True):
+        keep(state, wide)
+    return clipped(xp, xp.add(w, delta, out=slope), attrs["clip_weights"])
+
+
+def _adagrad(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    (history,), (lr, wd) = states, rates
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    total = widen(history)
+    total += slope * slope
+    keep(history, total)
+    slope /= xp.sqrt(total + attrs["epsilon"])
+    if wd:
+        slope += w * wd
+    slope *= lr
+    return xp.subtract(w, slope, out=slope)
+
+
+def lamb_direction(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    """Return the direction of LAMB's step before it is scaled, in the gradient's memory.
+
+    Args:
+        xp: NumPy or CuPy.
+        w: Weight.
+        g: Scaled gradient.
+        states: Mean and variance, which change.
+        rates: Weight decay, and what mean and variance are divided by against their bias.
+        attrs: clip_gradient, beta1, beta2, epsilon.
+    """
+    wd, mean_share, var_share = rates
+    slope = clipped(xp, g, attrs["clip_gradient"])
+    mean, var = moments(states, slope, attrs)
+    root = xp.sqrt(xp.divide(var, var_share, out=slope), out=slope)
+    root += attrs["epsilon"]
+    step = xp.divide(mean / mean_share, root, out=root)
+    if wd:
+        step += w * wd
+    return step
+
+
+def lamb_ratio(xp: ModuleType, weight_norm: Any, step_norm: Any, attrs: Attrs) -> Any:
+    """Return what LAMB's step is multiplied by: the ratio of norms, 1 where one of them is 0.
+
+    Args:
+        xp: NumPy or CuPy.
+        weight_norm: Norms of weights, at least lower_bound and at most upper_bound where those are
+            not negative.
+        step_norm: Norms of steps.
+        attrs: lower_bound and upper_bound.
+    """
+    if attrs["lower_bound"] >= 0:
+        weight_norm = xp.maximum(weight_norm, attrs["lower_bound"])
+    if attrs["upper_bound"] >= 0:
+        weight_norm = xp.minimum(weight_norm, attrs["upper_bound"])
+    usable = (weight_norm != 0) & (step_norm != 0)
+    return xp.where(usable, weight_norm / xp.where(usable, step_norm, 1), 1)
+
+
+def norm(xp: ModuleType, x: Any) -> Any:
+    """Return the 2-norm, summed in float64, so that it hardly depends on the order."""
+    wide = x.astype(xp.float64).ravel()
+    return xp.sqrt(xp.dot(wide, wide)).astype(x.dtype)
+
+
+def _lamb(
+    xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs
+) -> Any:
+    lr, *others = rates
+    step = lamb_direction(xp, w, g, states, others, attrs)
+    ratio = lamb_ratio(xp, norm(xp, w), norm(xp, step), attrs)
+    step *= (ratio * lr).astype(w.dtype)
+    return xp.subtract(w, step, out=step)
+
+
+_RATES = ("lr", "wd")
+_MOMENTUM = {"momentum": number(0.0)}
+_ADAM = {"beta1": number(0.9), "beta2": number(0.999)}
+_GAMMA = {"gamma1": number(0.95)}
+_WEIGHTS = {"clip_weights": number(-1.0)}
+
+SGD = Rule("sgd", "gradient descent", (), _RATES, _sgd)
+SGD_MOMENTUM = Rule(
+    "sgd_mom", "gradient descent with momentum", ("mom",), _RATES, _momentum, _MOMENTUM
+)
+NAG = Rule("nag_mom", "Nesterov's accelerated gradient", ("mom",), _RATES, _nag, _MOMENTUM)
+NESTEROV = Rule(
+    "nag",
+    "Nesterov's accelerated gradient as the optimizer class has it",
+    ("mom",),
+    _RATES,
+    _nesterov,
+    _MOMENTUM,
+)
+ADAM = Rule(
+    "adam",
+    "Adam without bias correction, which the caller puts into lr",
+    ("mean", "var"),
+    _RATES,
+    _adam,
+    {**_ADAM, "epsilon": number(1e-8)},
+)
+ADAMW = Rule(
+    "adamw",
+    "Adam with decoupled weight decay, without bias correction, which the caller puts into lr",
+    ("mean", "var"),
+    ("lr", "wd", "eta"),
+    _adamw,
+    {**_ADAM, "epsilon": number(1e-8)},
+)
+RMSPROP = Rule(
+    "rmsprop",
+    "RMSProp",
+    ("n",),
+    _RATES,
+    _rmsprop,
+    {**_GAMMA, "epsilon": number(1e-8), **_WEIGHTS},
+)
+RMSPROP_CENTERED = Rule(
+    "rmspropalex",
+    "centered RMSProp with momentum",
+    ("n", "g", "delta"),
+    _RATES,
+    _rmsprop_centered,
+    {**_GAMMA, "gamma2": number(0.9), "epsilon": number(1e-8), **_WEIGHTS},
+)
+ADAGRAD = Rule("adagrad", "AdaGrad", ("history",), _RATES, _adagrad, {"epsilon": number(1e-7)})
+LAMB = Rule(
+    "lamb",
+    "LAMB",
+    ("mean", "var"),
+    ("lr", "wd", "mean_share", "var_share"),
+    _lamb,
+    {
+        **_ADAM,
+        "epsilon": number(1e-6),
+        "lower_bound": number(-1.0),
+        "upper_bound": number(-1.0),
+    },
+)
+
+RULES = (
+    SGD,
+    SGD_MOMENTUM,
+    NAG,
+    NESTEROV,
+    ADAM,
+    ADAMW,
+    RMSPROP,
+    RMSPROP_CENTERED,
+    ADAGRAD,
+    LAMB,
+)

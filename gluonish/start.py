@@ -1,0 +1,20 @@
+"""What the import of gluonish does besides defining names, last of all.
+
+Lower layers learn here of what stands above them, each by a function that loads it when it is
+asked for. Then the garbage collector is told to leave alone what the import has made.
+"""
+
+import importlib
+
+from gluonish.core.collection_pause import set_imports_aside
+from gluonish.core.module_names import alias_modules
+from gluonish.engine import when_made
+from gluonish.mxnet_names.table import MODULES
+from gluonish.ndarray.namespace import add_later
+
+__all__: list[str] = []
+
+alias_modules({f"gluonish.{name}": f"gluonish.{module}" for name, module in MODULES.items()})
+when_made(lambda: importlib.import_module("gluonish.profiler.autostart"))
+add_later("CachedOp", lambda: importlib.import_module("gluonish.symbol.cached_op").CachedOp)
+set_imports_aside()
