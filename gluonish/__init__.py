@@ -2,32 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from gluonish import (
-    autograd,
-    engine,
-    gluon,
-    initializer,
-    kvstore,
-    lr_scheduler,
-    metric,
-    ndarray,
-    nn,
-    numpy,
-    numpy_extension,
-    optimizer,
-    symbol,
-)
-from gluonish import initializer as init
-from gluonish import kvstore as kv
+from gluonish import autograd, engine, gluon, ndarray, symbol
 from gluonish import ndarray as nd
-from gluonish import numpy as np
-from gluonish import numpy_extension as npx
 from gluonish import start as _start  # noqa: F401  # acts on what is above
 from gluonish import symbol as sym
-from gluonish.core import registry
 from gluonish.core.module_names import lists as _lists
 from gluonish.core.module_names import loads as _loads
-from gluonish.mxnet_names import base, context, operator, random, util
+from gluonish.mxnet_names import base, context, random, util
 from gluonish.mxnet_names import random as rnd
 from gluonish.mxnet_names.base import MXNetError
 from gluonish.mxnet_names.context import (
@@ -39,6 +20,7 @@ from gluonish.mxnet_names.context import (
     gpu_memory_info,
     num_gpus,
 )
+from gluonish.mxnet_names.table import MODULES as _MODULES
 from gluonish.mxnet_names.util import (
     is_np_array,
     is_np_shape,
@@ -49,41 +31,69 @@ from gluonish.mxnet_names.util import (
     use_np_array,
     use_np_shape,
 )
-from gluonish.symbol import AttrScope, executor, name
+from gluonish.symbol import AttrScope, name
 from gluonish.symbol import name as attribute
 
 if TYPE_CHECKING:
     import gluonish.image as img
+    import gluonish.initializer as init
+    import gluonish.kvstore as kv
     import gluonish.module as mod
     import gluonish.module.monitor as mon
+    import gluonish.numpy as np
+    import gluonish.numpy_extension as npx
     import gluonish.symbol.visualization as viz
     from gluonish import (
         contrib,
         data,
         image,
+        initializer,
         io,
+        kvstore,
+        lr_scheduler,
+        metric,
         model_zoo,
         module,
+        nn,
+        numpy,
+        numpy_extension,
         onnx,
+        optimizer,
         profiler,
         recordio,
         rnn,
         runtime,
         test_utils,
     )
+    from gluonish.core import registry
     from gluonish.module import callback, monitor
     from gluonish.module import feed_forward as model
-    from gluonish.mxnet_names import error, executor_manager, libinfo, library, log, notebook, rtc
-    from gluonish.symbol import visualization
+    from gluonish.mxnet_names import (
+        error,
+        executor_manager,
+        libinfo,
+        library,
+        log,
+        notebook,
+        operator,
+        rtc,
+    )
+    from gluonish.symbol import executor, visualization
 else:
     __getattr__ = _loads(
         __name__,
         (
-            *("callback", "contrib", "data", "error", "executor_manager", "image", "img", "io"),
-            *("libinfo", "library", "log", "mod", "model", "model_zoo", "module", "mon", "monitor"),
-            *("notebook", "onnx", "profiler", "recordio", "rnn", "rtc", "runtime", "test_utils"),
-            *("visualization", "viz"),
+            *("contrib", "data", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric"),
+            *("model_zoo", "module", "nn", "numpy", "numpy_extension", "onnx", "optimizer"),
+            *("profiler", "recordio", "rnn", "runtime", "test_utils"),
         ),
+        {
+            **{name: f"gluonish.{module}" for name, module in _MODULES.items()},
+            "init": "gluonish.initializer",
+            "kv": "gluonish.kvstore",
+            "np": "gluonish.numpy",
+            "npx": "gluonish.numpy_extension",
+        },
     )
 
 __version__ = "0.1.0"

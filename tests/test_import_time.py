@@ -47,3 +47,13 @@ def test_engine_import_loads_nothing_but_the_standard_library() -> None:
     ours = {"gluonish_engine"}
     added = loaded_by("import gluonish_engine") - loaded_by("pass") - ours
     assert added <= set(sys.stdlib_module_names)
+
+
+def test_import_loads_few_of_our_own_modules() -> None:
+    """The operators, the kernels, and what plans and runs graphs load at their first use."""
+    program = "import gluonish, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    ours = [name for name in done.stdout.split() if name.startswith("gluonish")]
+    assert len(ours) <= 400

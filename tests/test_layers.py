@@ -102,12 +102,12 @@ def rank_of(module: str) -> int | None:
 
 
 def loads_by_name(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Each call of ``import_module`` as (dotted name as far as it is written out, expression)."""
+    """Each ``import_module`` or ``later`` as (dotted name as far as it is written out, call)."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not node.args:
             continue
         called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
-        if getattr(called, "id", called) != "import_module":
+        if getattr(called, "id", called) not in ("import_module", "later"):
             continue
         text = node.args[0]
         if isinstance(text, ast.JoinedStr):
@@ -291,6 +291,7 @@ def test_packages_say_that_they_are_typed() -> None:
         (upward, "gluonish_engine.var", "from gluonish.core.errors import GluonishError"),
         (upward, "gluonish.ops.dense", "if True:\n    from gluonish.graph.ir import Node"),
         (upward, "gluonish.engine", "import_module('gluonish.profiler.autostart')"),
+        (upward, "gluonish.ndarray.x", "graph = later('gluonish.graph.ir')"),
         (upward, "gluonish.ndarray.x", "importlib.import_module(f'gluonish.symbol.{name}')"),
         (root, "gluonish.nn.dense", "import gluonish as mx"),
         (root, "gluonish.nn.dense", "import gluonish.ops"),

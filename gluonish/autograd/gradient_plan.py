@@ -12,19 +12,18 @@ Plans are shared by all threads; making one twice does no harm.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.device import Device
 from gluonish.core.errors import GluonishError
+from gluonish.core.later import later
 from gluonish.core.spec import UNKNOWN, Spec
 from gluonish.engine import submit
 from gluonish.graph.ir import Graph, Node, Value, namer, variable
-from gluonish.graph.passes import fuse_pointwise
 from gluonish.graph.work import work
-from gluonish.kernels.numba.eager import LargeProgram
 from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, LONE_INLINE_SIZE, keep_pace
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import OperatorNode
@@ -32,6 +31,13 @@ from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.composite import input_gradients
 from gluonish.ops.support.memory_layout import starts_layout
 from gluonish.ops.support.work import SMALL
+
+if TYPE_CHECKING:
+    from gluonish.graph import passes
+    from gluonish.kernels.numba import eager
+else:
+    passes = later("gluonish.graph.passes")
+    eager = later("gluonish.kernels.numba.eager")
 
 __all__ = ["Rule", "planned_gradients", "trace_rule"]
 
@@ -148,7 +154,7 @@ class _Plan:
         small = work(nodes).is_within(SMALL) and max(sizes) <= SMALL.elements
         self.on_team = False
         if not few and MXNET_USE_FUSION.value:
-            graph = fuse_pointwise(graph, LIGHT_INLINE_SIZE, alone=False)
+            graph = passes.fuse_pointwise(graph, LIGHT_INLINE_SIZE, alone=False)
             nodes = [node for node in graph.nodes if node.op is not None]
         given = len(graph.inputs)
         numbers = {Value(node).key: i for i, node in enumerate(graph.inputs)}
@@ -181,7 +187,7 @@ class _Plan:
         assert op is not None
         if "program" in attrs:
             self.on_team = True
-            return LargeProgram(attrs["program"], self.name)
+            return eager.LargeProgram(attrs["program"], self.name)
         kernel, on_team = op.kernel, False
         if op.fast_kernels and not (few and op.large_only):
             kernel, on_team, _ = op.chosen_kernel("numpy", [x.spec for x in node.inputs], attrs)

@@ -1,6 +1,6 @@
 """get_symbol: the recorded computation of an array as a Symbol.
 
-Symbols lie in a layer above this one; `gluonish.symbol` registers what makes them.
+Symbols lie in a layer above this one; `gluonish.start` registers what makes them.
 """
 
 from collections.abc import Callable
@@ -42,5 +42,5 @@ def get_symbol(x: NDArray) -> Any:
             "that it did not; compute it inside autograd.record() from arrays with attach_grad"
         )
     if not _makers:
-        raise AutogradError("get_symbol: expected Symbols, got none; import gluonish.symbol")
+        raise AutogradError("get_symbol: expected Symbols, got none; import gluonish")
     return _makers[0](x._link)

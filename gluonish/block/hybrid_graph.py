@@ -27,13 +27,12 @@ from gluonish.core.errors import (
     UntraceableError,
 )
 from gluonish.core.files import written_together
+from gluonish.core.later import later
 from gluonish.graph import interpreter
-from gluonish.graph.cached_graph import CachedGraph
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import Monitor
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.repeated_call import RepeatedCall
 from gluonish.graph.source_lines import Line, innermost, with_line
 from gluonish.graph.structure import Constant, Structure, numbered, regroup
 from gluonish.ndarray import NDArray, recording, save
@@ -43,6 +42,10 @@ from gluonish.symbol import Symbol
 
 if TYPE_CHECKING:
     from gluonish.block.hybrid_block import HybridBlock
+    from gluonish.graph import cached_graph, repeated_call
+else:
+    cached_graph = later("gluonish.graph.cached_graph")
+    repeated_call = later("gluonish.graph.repeated_call")
 
 __all__ = [
     "Graph",
@@ -69,7 +72,7 @@ class _Bound:
     def __init__(self, moves: int, arrays: list[NDArray]) -> None:
         self.moves = moves
         self.arrays = arrays
-        self.repeated: RepeatedCall | None = None
+        self.repeated: repeated_call.RepeatedCall | None = None
 
 
 class HybridGraph:
@@ -126,7 +129,7 @@ class HybridGraph:
                 variables = traced._replace(outputs=partitioned).variables()
                 self._parameters = _parameters_of(block, variables)
                 self._dynamic = [is_dynamic(partitioned, train=train) for train in (False, True)]
-        self._cached = CachedGraph(
+        self._cached = cached_graph.CachedGraph(
             [*traced.data, *variables],
             self._outputs,
             static_alloc=options.static_alloc,

@@ -5,16 +5,19 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from gluonish.block.tracing import Traced
+from gluonish.core.later import later
 from gluonish.core.spec import PartialSpec
 from gluonish.graph.ir import Value
 from gluonish.ndarray import NDArray
 from gluonish.parameter import Parameter
 from gluonish.symbol import Symbol
-from gluonish.symbol.partition import partition
 from gluonish.symbol.subgraph import backend_of_environment
 
 if TYPE_CHECKING:
     from gluonish.block.hybrid_block import HybridBlock
+    from gluonish.symbol import partition
+else:
+    partition = later("gluonish.symbol.partition")
 
 __all__ = ["partitioned_outputs"]
 
@@ -84,5 +87,5 @@ def partitioned_outputs(
         known = {
             key: PartialSpec(x._spec.shape, x._spec.dtype) for key, x in {**values, **data}.items()
         }
-        outputs = partition(what, outputs, name, options, known, values, add)
+        outputs = partition.partition(what, outputs, name, options, known, values, add)
     return outputs

@@ -224,7 +224,7 @@ def watch_devices(watcher: Callable[[Device], None]) -> None:
 
 
 class GPUSupport(Protocol):
-    """What the CuPy back end offers; it lies in a layer above and registers itself."""
+    """What the CuPy back end offers; it lies above, and loads when a GPU is asked for."""
 
     def make_device(self, context: Context) -> Device:
         """Return the device of a GPU context."""
@@ -248,24 +248,29 @@ class GPUSupport(Protocol):
 
 
 _gpu_support: list[GPUSupport] = []
+_gpu_makers: list[Callable[[], GPUSupport]] = []
 
 
-def register_gpu_support(support: GPUSupport) -> None:
-    """Make a back end known that serves ``gpu`` contexts."""
-    _gpu_support[:] = [support]
+def register_gpu_support(make: Callable[[], GPUSupport]) -> None:
+    """Make a back end known that serves ``gpu`` contexts.
+
+    Args:
+        make: Returns the back end; called when a GPU is first asked for.
+    """
+    _gpu_makers[:] = [make]
 
 
 def _support() -> GPUSupport:
     if not _gpu_support:
-        raise DeviceError(
-            "gpu: expected the CuPy back end, got none registered; import gluonish.ndarray"
-        )
+        if not _gpu_makers:
+            raise DeviceError("gpu: expected the CuPy back end, got none; import gluonish")
+        _gpu_support[:] = [_gpu_makers[0]()]
     return _gpu_support[0]
 
 
 def gpu_count() -> int:
     """Return how many GPUs there are, 0 without CuPy."""
-    return _support().count() if _gpu_support else 0
+    return _support().count()
 
 
 def gpu_memory(device_id: int) -> tuple[int, int]:
@@ -290,8 +295,8 @@ def _make_device(context: Context) -> Device:
     if context.is_gpu:
         return _support().make_device(context)
     pinned = None
-    if context.device_type == "cpu_pinned" and _gpu_support:
-        pinned = _gpu_support[0].make_pinned(context)
+    if context.device_type == "cpu_pinned":
+        pinned = _support().make_pinned(context)
     return pinned or CPUDevice(context)
 
 

@@ -6,9 +6,15 @@ working. Arguments, files and devices are what MXNet checks with assert in most 
 catch that: their errors are AssertionErrors, too.
 """
 
-import difflib
 from collections.abc import Callable, Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+from gluonish.core.later import later
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = later("difflib")
 
 __all__ = [
     "RUN_ERRORS",

@@ -9,7 +9,6 @@ twice. `loads` gives a package attributes that are modules nobody pays for befor
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, spec_from_loader
 from types import ModuleType
@@ -18,7 +17,7 @@ from typing import Any
 __all__ = ["alias_modules", "lists", "loads", "show_modules"]
 
 
-class _RealModule(Loader):
+class _RealModule:
     """Gives the module of another name to the import statement, as it is."""
 
     def __init__(self, name: str) -> None:
@@ -35,7 +34,7 @@ class _RealModule(Loader):
         module.__spec__ = self.spec
 
 
-class _Aliases(MetaPathFinder):
+class _Aliases:
     """Finds ``alias`` and everything below it as ``real`` and what is below that."""
 
     def __init__(self) -> None:
@@ -58,7 +57,8 @@ class _Aliases(MetaPathFinder):
                 name = ".".join([real, *parts[length:]])
                 # Python itself says of a missing module what is missing, by the name in use.
                 found = find_spec(name)
-                return None if found is None else spec_from_loader(fullname, _RealModule(name))
+                loader: Any = _RealModule(name)
+                return None if found is None else spec_from_loader(fullname, loader)
         return None
 
     def _completed(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
@@ -121,31 +121,41 @@ def _show(module: ModuleType, attributes: Mapping[str, str]) -> None:
                 raise
         if name not in attributes:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-        target, _, inside = attributes[name].partition(":")
         try:
-            found = importlib.import_module(target)
+            return _found(attributes[name])
         except ModuleNotFoundError as error:
             raise AttributeError(str(error)) from error
-        return getattr(found, inside) if inside else found
 
     vars(module)["__getattr__"] = find
     if module.__name__ in _ALIASES.starred:
         vars(module)["__all__"] = [*module.__all__, *attributes]
 
 
-def loads(package: str, names: Iterable[str]) -> Callable[[str], ModuleType]:
-    """A package's ``__getattr__`` (PEP 562) that imports its modules when they are asked for.
+def _found(target: str) -> Any:
+    """Return a module, or for ``module:name`` what stands there."""
+    module, _, inside = target.partition(":")
+    found = importlib.import_module(module)
+    return getattr(found, inside) if inside else found
+
+
+def loads(
+    package: str, names: Iterable[str], elsewhere: Mapping[str, str] | None = None
+) -> Callable[[str], Any]:
+    """A package's ``__getattr__`` (PEP 562) that imports what it is asked for at the first time.
 
     Args:
         package: The package's dotted name.
         names: Modules of the package, each the last part of its name.
+        elsewhere: What other attributes are, by their names: the whole name of a module, or
+            ``module:name`` for what stands there.
     """
-    lazy = frozenset(names)
+    homes = {**{name: f"{package}.{name}" for name in names}, **(elsewhere or {})}
 
-    def load(name: str) -> ModuleType:
-        if name in lazy:
-            return importlib.import_module(f"{package}.{name}")
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = vars(sys.modules[package])[name] = _found(homes[name])
+        return found
 
     return load
 

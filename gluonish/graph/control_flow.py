@@ -14,7 +14,9 @@ from gluonish.graph.body_cut import CutBody, cut_body
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.structure import Constant, Keys, flatten, regroup
 from gluonish.ndarray.control_flow import check_pair
-from gluonish.ops.control_flow import COND, FOREACH, WHILE_LOOP
+from gluonish.ops.control_flow.branch import COND
+from gluonish.ops.control_flow.foreach import FOREACH
+from gluonish.ops.control_flow.while_loop import WHILE_LOOP
 from gluonish.ops.registry import Attrs, Operator
 
 __all__ = ["Face", "cond", "foreach", "while_loop"]

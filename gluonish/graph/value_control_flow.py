@@ -2,15 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from gluonish.core.later import later
 from gluonish.core.spec import Spec
 from gluonish.core.value_scope import ValueScope
-from gluonish.graph import control_flow
 from gluonish.graph.ir import Node, Value, append, body_mark, constant
 from gluonish.graph.traced_array import TracedArray, TracedNumpyArray, shown, value_of
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Attrs, Operator, find_operator
+
+if TYPE_CHECKING:
+    from gluonish.graph import control_flow
+else:
+    control_flow = later("gluonish.graph.control_flow")
 
 __all__ = ["attach"]
 

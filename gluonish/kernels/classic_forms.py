@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from gluonish.core.spec import Spec
-from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.numpy.classic import Form, classic_form, classic_operators
-from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.registry import Operator
 
-__all__ = ["classic_kernels"]
+__all__ = ["kernels_of"]
 
 
 def _form(op: Operator, specs: tuple[Spec, ...], attrs: dict[str, Any]) -> Form | None:
@@ -42,12 +41,10 @@ def _translated(op: Operator, classic: Operator, fast: FastKernel) -> FastKernel
     )
 
 
-def classic_kernels() -> Iterator[tuple[Operator, FastKernel]]:
-    """Yield what hangs on the classic operators for the NumPy operators, in the same order."""
-    for name, classics in classic_operators().items():
-        op = find_operator(name)
-        for classic in classics:
-            for fast in classic.fast_kernels:
-                # Those of NumPy are plans for graphs; outside they are what NumPy does anyway.
-                if fast.back_end is not BackEnd.NUMPY:
-                    yield op, _translated(op, classic, fast)
+def kernels_of(op: Operator) -> Iterator[FastKernel]:
+    """Yield what the classic operators have for a NumPy operator, in the same order."""
+    for classic in classic_operators().get(op.name, ()):
+        for fast in classic.fast_kernels:
+            # Those of NumPy are plans for graphs; outside they are what NumPy does anyway.
+            if fast.back_end is not BackEnd.NUMPY:
+                yield _translated(op, classic, fast)

@@ -1,90 +1,86 @@
-"""Which kernels operators have, and which of them is preferred: importing this hangs them all.
+"""Which kernels operators have, and which of them is preferred.
 
 Where several kernels take a call, the one whose module comes first here runs it; what it refuses
-goes to the next, and last to the operator's reference kernel.
+goes to the next, and last to the operator's reference kernel. A module of kernels loads when one of
+its operators is first asked for its kernels. It has a table `KERNELS` of operators and kernels, or
+where any operator may have one, a function `kernels_of`.
 """
 
+import importlib
 from collections.abc import Iterator
 
-from gluonish.kernels.classic_forms import classic_kernels
-from gluonish.kernels.cupy import register as cupy
-from gluonish.kernels.numba import (
-    assignments,
-    batch_norm,
-    bilinear_points,
-    box_iou,
-    cell_steps,
-    columns,
-    csr,
-    ctc,
-    drawing,
-    eager,
-    gathering,
-    numbered,
-    optimizer,
-    ordering,
-    pixel_colors,
-    pooling,
-    reductions,
-    roi_align,
-    roi_pooling,
-    rows,
-    scattering,
-    suppression,
-    vocabulary,
-    winograd,
-)
-from gluonish.kernels.numba import register as generated
-from gluonish.kernels.numpy import dense, dot, narrow_sums
-from gluonish.kernels.onednn import register as onednn
+from gluonish.kernels.index import MODULES
 from gluonish.ops.kernel import FastKernel
-from gluonish.ops.registry import Operator
+from gluonish.ops.registry import Operator, find_kernels_by
 
-__all__ = ["kernels"]
+__all__ = ["IN_ORDER", "kernels_in", "kernels_of"]
 
-# Ahead of oneDNN stands what is faster than it where it takes a call, or was asked for by a flag.
-# What computes any function of single elements comes last.
-_IN_ORDER = (
-    narrow_sums,
-    dense,
-    dot,
-    drawing,
-    winograd,
-    pooling,
-    rows,
-    reductions,
-    columns,
-    assignments,
-    batch_norm,
-    bilinear_points,
-    box_iou,
-    cell_steps,
-    csr,
-    ctc,
-    gathering,
-    numbered,
-    optimizer,
-    ordering,
-    pixel_colors,
-    roi_align,
-    roi_pooling,
-    scattering,
-    suppression,
-    vocabulary,
-    onednn,
-    cupy,
-    generated,
-    eager,
+# Ahead of oneDNN stands what is faster than it where it takes a call, or was asked for by a flag;
+# of oneDNN's own the direct ones are preferred. What computes any function of single elements comes
+# last, and behind it what NumPy's operators have from classic ones that do the same.
+IN_ORDER = (
+    "numpy.narrow_sums",
+    "numpy.dense",
+    "numpy.dot",
+    "numba.drawing",
+    "numba.winograd",
+    "numba.pooling",
+    "numba.rows",
+    "numba.reductions",
+    "numba.columns",
+    "numba.assignments",
+    "numba.batch_norm",
+    "numba.bilinear_points",
+    "numba.box_iou",
+    "numba.cell_steps",
+    "numba.csr",
+    "numba.ctc",
+    "numba.gathering",
+    "numba.numbered",
+    "numba.optimizer",
+    "numba.ordering",
+    "numba.pixel_colors",
+    "numba.roi_align",
+    "numba.roi_pooling",
+    "numba.scattering",
+    "numba.suppression",
+    "numba.vocabulary",
+    "onednn.register_direct",
+    "onednn.register_recurrent",
+    "onednn.register_arithmetic",
+    "onednn.register_normalization",
+    "onednn.register_products",
+    "onednn.register_windows",
+    "cupy.register",
+    "numba.register",
+    "numba.eager",
+    "classic_forms",
 )
 
+_modules: dict[str, list[str]] = {}
+for _module in IN_ORDER:
+    for _name in MODULES.get(_module, "").split():
+        _modules.setdefault(_name, []).append(_module)
 
-def kernels() -> Iterator[tuple[Operator, FastKernel]]:
-    """Yield every kernel with its operator; of one operator the preferred ones first."""
-    for module in _IN_ORDER:
-        yield from module.KERNELS
+
+def kernels_of(op: Operator) -> Iterator[FastKernel]:
+    """Yield the kernels of an operator, the preferred ones first."""
+    for module in _modules.get(op.name, ()):
+        yield from kernels_in(module, op)
 
 
-for _op, _fast in kernels():
-    _op.hang(_fast)
-for _op, _fast in classic_kernels():
-    _op.hang(_fast)
+def kernels_in(name: str, op: Operator) -> Iterator[FastKernel]:
+    """Yield the kernels of an operator that stand in a module.
+
+    Args:
+        name: One of `IN_ORDER`.
+        op: The operator.
+    """
+    module = importlib.import_module(f"gluonish.kernels.{name}")
+    if hasattr(module, "kernels_of"):
+        yield from module.kernels_of(op)
+    else:
+        yield from (fast for other, fast in module.KERNELS if other is op)
+
+
+find_kernels_by(kernels_of)

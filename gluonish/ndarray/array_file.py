@@ -9,10 +9,11 @@ import io
 import os
 import struct
 from collections.abc import Sequence
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.later import later
 from gluonish.ndarray.array_record import (
     ArrayRecord,
     ByteReader,
@@ -23,7 +24,11 @@ from gluonish.ndarray.array_record import (
     read_record,
     record_chunks,
 )
-from gluonish.ndarray.npz_file import read_npy, read_npz
+
+if TYPE_CHECKING:
+    from gluonish.ndarray import npz_file
+else:
+    npz_file = later("gluonish.ndarray.npz_file")
 
 __all__ = [
     "ArrayRecord",
@@ -77,10 +82,10 @@ def _read_any(file: BinaryIO, name: str) -> tuple[list[ArrayRecord], list[str]]:
     head = file.read(4)
     file.seek(start)
     if head in (b"PK\x03\x04", b"PK\x05\x06"):
-        return read_npz(file, name)
+        return npz_file.read_npz(file, name)
     reader = ByteReader(file, name)
     if head == b"\x93NUM":
-        return [DenseRecord(read_npy(reader))], []
+        return [DenseRecord(npz_file.read_npy(reader))], []
     return _read_list(reader)
 
 

@@ -3,16 +3,22 @@
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from gluonish.core.context import Context
 from gluonish.core.device import Lane, device_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.later import later
 from gluonish.engine import submit
-from gluonish.kernels.numba.moves import copy, is_large
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, arriving, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
+from gluonish.ops.support.work import LARGE_COPY
+
+if TYPE_CHECKING:
+    from gluonish.kernels.numba import moves
+else:
+    moves = later("gluonish.kernels.numba.moves")
 
 __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
 
@@ -70,7 +76,8 @@ def copy_into(
             kvstore: if the source failed, that value stays, as in an update in place.
         lane: The engine's lane; None for the usual one.
     """
-    on_team = source._device.xp_name == "numpy" and is_large(source._data)
+    large = source._data.size >= LARGE_COPY and source._device.xp_name == "numpy"
+    on_team = large and moves.is_large(source._data)
     if lane is None:
         near = source._device is target._device
         lane = target._device.lane if near else target._device.copy_lane
@@ -89,7 +96,10 @@ def copy_into(
 def transfer(source: NDArray, target: NDArray) -> None:
     """Copy values at once, in whatever thread the engine chose."""
     if source._device.xp_name == target._device.xp_name == "numpy":
-        copy(target._data, source._data)
+        if target._data.size >= LARGE_COPY:
+            moves.copy(target._data, source._data)
+        else:
+            target._data[...] = source._data
     elif source._device.xp_name == target._device.xp_name:
         target._device.from_peer(source._data, target._data)
     elif target._device.xp_name == "numpy":

@@ -5,8 +5,6 @@ machinery that only its gradients or its C interface call. Every face shows the 
 shows; a call, or a file that holds one, is refused by name.
 """
 
-from gluonish.ops.registry import declare_absent
-
 __all__ = ["ABSENT"]
 
 _MACHINERY = "it is a part of MXNet's own machinery, which no program calls"
@@ -35,7 +33,3 @@ ABSENT: dict[str, str] = {
     "_sg_mkldnn_selfatt_qk": _FUSED,
     "_sg_mkldnn_selfatt_valatt": _FUSED,
 }
-
-
-for _name, _reason in ABSENT.items():
-    declare_absent(_name, _reason)

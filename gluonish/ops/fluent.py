@@ -6,10 +6,10 @@ On arrays, values of graphs and Symbols alike.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gluonish.ops import catalog
+from gluonish.core.later import add_methods_later
 from gluonish.ops.arithmetic import Arithmetic
 from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
-from gluonish.ops.registry import Operator, apply, find_operator
+from gluonish.ops.registry import Operator, all_names, apply, find_operator
 
 __all__ = ["Fluent", "method_names", "without_unset"]
 
@@ -100,10 +100,12 @@ def without_unset(op: Operator, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 def method_names() -> list[str]:
     """Return the names of methods that are those of their operators."""
-    return [name for name in _NAMES.split() if catalog.has(name)]
+    return [name for name in _NAMES.split() if name in all_names()]
 
 
-def _method(op: Operator, name: str) -> Callable[..., Any]:
+def _method(name: str) -> Callable[..., Any]:
+    op = find_operator(name)
+
     def method(self: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if kwargs and not _OF_NUMPY.isdisjoint(kwargs):
             kwargs = without_unset(op, kwargs)
@@ -127,5 +129,4 @@ _EXPAND = find_operator("expand_dims")
 _FLATTEN = find_operator("Flatten")
 _RESHAPE = find_operator("Reshape")
 _SQUEEZE = find_operator("squeeze")
-for _name in method_names():
-    setattr(Fluent, _name, _method(find_operator(_name), _name))
+add_methods_later(Fluent, method_names(), _method)

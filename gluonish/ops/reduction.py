@@ -110,7 +110,7 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
 
 
 # Kernels reduce with the ufunc, not with `sum`: that is Python in NumPy's own modules, where the
-# filter in `gluonish.ops.catalog` does not reach what it says of a sum that overflows.
+# filter in `gluonish.ops.registry` does not reach what it says of a sum that overflows.
 def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
     wide = accumulator(data.dtype)
     if wide == data.dtype and xp is not np:

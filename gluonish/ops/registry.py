@@ -3,21 +3,35 @@
 An `Operator` is the one definition of an operation: its name in files, inputs and attributes,
 inference, reference kernel and gradient. Who runs it is decided by the type of the values: an
 NDArray computes, a graph value appends a node. This module knows neither.
+
+The modules of operators load at the first use of one of their names, which `gluonish.ops.index`
+lists, and so do the kernels of an operator (`find_kernels_by`).
 """
 
+import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import FrameType, MappingProxyType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from gluonish.core.config import kernel_switches
 from gluonish.core.errors import NotSupportedError, OperatorError
+from gluonish.core.later import later
 from gluonish.core.schema import Schema
 from gluonish.core.spec import Spec
+from gluonish.ops.absent import ABSENT
 from gluonish.ops.facts import Execution, Gradient, GradientRule, ShapeFacts, ShapeRule
+from gluonish.ops.index import MODULES
 from gluonish.ops.kernel import Attrs, Bound, FastKernel, Kernel, RefusedError
 from gluonish.ops.support.refusals import note_refusal
 from gluonish.ops.support.work import SMALL, work_of
+
+if TYPE_CHECKING:
+    import pkgutil
+else:
+    pkgutil = later("pkgutil")
 
 __all__ = [
     "Attrs",
@@ -25,10 +39,9 @@ __all__ = [
     "ShapeRule",
     "V",
     "absent_names",
-    "alias",
     "all_operators",
     "apply",
-    "declare_absent",
+    "find_kernels_by",
     "find_operator",
     "register",
 ]
@@ -205,19 +218,31 @@ class Operator:
         self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
         self.plain = not (self.train_dependent or self.random or self.measure)
         self.single = outputs == 1  # the common case, tested once on the eager path
-        self.fast_kernels: tuple[FastKernel, ...] = ()
-        self.large_only = False
+        self.fast_kernels: tuple[FastKernel, ...]  # set, like the next, where it is first read
+        self.large_only: bool
         self._chosen: dict[tuple[Any, ...], tuple[Kernel, bool, bool]] = {}
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
 
+    def __getattr__(self, name: str) -> Any:
+        """Load the kernels at the first look; Python asks here only while they are not set."""
+        if name not in ("fast_kernels", "large_only"):
+            raise AttributeError(f"operator {self.name!r} has no attribute {name!r}")
+        # Of threads that come here at once, all take the kernels of the first that is done.
+        self._set_kernels(_kernels.setdefault(self, tuple(_find_kernels(self))))
+        return getattr(self, name)
+
     def hang(self, fast: FastKernel) -> None:
         """Add a fast kernel behind those that are there, which are preferred to it."""
+        self._set_kernels((*self.fast_kernels, fast))
+
+    def _set_kernels(self, kernels: tuple[FastKernel, ...]) -> None:
+        for fast in kernels:
+            fast.kernel = fast.hung(single=self.single, random=bool(self.random), after=self._after)
         self._chosen.clear()
-        fast.kernel = fast.hung(single=self.single, random=bool(self.random), after=self._after)
-        self.fast_kernels = (*self.fast_kernels, fast)
-        self.large_only = all(kernel.large_only for kernel in self.fast_kernels)
+        self.large_only = bool(kernels) and all(kernel.large_only for kernel in kernels)
+        self.fast_kernels = kernels
 
     def plan(
         self, fast: FastKernel, outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs
@@ -376,7 +401,22 @@ class Operator:
 
 _operators: dict[str, Operator] = {}
 _names: dict[str, Operator] = {}
-_absent: dict[str, str] = {}  # names of MXNet that are not here, with what to do instead
+_homes = {name: module for module, names in MODULES.items() for name in names.split()}
+_kernels: dict[Operator, tuple[FastKernel, ...]] = {}
+
+
+_find_kernels: Callable[[Operator], Iterable[FastKernel]] = lambda op: ()  # noqa: E731  # for now
+
+
+def find_kernels_by(find: Callable[[Operator], Iterable[FastKernel]]) -> None:
+    """Say how operators get their kernels.
+
+    Args:
+        find: Yields the kernels of an operator, the preferred ones first; called when they are
+            first wanted.
+    """
+    global _find_kernels
+    _find_kernels = find
 
 
 def register(operator: Operator) -> Operator:
@@ -393,23 +433,6 @@ def register(operator: Operator) -> Operator:
     return operator
 
 
-def alias(operator: Operator, *names: str) -> None:
-    """Make ``operator`` known under more registry names.
-
-    Raises:
-        OperatorError: A name is taken by another operator.
-    """
-    for name in names:
-        if _names.setdefault(name, operator) is not operator:
-            raise OperatorError(f"{name}: expected a new operator name, got one that is registered")
-    operator.aliases += names
-
-
-def declare_absent(name: str, reason: str) -> None:
-    """Say of an operator of MXNet that it is not here, and what to do instead."""
-    _absent[name] = reason
-
-
 def find_operator(name: str) -> Operator:
     """Return the operator of this registry name or alias.
 
@@ -418,26 +441,61 @@ def find_operator(name: str) -> Operator:
         OperatorError: if there is none.
     """
     found = _names.get(name)
+    if found is None and name in _homes:
+        importlib.import_module(f"gluonish.ops.{_homes[name]}")
+        found = _names.get(name)
     if found is None:
-        if name in _absent:
-            raise NotSupportedError(f"{name}: not available in gluonish; {_absent[name]}")
+        if name in ABSENT:
+            raise NotSupportedError(f"{name}: not available in gluonish; {ABSENT[name]}")
+        _load_all()  # a new operator, which the index does not list yet
+        found = _names.get(name)
+    if found is None:
         raise OperatorError(f"operator: expected a registered name, got {name!r}")
     return found
 
 
+@cache
+def _load_all() -> None:
+    package = importlib.import_module("gluonish.ops")
+    for found in pkgutil.walk_packages(package.__path__, "gluonish.ops."):
+        importlib.import_module(found.name)
+
+
 def absent_names() -> Mapping[str, str]:
     """Return MXNet's names that are not here, each with what to do instead."""
-    return MappingProxyType(_absent)
+    return MappingProxyType(ABSENT)
 
 
 def all_operators() -> Iterator[Operator]:
-    """Yield every operator once, in order of registration."""
+    """Yield every operator once; this loads all of them."""
+    _load_all()
     return iter(tuple(_operators.values()))
 
 
+class _Names(Mapping[str, Operator]):
+    """Every registry name and alias, with its operator, which loads when it is asked for."""
+
+    def __getitem__(self, name: str) -> Operator:
+        if name not in self:
+            raise KeyError(name)
+        return find_operator(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _names or name in _homes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_homes | _names)
+
+    def __len__(self) -> int:
+        return len(_homes | _names)
+
+
+_ALL_NAMES = _Names()
+
+
 def all_names() -> Mapping[str, Operator]:
-    """Return every registry name and alias with its operator."""
-    return MappingProxyType(_names)
+    """Return every registry name and alias with its operator, which is loaded when looked up."""
+    return _ALL_NAMES
 
 
 def apply(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
@@ -456,3 +514,10 @@ def apply(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
         OperatorError: as the operator's inference says.
     """
     return type(inputs[0]).__apply__(op, inputs, attrs)
+
+
+# The logarithm of 0 is -inf and 0 / 0 is nan, as in MXNet, without a word. NumPy would warn at
+# each; a filter for its calls from these modules costs nothing where nothing is wrong, and leaves
+# the user's own NumPy alone. Copies that convert, in the arrays' modules, are treated alike.
+_QUIET = r"gluonish\.(ops|kernels|ndarray|core)\."
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=_QUIET)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.updates import ADAMAX
+from gluonish.ops.updates.adaptive import ADAMAX
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer

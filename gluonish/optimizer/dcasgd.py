@@ -3,8 +3,8 @@
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.updates import DCASGD as RULE
-from gluonish.ops.updates import DCASGD_MOMENTUM
+from gluonish.ops.updates.delayed import DCASGD as RULE
+from gluonish.ops.updates.delayed import DCASGD_MOMENTUM
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer

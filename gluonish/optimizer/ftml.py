@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.updates import FTML_STEPS
+from gluonish.ops.updates.ftml import FTML_STEPS
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import bias_share
 from gluonish.optimizer.base import Index, State, register, zeros_like

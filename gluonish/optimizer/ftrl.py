@@ -3,7 +3,7 @@
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.updates import FTRL
+from gluonish.ops.updates.ftrl import FTRL
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer

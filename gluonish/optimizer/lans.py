@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gluonish.ops.updates import LANS as RULE
+from gluonish.ops.updates.layerwise import LANS as RULE
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import MomentsOptimizer, bias_share
 from gluonish.optimizer.base import Index, check_aggregate_num, register

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
-from gluonish.ops.updates import LARS as RULE
-from gluonish.ops.updates import LARS_MOMENTUM
-from gluonish.ops.updates.layerwise import lars_ratio
+from gluonish.ops.updates.layerwise import LARS as RULE
+from gluonish.ops.updates.layerwise import LARS_MOMENTUM, lars_ratio
 from gluonish.optimizer.base import Index, register
 from gluonish.optimizer.momentum import MomentumOptimizer
 from gluonish.optimizer.row_update import RowUpdate

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.ndarray import NDArray
-from gluonish.ops.updates import NADAM
+from gluonish.ops.updates.adaptive import NADAM
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import MomentsOptimizer, bias_share
 from gluonish.optimizer.base import Index, State, register, zeros_like

@@ -5,8 +5,8 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray import NDArray
-from gluonish.ops.updates import SIGNSGD, SIGNUM_STEPS
 from gluonish.ops.updates.rules import Rule
+from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
 from gluonish.optimizer.base import Index, State, register, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.optimizer.weight_update import BoundUpdate, Column, each

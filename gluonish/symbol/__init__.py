@@ -3,7 +3,6 @@
 from gluonish.symbol import _internal as _internal
 from gluonish.symbol import contrib, image, linalg, op, random, sparse
 from gluonish.symbol import methods as _methods  # noqa: F401  # completes the class
-from gluonish.symbol import recorded as _recorded  # noqa: F401  # completes autograd
 from gluonish.symbol.composition import Group
 from gluonish.symbol.creation import (
     arange,

@@ -1,22 +1,27 @@
 """Symbol.bind and simple_bind: from a graph and arrays, or shapes, to an executor."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gluonish.core.context import Context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
+from gluonish.core.later import later
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.graph.inference import infer
 from gluonish.graph.ir import Value, topological_order
 from gluonish.ndarray.creation import zeros
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.symbol.executor import Executor
-from gluonish.symbol.placed_graph import node_context
 from gluonish.symbol.resized import fitted
 from gluonish.symbol.shapes import from_public, known_specs, to_public
 from gluonish.symbol.storage import storage_types
 from gluonish.symbol.symbol import Symbol
+
+if TYPE_CHECKING:
+    from gluonish.symbol import executor, placed_graph
+else:
+    executor = later("gluonish.symbol.executor")
+    placed_graph = later("gluonish.symbol.placed_graph")
 
 __all__ = ["bind", "simple_bind"]
 
@@ -34,8 +39,8 @@ def bind(
     grad_req: Requests = "write",
     aux_states: Sequence[NDArray] | Mapping[str, NDArray] | None = None,
     group2ctx: Groups = None,
-    shared_exec: Executor | None = None,
-) -> Executor:
+    shared_exec: "executor.Executor | None" = None,
+) -> "executor.Executor":
     """Return an executor on arrays of the caller's.
 
     Args:
@@ -72,7 +77,9 @@ def bind(
                 f"bind: expected a gradient of shape {x.shape} for {name}, got {gradient.shape}"
             )
     states = _listed("aux_states", aux_states or {}, self.list_auxiliary_states())
-    return Executor(self, ctx, arguments, gradients, requests, states, dict(group2ctx or {}))
+    return executor.Executor(
+        self, ctx, arguments, gradients, requests, states, dict(group2ctx or {})
+    )
 
 
 def simple_bind(
@@ -83,10 +90,10 @@ def simple_bind(
     stype_dict: Mapping[str, str] | None = None,
     group2ctx: Groups = None,
     shared_arg_names: Sequence[str] | None = None,
-    shared_exec: Executor | None = None,
+    shared_exec: "executor.Executor | None" = None,
     shared_buffer: dict[str, NDArray] | None = None,
     **kwargs: Any,
-) -> Executor:
+) -> "executor.Executor":
     """Return an executor on new arrays, zeros, whose shapes follow from some.
 
     Args:
@@ -137,7 +144,9 @@ def simple_bind(
         None if req == "null" else gradient(name, x)
         for name, x, req in zip(names, arguments, requests, strict=True)
     ]
-    return Executor(self, ctx, arguments, gradients, requests, states, dict(group2ctx or {}))
+    return executor.Executor(
+        self, ctx, arguments, gradients, requests, states, dict(group2ctx or {})
+    )
 
 
 def _check_context(ctx: object) -> None:
@@ -218,9 +227,9 @@ def _variable_contexts(
     for node in topological_order(symbol._values):
         if node.op is None:
             if node.extra.get("__ctx_group__") in groups:
-                found[node.name] = node_context(node, groups, default)
+                found[node.name] = placed_graph.node_context(node, groups, default)
             continue
-        here = node_context(node, groups, default)
+        here = placed_graph.node_context(node, groups, default)
         for value in node.inputs:
             if value.node.op is None:
                 found.setdefault(value.node.name, here)

@@ -3,14 +3,19 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gluonish.graph import control_flow
+from gluonish.core.later import later
 from gluonish.graph.ir import Value
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.name import AttrScope, current_attributes
 from gluonish.symbol.namespace import operator_function, var
 from gluonish.symbol.symbol import Symbol, new_node, output_names
+
+if TYPE_CHECKING:
+    from gluonish.graph import control_flow
+else:
+    control_flow = later("gluonish.graph.control_flow")
 
 __all__ = ["cond", "foreach", "rand_zipfian", "while_loop"]
 

@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from gluonish.core.later import add_methods_later
 from gluonish.ops.fluent import Fluent, method_names, without_unset
 from gluonish.ops.registry import find_operator
 from gluonish.symbol.backend import get_backend_symbol, optimize_for
@@ -42,9 +43,9 @@ def attach() -> None:
         "split_v2": split_v2,
         "tojson": to_json,
     }
-    methods |= {name: _operator_method(name) for name in method_names()}
     for name, method in methods.items():
         setattr(Symbol, name, method)
+    add_methods_later(Symbol, method_names(), _operator_method)
 
 
 def _operator_method(name: str) -> Callable[..., Any]:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gluonish.autograd.recorded import register_symbol_maker
 from gluonish.autograd.tape import topological
 from gluonish.core.errors import AutogradError, NotSupportedError
 from gluonish.graph.call_plan import GraphNode
@@ -138,6 +137,3 @@ def _inlined(
         if (id(node), 0) not in made:
             made.update(((id(node), i), value) for i, value in enumerate(copies(node)))
     return [made[value.key] for value in outputs]
-
-
-register_symbol_maker(symbol_of)

@@ -7,7 +7,6 @@ import json
 import sys
 from pathlib import Path
 
-import gluonish.ops.catalog  # noqa: F401  # registers every operator
 from gluonish.ops.registry import all_operators
 
 KEPT = (

@@ -15,7 +15,6 @@ import numpy as np
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.schema import REQUIRED, Attribute
-from gluonish.ops import catalog  # noqa: F401  # registers every operator
 from gluonish.ops.registry import Operator, all_operators
 from tests.golden.case import Case, load_cases
 

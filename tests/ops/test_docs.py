@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import gluonish as mx
-from gluonish.ops import catalog  # noqa: F401  # registers every operator
 from gluonish.ops.face import docstring_of
 from gluonish.ops.registry import absent_names, find_operator
 

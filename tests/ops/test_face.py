@@ -4,11 +4,9 @@ from typing import Any
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.ops import catalog
 from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import find_operator
 
-assert catalog.has("FullyConnected")
 DENSE = find_operator("FullyConnected")
 CONCAT = find_operator("Concat")
 

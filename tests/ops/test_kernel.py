@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels import preference
 from gluonish.kernels.numba import assignments
 from gluonish.ops.facts import Execution
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
@@ -159,9 +158,9 @@ def test_operands_may_stand_in_another_order() -> None:
 def test_no_kernel_is_hung_twice() -> None:
     for op in all_operators():
         assert len(set(map(id, op.fast_kernels))) == len(op.fast_kernels)
-    names = [(op.name, fast.name) for op, fast in preference.kernels()]
-    movers = {(op.name, fast.name) for op, fast in assignments.KERNELS}
-    doubles = {name for name in names if names.count(name) > 1}
+    names = [(op.name, fast.name) for op in all_operators() for fast in op.fast_kernels]
+    movers = {fast.name for op in all_operators() for fast in assignments.kernels_of(op)}
+    doubles = {name for op, name in names if names.count((op, name)) > 1}
     assert doubles <= movers  # a copy, and an expression of single elements, under one name
 
 

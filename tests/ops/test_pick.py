@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-import gluonish.ops.catalog  # noqa: F401  # registers every operator
 from gluonish.core.errors import OperatorError
 from gluonish.testing import run_operator
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from gluonish.core.schema import REQUIRED
-from gluonish.ops import catalog  # noqa: F401  # registers every operator
 from gluonish.ops.registry import Operator, all_operators, find_operator
 from gluonish.testing import check_operator
 from tests.golden.case import load_cases

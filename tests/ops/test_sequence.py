@@ -1,6 +1,5 @@
 import numpy as np
 
-import gluonish.ops.catalog  # noqa: F401  # registers every operator
 from gluonish.testing import run_operator
 
 

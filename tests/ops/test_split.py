@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-import gluonish.ops.catalog  # registers every operator
 from gluonish import autograd, nd
 from gluonish.core.errors import OperatorError
 from gluonish.testing import run_operator

@@ -5,9 +5,7 @@ CuPy itself is imported when a GPU is first asked for.
 
 from collections.abc import Callable
 
-from gluonish.core.device import register_gpu_support
 from gluonish.kernels.cupy import convolution, dense, drawing, gelu, gemm
-from gluonish.kernels.cupy.support import CuPySupport
 from gluonish.ops.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
@@ -54,6 +52,5 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu", gelu.takes_gelu, run=gelu.gelu)),
 )
 
-register_gpu_support(CuPySupport())
 hang_words(drawing.words)
 hang_products(gemm.matmul)

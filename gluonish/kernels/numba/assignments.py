@@ -5,7 +5,7 @@ where the view is a transposition. Here the same kernels are given outputs whose
 copies by `gluonish.kernels.numba.moves`, and for ``xp`` what joins arrays in the same way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import EllipsisType, ModuleType
 from typing import Any
 
@@ -15,11 +15,10 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.expressions import KINDS
 from gluonish.kernels.numba.moves import move
-from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
-from gluonish.ops.registry import Operator, all_operators
+from gluonish.ops.registry import Operator
 
-__all__ = ["KERNELS", "Mover", "SwiftArray"]
+__all__ = ["Mover", "SwiftArray", "kernels_of"]
 
 _LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
 
@@ -141,15 +140,14 @@ class Mover:
         return self._op.infer(*specs, **attrs)[0].size >= _LARGE
 
 
-def _fast(op: Operator) -> FastKernel:
-    mover = Mover(op)
-    return FastKernel(
-        *(BackEnd.GENERATED, op.name, mover.takes),
-        run=mover,
-        enabled=available,
-        large_only=True,
-        makes=KINDS,
-    )
-
-
-KERNELS = tuple((op, _fast(op)) for op in all_operators() if op.moves)
+def kernels_of(op: Operator) -> Iterator[FastKernel]:
+    """Yield the kernel of an operator that moves only."""
+    if op.moves:
+        mover = Mover(op)
+        yield FastKernel(
+            *(BackEnd.GENERATED, op.name, mover.takes),
+            run=mover,
+            enabled=available,
+            large_only=True,
+            makes=KINDS,
+        )

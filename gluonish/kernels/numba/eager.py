@@ -24,18 +24,17 @@ from gluonish.kernels.numba.pointwise import plan_pointwise
 from gluonish.ops.cast import CAST
 from gluonish.ops.fused.pointwise import FUSED_POINTWISE_MANY, Instruction, Program
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
-from gluonish.ops.reduction import MAX, MEAN, MIN, SUM
-from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.registry import Operator
 from gluonish.ops.support.refusals import note_refusal
 
 __all__ = [
-    "KERNELS",
     "LARGE",
     "SLOW",
     "LargeKernel",
     "LargeProgram",
     "WideReduction",
     "compiled_at_once",
+    "kernels_of",
     "pays",
 ]
 
@@ -215,7 +214,12 @@ def _converts(*dtypes: np.dtype[Any]) -> bool:
     return FLOAT16 not in dtypes or has_float16()
 
 
-KERNELS = (
-    *((op, LargeKernel(op).fast_kernel()) for op in map(find_operator, SLOW)),
-    *((op, WideReduction(op).fast_kernel()) for op in (MAX, MIN, SUM, MEAN)),
-)
+_REDUCTIONS = frozenset(("max", "min", "sum", "mean"))
+
+
+def kernels_of(op: Operator) -> Iterator[FastKernel]:
+    """Yield the kernel of an operator that computes single elements, or reduces 16-bit floats."""
+    if op.name in RULES:
+        yield LargeKernel(op).fast_kernel()
+    if op.name in _REDUCTIONS:
+        yield WideReduction(op).fast_kernel()

@@ -19,12 +19,12 @@ from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.numba.loops import Loops, find_loops
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.ops.kernel import RefusedError
+from gluonish.ops.support.work import LARGE_COPY
 
 __all__ = ["VIEWS", "copy", "is_large", "move"]
 
 VIEWS = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # by the size of an element
 _GRAIN = 1 << 15  # elements that are worth a thread
-_LARGE = 1 << 18  # elements of a copy that is worth a team
 _TILE = 32  # elements along each side
 _SHORT = 8  # elements of a loop that is written out
 _FEW = 512  # elements of rows, several of which are a step
@@ -118,7 +118,7 @@ def move(target: Any, source: Any) -> None:
 
 def is_large(array: Any) -> bool:
     """Whether a copy of an array is worth a team of threads."""
-    return array.size >= _LARGE and available()
+    return array.size >= LARGE_COPY and available()
 
 
 def copy(target: Any, source: Any) -> None:

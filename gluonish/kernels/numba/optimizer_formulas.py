@@ -10,22 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.ops.updates import (
-    ADADELTA,
-    ADAMAX,
-    DCASGD,
-    DCASGD_MOMENTUM,
-    FTML_STEPS,
-    FTRL,
-    LANS,
-    LARS,
-    LARS_MOMENTUM,
-    NADAM,
-    SIGNSGD,
-    SIGNUM_STEPS,
-)
-from gluonish.ops.updates.adaptive import TINY
-from gluonish.ops.updates.layerwise import lans_shares, lars_ratio
+from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, NADAM, TINY
+from gluonish.ops.updates.delayed import DCASGD, DCASGD_MOMENTUM
+from gluonish.ops.updates.ftml import FTML_STEPS
+from gluonish.ops.updates.ftrl import FTRL
+from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM, lans_shares, lars_ratio
 from gluonish.ops.updates.rules import (
     ADAGRAD,
     ADAM,
@@ -40,6 +29,7 @@ from gluonish.ops.updates.rules import (
     Rule,
     lamb_ratio,
 )
+from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
 
 __all__ = ["FORMULAS", "Formula", "Norms"]
 

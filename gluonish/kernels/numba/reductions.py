@@ -10,7 +10,6 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.kernels.numba.sums import SMALL, has_plan, sums_plan
-from gluonish.kernels.onednn import register as _library  # noqa: F401  # to stand before its own
 from gluonish.ops.broadcast_to import SUM_TO_SHAPE, stretched_axes
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.reduction import MEAN, SUM, reduced_axes

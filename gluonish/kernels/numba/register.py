@@ -14,7 +14,6 @@ from gluonish.kernels.compiler import available
 from gluonish.kernels.compiler.machine_code import has_float16
 from gluonish.kernels.numba.expressions import KINDS, supports
 from gluonish.kernels.numba.pointwise import plan_pointwise
-from gluonish.ops import catalog as _catalog  # noqa: F401  # registers the operators
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,

@@ -1,4 +1,4 @@
-"""oneDNN's kernels, each with the operator that it serves.
+"""What oneDNN's kernels have in common where operators get them: the library is there, and is on.
 
 The library is loaded when a call or a plan first asks for a kernel, as ``MXNET_MKLDNN_ENABLED``,
 ``MXNET_LIBRARY_PATH``, ``MXNET_MKLDNN_CACHE_NUM`` and ``MXNET_CPU_TEMP_COPY`` then say. Predicates
@@ -6,36 +6,21 @@ see specs only; what the library refuses in spite of them, or arrays laid out in
 know, go to the next kernel.
 """
 
-from collections.abc import Iterator, Mapping
 from typing import Any
-
-import numpy as np
 
 from gluonish.core.config import (
     MXNET_CPU_TEMP_COPY,
     MXNET_LIBRARY_PATH,
     MXNET_MKLDNN_CACHE_NUM,
     MXNET_MKLDNN_ENABLED,
-    MXNET_USE_MKLDNN_RNN,
     LoadEnvironment,
 )
-from gluonish.core.dtype import FLOAT32, UINT8
 from gluonish.core.turn import Turn
 from gluonish.kernels import onednn
-from gluonish.kernels.onednn import (
-    register_arithmetic,
-    register_direct,
-    register_normalization,
-    register_products,
-    register_windows,
-)
 from gluonish.ops.kernel import BackEnd, FastKernel
-from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU
-from gluonish.ops.recurrent.fused_rnn import FUSED_RNN
-from gluonish.ops.recurrent.rnn import RNN
 from gluonish.ops.registry import Operator
 
-__all__ = ["HIDDEN", "KERNELS", "enabled"]
+__all__ = ["enabled", "planned"]
 
 # How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
 # with which threads spin against each other on a busy machine: three processes beside it on two
@@ -65,37 +50,23 @@ def enabled() -> bool:
     return _loaded[0]
 
 
-def _recurrent() -> bool:
-    return MXNET_USE_MKLDNN_RNN.value and enabled()
+def planned(*rows: tuple[Any, ...]) -> tuple[tuple[Operator, FastKernel], ...]:
+    """Return kernels that are one plan each, with their operators.
 
-
-# Dtypes of what operators keep for their gradients, beside results in the dtype of the data.
-HIDDEN: Mapping[Operator, tuple[np.dtype[Any], ...]] = {
-    BATCH_NORM_RELU: (UINT8,),
-    FUSED_RNN: (FLOAT32,),
-    RNN: (FLOAT32,),
-}
-
-
-def _planned() -> Iterator[tuple[Operator, FastKernel]]:
-    """Yield the kernels that are one plan each; a table a family says what they take."""
-    for op, name, takes, plan in (
-        *register_arithmetic.KERNELS,
-        *register_normalization.KERNELS,
-        *register_products.KERNELS,
-        *register_windows.KERNELS,
-    ):
-        makes = HIDDEN.get(op, ())
-        yield op, FastKernel(BackEnd.ONEDNN, name, takes, plan=plan, enabled=enabled, makes=makes)
-
-
-def _direct() -> Iterator[tuple[Operator, FastKernel]]:
-    """Yield the kernels that are no single plan."""
-    for op, name, takes, run in register_direct.KERNELS:
-        is_on = _recurrent if op in register_direct.RECURRENT else enabled
-        makes = HIDDEN.get(op, ())
-        yield op, FastKernel(BackEnd.ONEDNN, name, takes, run=run, enabled=is_on, makes=makes)
-
-
-# The direct ones are preferred.
-KERNELS = (*_direct(), *_planned())
+    Args:
+        *rows: Operator, name of the kernel, what it takes, the function that plans, and where the
+            operator keeps something for its gradient in a dtype that is not the data's, a tuple of
+            such dtypes.
+    """
+    return tuple(
+        (
+            op,
+            FastKernel(
+                *(BackEnd.ONEDNN, name, takes),
+                plan=plan,
+                enabled=enabled,
+                makes=makes[0] if makes else (),
+            ),
+        )
+        for op, name, takes, plan, *makes in rows
+    )

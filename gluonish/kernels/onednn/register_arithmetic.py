@@ -1,4 +1,4 @@
-"""oneDNN's kernels on single elements and whole arrays, for `gluonish.kernels.onednn.register`.
+"""oneDNN's kernels on single elements and whole arrays.
 
 Few are hung on operators: the generated kernels compute elementwise functions faster, and the
 library reduces fast along the axes that are last in memory only. For NaN its relu gives 0, its exp
@@ -16,13 +16,14 @@ from gluonish.kernels.onednn.binding import plain
 from gluonish.kernels.onednn.concat import concat
 from gluonish.kernels.onednn.prelu import prelu
 from gluonish.kernels.onednn.reduction import reduction
+from gluonish.kernels.onednn.register import planned
 from gluonish.kernels.onednn.sum import weighted_sum
 from gluonish.ops.add_n import ADD_N
 from gluonish.ops.concat import CONCAT
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.leaky_relu import LEAKY_RELU
 from gluonish.ops.reduction import MEAN, SUM, reduced_axes
-from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.registry import Attrs
 
 __all__ = ["KERNELS"]
 
@@ -88,7 +89,7 @@ def _reduction(kind: AlgorithmKind) -> Callable[[Sequence[Array], Sequence[Array
 
 
 # Operator, name of the kernel, what it takes, and its plan.
-KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., Bound]], ...] = (
+KERNELS = planned(
     (LEAKY_RELU, "prelu", _takes_prelu, _prelu),
     (ADD_N, "sum", _takes_sum, _sum),
     (CONCAT, "concat", _takes_concat, _concat),

@@ -1,20 +1,19 @@
-"""oneDNN's normalizations and softmax, for `gluonish.kernels.onednn.register`."""
+"""oneDNN's normalizations and softmax."""
 
-from collections.abc import Callable
 from typing import Any
 
+from gluonish.core.dtype import UINT8
 from gluonish.core.spec import Spec
 from gluonish.kernels.onednn.batch_norm import batch_norm, batch_norm_backward
 from gluonish.kernels.onednn.batch_norm_apply import batch_norm_apply
 from gluonish.kernels.onednn.binding import plain
 from gluonish.kernels.onednn.layer_norm import layer_norm, layer_norm_backward
+from gluonish.kernels.onednn.register import planned
 from gluonish.kernels.onednn.softmax import log_softmax, softmax, softmax_backward
-from gluonish.ops.kernel import Bound
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
 from gluonish.ops.normalization.batch_norm_apply import BATCH_NORM_APPLY
 from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU, BATCH_NORM_RELU_BACKWARD
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
-from gluonish.ops.registry import Operator
 from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
 
 __all__ = ["KERNELS"]
@@ -50,11 +49,11 @@ def _takes_layer_norm(*specs: Spec, axis: int, **_: Any) -> bool:
 
 
 # Operator, name of the kernel, what it takes, and its plan.
-KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., Bound]], ...] = (
+KERNELS = planned(
     (BATCH_NORM, "batch_norm", _takes_batch_norm, batch_norm),
     (BATCH_NORM_BACKWARD, "batch_norm_backward", _takes_batch_norm, batch_norm_backward),
     (BATCH_NORM_APPLY, "batch_norm_apply", _takes_batch_norm, batch_norm_apply),
-    (BATCH_NORM_RELU, "batch_norm_relu", _takes_batch_norm, batch_norm),
+    (BATCH_NORM_RELU, "batch_norm_relu", _takes_batch_norm, batch_norm, (UINT8,)),
     (
         BATCH_NORM_RELU_BACKWARD,
         "batch_norm_relu_backward",

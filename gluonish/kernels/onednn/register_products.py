@@ -1,7 +1,6 @@
-"""oneDNN's kernels that multiply, for `gluonish.kernels.onednn.register`: convolutions, dense
+"""oneDNN's kernels that multiply: convolutions, dense
 layers and products of matrices."""
 
-from collections.abc import Callable
 from typing import Any
 
 from gluonish.core.spec import Spec
@@ -14,6 +13,7 @@ from gluonish.kernels.onednn.convolution import (
 )
 from gluonish.kernels.onednn.inner_product import fully_connected
 from gluonish.kernels.onednn.matmul import batch_dot, dot
+from gluonish.kernels.onednn.register import planned
 from gluonish.ops.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
@@ -23,9 +23,7 @@ from gluonish.ops.convolution import (
 from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.fused.dense import FUSED_DENSE
-from gluonish.ops.kernel import Bound
 from gluonish.ops.matmul import BATCH_DOT, DOT
-from gluonish.ops.registry import Operator
 
 __all__ = ["KERNELS"]
 
@@ -56,7 +54,7 @@ def _takes_batch_dot(
 
 
 # Operator, name of the kernel, what it takes, and its plan.
-KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., Bound]], ...] = (
+KERNELS = planned(
     (CONVOLUTION, "convolution", _takes_convolution, convolution),
     (FUSED_CONVOLUTION, "fused_convolution", _takes_convolution, convolution),
     (

@@ -1,6 +1,6 @@
-"""oneDNN's kernels that go over the data in windows, for `gluonish.kernels.onednn.register`."""
+"""oneDNN's kernels that go over the data in windows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.spec import Spec
@@ -8,12 +8,13 @@ from gluonish.kernels.onednn.binding import channels_last, plain
 from gluonish.kernels.onednn.deconvolution import deconvolution
 from gluonish.kernels.onednn.lrn import has_exact_backward, lrn, lrn_backward
 from gluonish.kernels.onednn.pooling import pooling, pooling_backward
+from gluonish.kernels.onednn.register import planned
 from gluonish.kernels.onednn.resampling import nearest, nearest_backward
 from gluonish.ops.deconvolution import DECONVOLUTION
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.normalization.lrn import LRN, LRN_BACKWARD
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
-from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.registry import Attrs
 from gluonish.ops.upsampling import UPSAMPLING, UPSAMPLING_BACKWARD
 
 __all__ = ["KERNELS"]
@@ -72,7 +73,7 @@ def _require_channels_last(outputs: Sequence[Array], inputs: Sequence[Array]) ->
 
 
 # Operator, name of the kernel, what it takes, and its plan.
-KERNELS: tuple[tuple[Operator, str, Callable[..., bool], Callable[..., Bound]], ...] = (
+KERNELS = planned(
     (POOLING, "pooling", _takes_pooling, pooling),
     (POOLING_BACKWARD, "pooling_backward", _takes_pooling, pooling_backward),
     (LRN, "lrn", _takes_lrn, lrn),

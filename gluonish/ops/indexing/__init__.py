@@ -1,5 +1,1 @@
 """Positions in arrays."""
-
-from gluonish.ops.indexing.ravel import RAVEL_MULTI_INDEX, UNRAVEL_INDEX
-
-__all__ = ["RAVEL_MULTI_INDEX", "UNRAVEL_INDEX"]

@@ -8,6 +8,7 @@ from gluonish.core.spec import Spec
 from gluonish.ops.kernel import Attrs
 
 __all__ = [
+    "LARGE_COPY",
     "LIGHT",
     "SMALL",
     "Heavy",
@@ -19,6 +20,7 @@ __all__ = [
     "work_of",
 ]
 
+LARGE_COPY = 1 << 18  # elements of a copy that is worth a team of threads
 _HEAVY = 64  # what an element counts of operators that do much for each, and don't say how much
 _ENDLESS = 1 << 62
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.compiler import available
-from gluonish.ops.outputs import CTC_LOSS
+from gluonish.ops.outputs.ctc_loss import CTC_LOSS
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")
 

@@ -11,22 +11,14 @@ from gluonish.kernels.numba.optimizer import FusedStep, fused_step
 from gluonish.kernels.numba.optimizer_formulas import FORMULAS
 from gluonish.kernels.numba.optimizer_source import BLOCK
 from gluonish.ops.registry import find_operator
-from gluonish.ops.updates import (
-    ADADELTA,
-    ADAMAX,
-    DCASGD,
-    DCASGD_MOMENTUM,
-    FTML_STEPS,
-    FTRL,
-    LANS,
-    LARS,
-    LARS_MOMENTUM,
-    NADAM,
-    SIGNSGD,
-    SIGNUM_STEPS,
-)
+from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, NADAM
+from gluonish.ops.updates.delayed import DCASGD, DCASGD_MOMENTUM
+from gluonish.ops.updates.ftml import FTML_STEPS
+from gluonish.ops.updates.ftrl import FTRL
+from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.ops.updates.rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, apply_rule
+from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
 
 pytest.importorskip("numba")
 

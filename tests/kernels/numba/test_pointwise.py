@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import gluonish.ops.catalog  # noqa: F401  # registers all operators
 from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba import register

@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.kernels.compiler import available
 from gluonish.kernels.numba import roi_pooling  # noqa: F401  # hangs the kernel on
-from gluonish.ops.vision import ROI_POOLING
+from gluonish.ops.vision.roi_pooling import ROI_POOLING
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")
 

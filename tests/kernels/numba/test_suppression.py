@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.suppression import kept_by_overlap
-from gluonish.ops.detection import BOX_NMS
+from gluonish.ops.detection.box_nms import BOX_NMS
 from gluonish.ops.detection.boxes import Rule
 from gluonish.ops.detection.boxes import kept_by_overlap as reference
 

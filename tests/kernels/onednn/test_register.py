@@ -16,7 +16,7 @@ from gluonish.kernels import onednn
 from gluonish.kernels.onednn import register
 from gluonish.kernels.onednn.plan import Plan
 from gluonish.ops.kernel import BackEnd, FastKernel
-from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.registry import Operator, all_operators, find_operator
 from gluonish.ops.support.refusals import refusals
 from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
 
@@ -275,8 +275,13 @@ def test_the_backward_kernel_of_pooling_in_a_layout_that_ends_in_c(pool_type: st
 
 
 def test_every_kernel_hangs_on_its_operator_once() -> None:
-    for op, fast in register.KERNELS:
-        assert [other.name for other in op.fast_kernels].count(fast.name) == 1
+    found = [
+        (op.name, fast.name)
+        for op in all_operators()
+        for fast in op.fast_kernels
+        if fast.back_end is BackEnd.ONEDNN
+    ]
+    assert len(found) == len(set(found)) > 30
 
 
 @pytest.mark.parametrize("name", SERVED)

@@ -3,7 +3,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gluonish.ops.catalog  # noqa: F401  # registers all operators
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.fused.pointwise import (

@@ -3,7 +3,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gluonish.ops.catalog  # noqa: F401  # registers every operator
 from gluonish import autograd, nd
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.ops import catalog  # noqa: F401  # registers the operators
 from gluonish.ops.numpy.classic import classic_form, classic_operators
 from gluonish.ops.registry import find_operator
 

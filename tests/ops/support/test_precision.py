@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gluonish.ops.catalog  # noqa: F401  # registers every operator
 from gluonish import autograd, nd
 from gluonish.core.dtype import BFLOAT16, FLOAT16
 from gluonish.core.errors import OperatorError

@@ -1,0 +1,27 @@
+"""oneDNN's kernels of recurrent layers, which loop over many plans."""
+
+from gluonish.core.config import MXNET_USE_MKLDNN_RNN
+from gluonish.core.dtype import FLOAT32
+from gluonish.kernels.onednn import rnn
+from gluonish.kernels.onednn.register import enabled
+from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD
+from gluonish.ops.recurrent.rnn import RNN, RNN_BACKWARD
+
+__all__ = ["KERNELS"]
+
+
+def _enabled() -> bool:
+    return MXNET_USE_MKLDNN_RNN.value and enabled()
+
+
+# Operator, name, what the kernel takes, the kernel, and the dtype of what is kept for the gradient.
+KERNELS = tuple(
+    (op, FastKernel(BackEnd.ONEDNN, name, takes, run=run, enabled=_enabled, makes=makes))
+    for op, name, takes, run, makes in (
+        (FUSED_RNN, "fused_rnn", rnn.takes, rnn.fused_rnn, (FLOAT32,)),
+        (FUSED_RNN_BACKWARD, "fused_rnn_backward", rnn.takes_backward, rnn.fused_rnn_backward, ()),
+        (RNN, "rnn", rnn.takes, rnn.rnn, (FLOAT32,)),
+        (RNN_BACKWARD, "rnn_backward", rnn.takes_backward, rnn.rnn_backward, ()),
+    )
+)
