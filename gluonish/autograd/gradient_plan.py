@@ -189,7 +189,7 @@ class _Plan:
             self.on_team = True
             return eager.LargeProgram(attrs["program"], self.name)
         kernel, on_team = op.kernel, False
-        if op.fast_kernels and not (few and op.large_only):
+        if op.may_be_fast and not (few and op.large_only):
             kernel, on_team, _ = op.chosen_kernel("numpy", [x.spec for x in node.inputs], attrs)
         self.on_team = self.on_team or on_team
         return partial(kernel, **attrs) if attrs else kernel

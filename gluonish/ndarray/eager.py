@@ -208,7 +208,7 @@ def run(
     limit = HEAVY_INLINE_SIZE if op.heavy else LIGHT_INLINE_SIZE
     inline = first._data.size <= limit and (not inputs or inputs[0]._data.size <= limit)
     on_team = False
-    if op.fast_kernels and not (inline and op.large_only):
+    if op.may_be_fast and not (inline and op.large_only):
         kernel, on_team, small = op.chosen_kernel(
             device.xp_name, list(map(_spec_of, inputs)), attrs
         )

@@ -119,9 +119,9 @@ class Operator:
     Attributes:
         gradient_uses_output: `Gradient.uses_output`.
         own_gradient: `Gradient.own`.
-        fast_kernels: Kernels of back ends, the preferred ones first.
-        large_only: Whether all of them take large arrays only, so that a call that runs in its
-            thread need not ask them.
+        may_be_fast: Whether back ends have kernels of it, as far as is known: True until they load.
+        large_only: Whether all of them are known to take large arrays only, so that a call that
+            runs in its thread need not ask them.
         source: File and line of the statement of a module that made it.
         plain: Whether nothing but inputs and attributes decides the result and its shape: neither
             training, nor random numbers, nor (for the shape) the arrays' values.
@@ -133,19 +133,20 @@ class Operator:
     __slots__ = (
         *Execution._fields,
         "_chosen",
+        "_fast_kernels",
         "active_inputs",
         "aliases",
         "complete",
         "diverted",
         "doc",
         "expand",
-        "fast_kernels",
         "gradient",
         "gradient_uses_output",
         "infer",
         "inputs",
         "kernel",
         "large_only",
+        "may_be_fast",
         "measure",
         "name",
         "opens",
@@ -218,20 +219,21 @@ class Operator:
         self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
         self.plain = not (self.train_dependent or self.random or self.measure)
         self.single = outputs == 1  # the common case, tested once on the eager path
-        self.fast_kernels: tuple[FastKernel, ...]  # set, like the next, where it is first read
-        self.large_only: bool
+        self._fast_kernels: tuple[FastKernel, ...] | None = None  # until they are first wanted
+        self.large_only = False
+        self.may_be_fast = True
         self._chosen: dict[tuple[Any, ...], tuple[Kernel, bool, bool]] = {}
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
 
-    def __getattr__(self, name: str) -> Any:
-        """Load the kernels at the first look; Python asks here only while they are not set."""
-        if name not in ("fast_kernels", "large_only"):
-            raise AttributeError(f"operator {self.name!r} has no attribute {name!r}")
-        # Of threads that come here at once, all take the kernels of the first that is done.
-        self._set_kernels(_kernels.setdefault(self, tuple(_find_kernels(self))))
-        return getattr(self, name)
+    @property
+    def fast_kernels(self) -> tuple[FastKernel, ...]:
+        """Kernels of back ends, the preferred ones first; they load at the first look."""
+        if self._fast_kernels is None:
+            # Of threads that come here at once, all take the kernels of the first that is done.
+            self._set_kernels(_kernels.setdefault(self, tuple(_find_kernels(self))))
+        return self._fast_kernels  # type: ignore[return-value]  # set above
 
     def hang(self, fast: FastKernel) -> None:
         """Add a fast kernel behind those that are there, which are preferred to it."""
@@ -241,8 +243,9 @@ class Operator:
         for fast in kernels:
             fast.kernel = fast.hung(single=self.single, random=bool(self.random), after=self._after)
         self._chosen.clear()
+        self._fast_kernels = kernels
         self.large_only = bool(kernels) and all(kernel.large_only for kernel in kernels)
-        self.fast_kernels = kernels
+        self.may_be_fast = bool(kernels)
 
     def plan(
         self, fast: FastKernel, outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs
