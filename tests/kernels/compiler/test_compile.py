@@ -302,3 +302,21 @@ def test_missing_numba_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
             compile_kernel(SCALE + "\n# another source\n")
     finally:
         compiler._toolchain.cache_clear()
+
+
+def test_a_numba_with_other_inner_parts_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba.core.cgutils
+
+    monkeypatch.delattr(numba.core.cgutils, "normalize_ir_text")
+    source = """
+def body(begin, end, words):
+    x = f64(words[0])
+    for i in range(begin, end):
+        x[i] = math.atan2(x[i], 2.0)
+"""
+    message = r"expected a Numba whose inner parts are those of 0\.61 to 0\.69, got .*pip install"
+    with (
+        pytest.warns(UserWarning, match="NumPy does the work"),
+        pytest.raises(KernelError, match=message),
+    ):
+        frontend.lower(source, ())
