@@ -34,7 +34,7 @@ LAYERS = (
     ("gluonish.autograd",),
     ("gluonish.symbol",),
     ("gluonish.custom", "gluonish.initializer", "gluonish.lr_scheduler", "gluonish.metric"),
-    ("gluonish.optimizer",),
+    ("gluonish.optimizer", "gluonish.distributed"),
     ("gluonish.kvstore",),
     ("gluonish.parameter",),
     ("gluonish.block", "gluonish.trainer"),

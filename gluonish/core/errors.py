@@ -24,6 +24,7 @@ __all__ = [
     "ConfigError",
     "DeferredInitializationError",
     "DeviceError",
+    "DistributedError",
     "DownloadError",
     "DtypeError",
     "DynamicShapeError",
@@ -87,6 +88,10 @@ class MixedDevicesError(DeviceError, ValueError):
 
 class OutOfMemoryError(DeviceError, MemoryError):
     """A device has no memory for an array; the message says what was asked, and who holds it."""
+
+
+class DistributedError(GluonishError):
+    """The processes of a job do not do the same, or one of them is not there."""
 
 
 class DownloadError(GluonishError, RuntimeError):
@@ -213,6 +218,7 @@ class DeferredInitializationError(ParameterError):
 RUN_ERRORS: tuple[tuple[type[BaseException], type[GluonishError]], ...] = (
     (MemoryError, OutOfMemoryError),
     (IndexError, OperatorIndexError),
+    (DistributedError, DistributedError),
     (Exception, OperatorError),
 )
 

@@ -8,17 +8,21 @@ from gluonish.core.errors import (
     DeviceError,
     NotSupportedError,
 )
+from gluonish.distributed import channel
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.kvstore import KINDS, KVStore
 from gluonish.kvstore.nccl_reduce import NCCLReduction, find_nccl
+from gluonish.kvstore.sync_store import SyncStore
 
 __all__ = ["create"]
 
-_DISTRIBUTED = ("dist", "dist_sync", "dist_async", "dist_device_sync", "dist_sync_device", "p3")
+_SYNCHRONOUS = ("dist", "dist_sync", "dist_device_sync", "dist_sync_device")
 _LOG = logging.getLogger("gluonish")
 _told: list[str] = []  # what the log has said already
 
 _ELSEWHERE = {
+    "dist_async": "use 'dist_sync', whose sums hide behind the backward pass",
+    "p3": "use 'dist_sync', which sends in pieces, too",
     "horovod": "use 'device' for the GPUs of one machine",
     "byteps": "use 'device' for the GPUs of one machine",
 }
@@ -28,9 +32,10 @@ def create(name: str = "local") -> KVStoreBase:
     """Create a store.
 
     Args:
-        name: ``"local"``, ``"device"``, ``"nccl"``, or the class name of a registered store; its
-            case does not matter. Without NCCL ``"nccl"`` gives a device store, and the log says
-            so once.
+        name: ``"local"``, ``"device"``, ``"nccl"``, ``"dist_sync"`` and ``"dist_device_sync"``
+            for the processes that `gluonish launch` starts, or the class name of a registered
+            store; its case does not matter. Without NCCL ``"nccl"`` gives a device store, and the
+            log says so once.
 
     Raises:
         ArgumentError: There is no such store.
@@ -47,11 +52,8 @@ def create(name: str = "local") -> KVStoreBase:
         return KVStore(kind)
     if kind == "nccl":
         return _nccl_store()
-    if kind in _DISTRIBUTED:
-        raise NotSupportedError(
-            f"kvstore: expected a store of one process, got {name!r}; use 'device', or register a "
-            "KVStoreBase of your own over mpi4py"
-        )
+    if kind in _SYNCHRONOUS:
+        return SyncStore(kind, channel())
     if kind in _ELSEWHERE:
         raise NotSupportedError(
             f"kvstore: expected a store that gluonish has, got {name!r}; {_ELSEWHERE[kind]}"
@@ -71,5 +73,5 @@ def _nccl_store() -> KVStore:
 
 
 def _unknown(name: str) -> ArgumentError:
-    known = sorted({*KINDS, "nccl", *KVStoreBase.kv_registry})
+    known = sorted({*KINDS, *_SYNCHRONOUS, "nccl", *KVStoreBase.kv_registry})
     return ArgumentError(f"kvstore: expected one of {', '.join(known)}, got {name!r}")

@@ -19,10 +19,11 @@ from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater
 
-__all__ = ["KVStore"]
+__all__ = ["KVStore", "Key", "Sum"]
 
 Key = int | str
 UpdateFunction = Callable[[Any, Any, Any], Any]
+Sum = tuple[Key, NDArray, NDArray]  # of a key's gradients, and the stored value
 
 # Whether each name of MXNet's reduces on the devices.
 KINDS: Mapping[str, bool] = {
@@ -100,13 +101,14 @@ class KVStore(KVStoreBase):
         Raises:
             ArgumentError: A key was not given to `init`, or shapes differ from what is stored.
         """
-        sums: list[tuple[Key, NDArray, NDArray]] = []
+        sums: list[Sum] = []
         for name, values in _pairs("push", key, value):
             stored = self._find("push", name)
             _check_like("push", name, values, stored)
             context = values[0].context if self._on_device else cpu()
             stored = self._move(name, stored, context)
             sums.append((name, self._sum(name, values, context, priority), stored))
+        sums = self._combine(sums)
         if self._updater is None:
             for _, total, stored in sums:
                 copy_over(total, stored, priority, refreshes=True)
@@ -232,6 +234,10 @@ class KVStore(KVStoreBase):
             return self._trees.add_up(values, context, priority, private=private)
         return sum_arrays(values, context, priority, self._cut, private=private)
 
+    def _combine(self, sums: list[Sum]) -> list[Sum]:
+        """Return sums over this process as those over all processes: there is one."""
+        return sums
+
     def _move(self, key: Key, stored: NDArray, context: Context) -> NDArray:
         """Bring a stored value to the device where its gradients are added up, for good."""
         if stored.context == context:
@@ -281,13 +287,13 @@ class KVStore(KVStoreBase):
         self._updater = updater
 
     @staticmethod
-    def _update(updater: UpdateFunction, sums: list[tuple[Key, NDArray, NDArray]]) -> None:
+    def _update(updater: UpdateFunction, sums: list[Sum]) -> None:
         """Call the updater for each key; or with lists, one per device, where it takes them."""
         if not isinstance(updater, Updater) or not updater.aggregate_updates:
             for name, total, stored in sums:
                 updater(name, total, stored)
             return
-        by_context: dict[Context, list[tuple[Key, NDArray, NDArray]]] = {}
+        by_context: dict[Context, list[Sum]] = {}
         for item in sums:
             by_context.setdefault(item[2].context, []).append(item)
         for group in by_context.values():

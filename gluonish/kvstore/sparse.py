@@ -1,16 +1,17 @@
 """What stores do with sparse arrays, and copies that serve any storage type."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.kvstore.transfer import new_array, send, sum_arrays
 from gluonish.ndarray import NDArray
-from gluonish.ndarray.sparse import RowSparseNDArray
+from gluonish.ndarray.sparse import RowSparseNDArray, row_sparse_array
 from gluonish.ndarray.sparse.arithmetic import add_rows
 from gluonish.ndarray.sparse.selection import retain_rows
 
-__all__ = ["copied", "copy_over", "pull_rows", "sum_sparse"]
+__all__ = ["copied", "copy_over", "pull_rows", "rows_of", "sum_of_rows", "sum_sparse"]
 
 
 def copied(value: NDArray, context: Context) -> NDArray:
@@ -70,3 +71,23 @@ def pull_rows(stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
             f"row_sparse_pull: expected row_ids to be NDArrays, got {type(row_ids).__name__}"
         )
     retain_rows(stored.detach(), row_ids.asnumpy()).copyto(target)
+
+
+def rows_of(array: NDArray) -> tuple[Any, Any]:
+    """Return the numbers of the rows of a row-sparse array, and the rows, for other processes."""
+    sparse: Any = array
+    return sparse.indices.asnumpy(), sparse.data.asnumpy()
+
+
+def sum_of_rows(parts: Sequence[tuple[Any, Any]], like: NDArray) -> NDArray:
+    """Return the sum of what `rows_of` gave in several processes, in their order.
+
+    Args:
+        parts: Numbers of rows, and rows.
+        like: An array of the shape and dtype, on the device of the result.
+    """
+    arrays = [
+        row_sparse_array((data, indices), shape=like.shape, ctx=like.context, dtype=like.dtype)
+        for indices, data in parts
+    ]
+    return add_rows(arrays)

@@ -7,6 +7,8 @@ the default. Nothing outside this package reads ``os.environ``. A group of flags
 """
 
 from gluonish.core.config.communication import (
+    GLUONISH_DISTRIBUTED_TIMEOUT,
+    GLUONISH_LAUNCH_FOLDER,
     MXNET_ENABLE_GPU_P2P,
     MXNET_KVSTORE_BIGARRAY_BOUND,
     MXNET_KVSTORE_LOGTREE,
@@ -107,6 +109,8 @@ from gluonish.core.config.without_effect import (
 
 __all__ = [
     "DMLC_LOG_STACK_TRACE_DEPTH",
+    "GLUONISH_DISTRIBUTED_TIMEOUT",
+    "GLUONISH_LAUNCH_FOLDER",
     "MXNET_BACKWARD_DO_MIRROR",
     "MXNET_CPU_NNPACK_NTHREADS",
     "MXNET_CPU_PARALLEL_COPY_SIZE",

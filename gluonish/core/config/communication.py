@@ -1,9 +1,11 @@
 """Communication and updates: the kvstore and the optimizer."""
 
 from gluonish.core.config.flag import Flag
-from gluonish.core.config.kind import boolean, integer, real
+from gluonish.core.config.kind import TEXT, boolean, integer, real
 
 __all__ = [
+    "GLUONISH_DISTRIBUTED_TIMEOUT",
+    "GLUONISH_LAUNCH_FOLDER",
     "MXNET_ENABLE_GPU_P2P",
     "MXNET_KVSTORE_BIGARRAY_BOUND",
     "MXNET_KVSTORE_LOGTREE",
@@ -75,4 +77,16 @@ MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY = Flag(
     real(0.0, 1.0),
     0.7,
     "What a link's weight is multiplied by for the later trees when a tree uses it.",
+)
+GLUONISH_DISTRIBUTED_TIMEOUT = Flag(
+    "GLUONISH_DISTRIBUTED_TIMEOUT",
+    real(0.1, 1e6),
+    600.0,
+    "Seconds that a rank waits for the others before it names those that are missing, and fails.",
+)
+GLUONISH_LAUNCH_FOLDER = Flag(
+    "GLUONISH_LAUNCH_FOLDER",
+    TEXT,
+    "",
+    "Set by `gluonish launch`: where ranks note that they started and ended.",
 )

@@ -1,10 +1,16 @@
 """Checks of the variables of stores and optimizers, by what the engine runs."""
 
 import logging
+import time
 from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from gluonish.autograd import backward, record
 from gluonish.core.config import (
+    GLUONISH_DISTRIBUTED_TIMEOUT,
+    GLUONISH_LAUNCH_FOLDER,
     MXNET_ENABLE_GPU_P2P,
     MXNET_KVSTORE_BIGARRAY_BOUND,
     MXNET_KVSTORE_LOGTREE,
@@ -18,6 +24,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.context import cpu
 from gluonish.core.device import gpu_count
+from gluonish.distributed.meeting import wait_for_ranks
 from gluonish.kvstore import KVStore
 from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import ones
@@ -227,3 +234,46 @@ def _peers() -> str:
     ways = [run_program(_PEERS, MXNET_ENABLE_GPU_P2P=value).split("\n")[-2] for value in "01"]
     expect(MXNET_ENABLE_GPU_P2P, ways == ["by the host", "directly"], "either way", ways)
     return "a copy between two GPUs went by the host, then directly"
+
+
+def _need_mpi() -> None:
+    if find_spec("mpi4py") is None:
+        raise NotHereError("needs mpi4py: pip install 'gluonish[dist]'")
+
+
+_ALONE = """\
+import gluonish as mx
+mx.kv.create("dist_sync").barrier()
+"""
+
+
+@observes(GLUONISH_LAUNCH_FOLDER)
+def _launch_folder() -> str:
+    """See what a process with a distributed store leaves there."""
+    _need_mpi()
+    with TemporaryDirectory() as folder:
+        run_program(_ALONE, GLUONISH_LAUNCH_FOLDER=folder)
+        found = sorted(path.name for path in Path(folder).iterdir())
+    expect(GLUONISH_LAUNCH_FOLDER, found == ["ended.0", "started.0"], "a start and an end", found)
+    return "a process noted its start and its end there"
+
+
+class _Silence:
+    """Stands for requests of MPI that nobody answers."""
+
+    def Test(self) -> bool:
+        return False
+
+
+@observes(GLUONISH_DISTRIBUTED_TIMEOUT)
+def _timeout() -> str:
+    """Measure how long a meeting waits for a rank that does not come."""
+    waited = {}
+    for seconds in (0.2, 0.6):
+        with GLUONISH_DISTRIBUTED_TIMEOUT.override(seconds):
+            start = time.perf_counter()
+            wait_for_ranks([_Silence()], GLUONISH_DISTRIBUTED_TIMEOUT.value)
+            waited[seconds] = time.perf_counter() - start
+    right = all(seconds <= waited[seconds] < seconds + 0.3 for seconds in waited)
+    expect(GLUONISH_DISTRIBUTED_TIMEOUT, right, "0.2 and 0.6 s", waited)
+    return "a rank that does not come was waited for 0.2 and 0.6 s"

@@ -217,6 +217,11 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
     """Refuse options that exclude or need one another."""
     if arguments.gpus is not None and arguments.ctx is not None:
         raise ArgumentError("train: expected one of --gpus and --ctx, got both")
+    if "dist" in arguments.kv_store:
+        raise ArgumentError(
+            f"--kv-store: expected a store of one process, got {arguments.kv_store!r}; write a "
+            "program with a Trainer, and start it with `gluonish launch`"
+        )
     if arguments.resume and arguments.load_epoch is not None:
         raise ArgumentError("train: expected one of --resume and --load-epoch, got both")
     wants_prefix = arguments.resume or arguments.load_epoch is not None

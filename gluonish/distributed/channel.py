@@ -1,0 +1,194 @@
+"""Channel: what all ranks do together, as operations of the engine, in one order.
+
+Every exchange writes the variable ``_order``, so that exchanges run one after another in the order
+in which the program asked for them, the same on all ranks, each as soon as its arrays are there and
+while other lanes compute. A `Meeting` comes before each.
+"""
+
+import atexit
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.errors import DistributedError
+from gluonish.distributed.meeting import END, Meeting
+from gluonish.distributed.world import World, world
+from gluonish.engine import current_engine
+from gluonish.ndarray import NDArray
+from gluonish.ops.support.precision import accumulator
+from gluonish_engine import Var
+
+__all__ = ["BUCKET_NBYTES", "Channel", "Named", "channel"]
+
+_LANE = ("mpi", 0, "exchange")
+BUCKET_NBYTES = 4 << 20  # of arrays that are exchanged at once
+_PACKED_NBYTES = 1 << 16  # smaller arrays are copied into one piece of memory
+
+_channels: list["Channel"] = []
+
+
+def channel() -> "Channel":
+    """Return the channel of this process; starts MPI at the first call.
+
+    Raises:
+        NotSupportedError: mpi4py or MPI itself is missing.
+    """
+    if not _channels:
+        made = Channel(world())
+        if not _channels:  # a step
+            _channels.append(made)
+            atexit.register(made.end)
+    return _channels[0]
+
+
+class Named(NamedTuple):
+    """An array, and what other ranks know it by."""
+
+    name: str
+    array: NDArray
+
+    def __str__(self) -> str:
+        return f"{self.name} {np.dtype(self.array.dtype).name}{self.array.shape}"
+
+
+class Channel:
+    """Exchanges between the ranks of a world.
+
+    Args:
+        world: The world.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._meeting = Meeting(world)
+        self._order = Var()
+        self.sent_nbytes = 0
+
+    def add_up(self, arrays: Sequence[Named], what: str) -> None:
+        """Replace arrays by their sums over all ranks, the same bits on each.
+
+        Args:
+            arrays: Dense arrays, which nobody else writes.
+            what: What this is for, in messages.
+        """
+        for bucket in _buckets(arrays):
+            self._push(what, bucket, partial(self._sum, [x.array for x in bucket]))
+
+    def broadcast(self, arrays: Sequence[Named], what: str) -> None:
+        """Replace arrays by those of rank 0."""
+        for bucket in _buckets(arrays):
+            self._push(what, bucket, partial(self._spread, [x.array for x in bucket]))
+
+    def gather(self, value: Any, what: str) -> list[Any]:
+        """Return what each rank gives, in their order, on all ranks; waits for it.
+
+        Args:
+            value: Anything that can be pickled.
+            what: What this is for, in messages.
+        """
+        found: list[Any] = []
+        self._push(what, (), lambda: found.extend(self.world.values.allgather(value)))
+        current_engine().wait(self._order)
+        return found
+
+    def barrier(self, what: str = "a barrier") -> None:
+        """Wait until all ranks have come here."""
+        self._push(what, (), lambda: None)
+        current_engine().wait(self._order)
+
+    def end(self) -> None:
+        """At the end of the process: wait for the other ranks, or say that they are not there."""
+        try:
+            self.barrier(END)
+        except DistributedError as error:
+            sys.stderr.write(f"rank {self.world.rank} ends the job: {error}\n")
+            self.world.abort(1)
+        self.world.leave()
+
+    def _push(self, what: str, arrays: Sequence[Named], act: Callable[[], None]) -> None:
+        variables = [x.array._var for x in arrays]
+        words = "\n".join([f"{what}, {len(arrays)} arrays" if arrays else what, *map(str, arrays)])
+        run = partial(self._run, words, variables, act)
+        # Not as reads: a rank whose arrays carry a failure must come and say so.
+        current_engine().push(run, (), [*variables, self._order], _LANE, 0, "kvstore_exchange")
+
+    def _run(self, words: str, variables: Sequence[Var], act: Callable[[], None]) -> None:
+        failed = next((x.error for x in variables if x.error is not None), None)
+        if failed is None:
+            self._meeting.meet(words)
+            act()
+            return
+        message = f"a failure: {getattr(failed, 'cause', failed)}"
+        self._meeting.meet(message)
+        raise DistributedError(f"kvstore: expected arrays to exchange, got {message}")
+
+    def _sum(self, arrays: Sequence[NDArray]) -> None:
+        mpi, comm = self.world.mpi, self.world.values
+        for whole, parts in _pieces(arrays):
+            total = (
+                whole.astype(wide) if (wide := accumulator(whole.dtype)) != whole.dtype else whole
+            )
+            comm.Allreduce(mpi.IN_PLACE, total)
+            self.sent_nbytes += total.nbytes
+            if total is not whole:
+                whole[...] = total  # rounded once
+            _unpack(whole, parts)
+
+    def _spread(self, arrays: Sequence[NDArray]) -> None:
+        for whole, parts in _pieces(arrays):
+            self.world.values.Bcast(whole.reshape(-1).view(np.uint8), 0)
+            self.sent_nbytes += whole.nbytes
+            _unpack(whole, parts)
+
+
+def _buckets(arrays: Sequence[Named]) -> list[list[Named]]:
+    """Cut a list into parts of about `BUCKET_NBYTES`."""
+    found: list[list[Named]] = []
+    room = 0
+    for named in arrays:
+        nbytes = named.array._spec.nbytes
+        if nbytes > room:
+            found.append([])
+            room = BUCKET_NBYTES
+        found[-1].append(named)
+        room -= nbytes
+    return found
+
+
+def _pieces(arrays: Sequence[NDArray]) -> list[tuple[Any, list[NDArray]]]:
+    """Return pieces of main memory to exchange, each with the arrays that it is copied back to.
+
+    Large arrays in main memory are their own pieces, with none to copy back to; small ones of one
+    dtype are one piece, and what lies on devices is copied.
+    """
+    found: list[tuple[Any, list[NDArray]]] = []
+    small: dict[np.dtype[Any], list[NDArray]] = {}
+    for x in arrays:
+        raw = x._data
+        here = x._device.xp_name == "numpy" and raw.flags.c_contiguous
+        if here and raw.nbytes > _PACKED_NBYTES:
+            found.append((raw, []))
+        else:
+            small.setdefault(np.dtype(x.dtype), []).append(x)
+    for parts in small.values():
+        host = [_on_host(x).reshape(-1) for x in parts]
+        found.append((np.concatenate(host), parts))
+    return found
+
+
+def _on_host(x: NDArray) -> Any:
+    return x._data if x._device.xp_name == "numpy" else x._device.to_host(x._data)
+
+
+def _unpack(whole: Any, parts: Sequence[NDArray]) -> None:
+    first = 0
+    for x in parts:
+        values = whole[first : first + x.size].reshape(x.shape)
+        if x._device.xp_name == "numpy":
+            x._data[...] = values
+        else:
+            x._device.from_host(values, x._data)
+        first += x.size

@@ -1,0 +1,169 @@
+"""Meeting: all ranks say what they are about to do, before they do it together.
+
+An exchange in which one rank is missing, or does something else, would hang or give nonsense. So
+each tells rank 0 a digest of what it is about to do, and goes on when rank 0 has heard the same
+from all. A rank that does not come in time, or that has ended, is named, with what it did last;
+where ranks are about to do different things, all of them are told the difference.
+
+Ranks wait by looking now and then: a blocking call of MPI would keep a core busy that others
+compute on. One thread at a time calls `meet`.
+"""
+
+import struct
+import time
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
+from gluonish.core.errors import DistributedError
+from gluonish.distributed.world import World
+
+__all__ = ["END", "Meeting", "wait_for_ranks"]
+
+END = "the end of the program"
+
+_NBYTES = 512
+_HEAD = struct.Struct("<Q16sH")  # how many meetings there were, digest, bytes of text
+_AGREED, _DIFFERENT, _MISSING = range(3)
+_SPIN_S, _SHORTEST_S, _LONGEST_S = 1e-4, 2e-5, 1e-3
+
+
+class Meeting:
+    """Where the ranks of a world meet.
+
+    Args:
+        world: The world.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._comm = world.words
+        self._count = 0
+        self._broken = ""
+        self._patience = 0.0
+        others = range(1, world.size) if world.rank == 0 else ()
+        self._heard = {rank: np.zeros(_NBYTES, np.uint8) for rank in others}
+        self._last = dict.fromkeys(others, "its start")
+        self._said, self._answer = np.zeros(_NBYTES, np.uint8), np.zeros(2048, np.uint8)
+
+    def meet(self, words: str) -> None:
+        """Return when all ranks have come here with the same words.
+
+        Args:
+            words: What is done next, a line for each of its parts.
+
+        Raises:
+            DistributedError: A rank did not come in time, or came with other words; no meeting
+                after that can succeed.
+        """
+        if self._broken:
+            raise DistributedError(self._broken)
+        if self._world.size == 1:
+            return
+        self._count += 1
+        self._patience = GLUONISH_DISTRIBUTED_TIMEOUT.value * (10 if words == END else 1)
+        self._say(words)
+        kind, text = self._lead() if self._world.rank == 0 else self._follow()
+        if kind == _DIFFERENT:
+            text = self._difference(words)
+        if kind != _AGREED:
+            self._broken = text
+            raise DistributedError(text)
+
+    def _say(self, words: str) -> None:
+        first = words.partition("\n")[0].encode()[: _NBYTES - _HEAD.size]
+        digest = blake2b(words.encode(), digest_size=16).digest()
+        packed = _HEAD.pack(self._count, digest, len(first)) + first
+        self._said[: len(packed)] = np.frombuffer(packed, np.uint8)
+        self._said[len(packed) :] = 0
+
+    def _lead(self) -> tuple[int, str]:
+        """Hear all ranks, and tell them what came of it."""
+        comm = self._comm
+        requests = {rank: comm.Irecv(heard, rank) for rank, heard in self._heard.items()}
+        came = wait_for_ranks(list(requests.values()), self._patience)
+        missing = [rank for rank, done in zip(requests, came, strict=True) if not done]
+        for rank in missing:
+            requests[rank].Cancel()
+        if missing:
+            kind, text = _MISSING, self._told_missing(missing)
+        else:
+            same = all((heard == self._said).all() for heard in self._heard.values())
+            kind, text = (_AGREED if same else _DIFFERENT), ""
+        for rank, heard in self._heard.items():
+            if rank not in missing:
+                self._last[rank] = _first(heard)
+        data = bytes([kind]) + text.encode()[:2047]
+        self._answer[:] = 0
+        self._answer[: len(data)] = np.frombuffer(data, np.uint8)
+        present = [rank for rank in requests if rank not in missing]
+        wait_for_ranks([comm.Isend(self._answer, rank) for rank in present], 5.0)
+        return kind, text
+
+    def _follow(self) -> tuple[int, str]:
+        """Tell rank 0, and hear what it says."""
+        told, answer = self._comm.Isend(self._said, 0), self._comm.Irecv(self._answer, 0)
+        if not all(wait_for_ranks([told, answer], self._patience * 1.25 + 1)):
+            answer.Cancel()
+            where = self._world.places[0]
+            return _MISSING, (
+                f"{_first(self._said)}: expected rank 0 ({where}) within {self._patience:g} s, got "
+                "nothing "
+                "from it; it hangs, or computes longer than GLUONISH_DISTRIBUTED_TIMEOUT allows"
+            )
+        return int(self._answer[0]), bytes(self._answer[1:]).rstrip(b"\0").decode(errors="replace")
+
+    def _told_missing(self, missing: Sequence[int]) -> str:
+        places = self._world.places
+        named = "; ".join(f"rank {r} ({places[r]}), last at {self._last[r]}" for r in missing)
+        return (
+            f"{_first(self._said)}: expected all {self._world.size} ranks within "
+            f"{self._patience:g} s, got none of {named}; these hang, or compute "
+            "longer than GLUONISH_DISTRIBUTED_TIMEOUT allows"
+        )
+
+    def _difference(self, words: str) -> str:
+        """Return what ranks are about to do instead of one thing; each says all of its words."""
+        lines = [said.split("\n") for said in self._comm.allgather(words)]
+        depth = max(map(len, lines))
+        padded = [[*said, *["nothing more"] * (depth - len(said))] for said in lines]
+        found: dict[str, list[int]] = {}
+        place = next((i for i in range(depth) if len({said[i] for said in padded}) > 1), 0)
+        for rank, said in enumerate(padded):
+            found.setdefault(said[place], []).append(rank)
+        told = ", and ".join(
+            f"{said} on rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"
+            for said, ranks in found.items()
+        )
+        hint = (
+            "each rank must run the same number of steps: split the data evenly"
+            if END in found
+            else "all ranks must run the same program on arrays of the same shapes"
+        )
+        return f"kvstore: expected the same call on all ranks, got {told}; {hint}"
+
+
+def _first(said: Any) -> str:
+    """Return the text of what a rank said."""
+    data: bytes = said.tobytes()
+    _, _, length = _HEAD.unpack_from(data)
+    return data[_HEAD.size :][:length].decode(errors="replace")
+
+
+def wait_for_ranks(requests: Sequence[Any], seconds: float) -> list[bool]:
+    """Wait for requests of MPI, and return which of them are done."""
+    start = time.perf_counter()
+    pause = _SHORTEST_S
+    done = [False] * len(requests)
+    while True:
+        for i, request in enumerate(requests):
+            done[i] = done[i] or bool(request.Test())
+        passed = time.perf_counter() - start
+        if all(done) or passed > seconds:
+            return done
+        if passed > _SPIN_S:
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_S)

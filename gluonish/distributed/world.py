@@ -1,0 +1,124 @@
+"""World: the processes that were started together, through MPI.
+
+MPI starts at the first use, and ends with the process. From then on a rank that fails takes the
+others with it, since they would wait for it for ever: an exception that nobody catches ends the job
+with its traceback, and a rank that ends while others go on is an error there (`Meeting`).
+"""
+
+import io
+import os
+import socket
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from gluonish.core.config import GLUONISH_LAUNCH_FOLDER
+from gluonish.core.errors import NotSupportedError
+
+__all__ = ["World", "world"]
+
+_DRAIN_S = 0.2  # until a launcher has passed on what was written
+
+_worlds: list["World"] = []
+
+
+def world() -> "World":
+    """Return the job's processes; starts MPI at the first call.
+
+    Raises:
+        NotSupportedError: mpi4py or MPI itself is missing.
+    """
+    if not _worlds:
+        made = World(_load_mpi())
+        if not _worlds:  # a step
+            _worlds.append(made)
+            made.watch()
+    return _worlds[0]
+
+
+def _load_mpi() -> Any:
+    try:
+        import mpi4py
+
+        mpi4py.rc.threads = True
+        mpi4py.rc.thread_level = "multiple"
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise NotSupportedError(
+            f"kvstore: expected MPI for a store of several processes, got {error}; "
+            "pip install 'gluonish[dist]', which brings mpi4py and MPICH"
+        ) from error
+    if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
+        raise NotSupportedError(
+            "kvstore: expected an MPI that several threads may call (MPI_THREAD_MULTIPLE), got "
+            f"{MPI.Get_library_version().splitlines()[0]}; pip install mpich"
+        )
+    return MPI
+
+
+class World:
+    """The processes of a job.
+
+    Args:
+        mpi: The module ``mpi4py.MPI``.
+
+    Attributes:
+        mpi: The module.
+        rank: Number of this process, from 0.
+        size: Number of processes.
+        values: Communicator for arrays.
+        words: Communicator for what ranks tell each other.
+        places: Host and process of each rank, for messages.
+    """
+
+    def __init__(self, mpi: Any) -> None:
+        self.mpi = mpi
+        self.values = mpi.COMM_WORLD.Dup()
+        self.words = mpi.COMM_WORLD.Dup()
+        self.rank: int = self.words.rank
+        self.size: int = self.words.size
+        self.places: list[str] = self.words.allgather(f"{socket.gethostname()}:{os.getpid()}")
+
+    def watch(self) -> None:
+        """End the whole job where an exception ends this process."""
+        self._note("started")
+        if self.size == 1:
+            return
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                # Lines of ranks stay whole.
+                stream.reconfigure(line_buffering=True, write_through=False)
+        before = sys.excepthook
+
+        def ended_by(
+            kind: type[BaseException], error: BaseException, trace: TracebackType | None
+        ) -> None:
+            lines = [f"rank {self.rank} ({self.places[self.rank]}) ends the job:\n"]
+            if before is sys.__excepthook__:
+                lines += traceback.format_exception(kind, error, trace)
+            else:
+                before(kind, error, trace)
+            sys.stderr.write("".join(lines))  # at once, so that lines of ranks do not mix
+            self.abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
+
+        sys.excepthook = ended_by
+
+    def abort(self, status: int) -> None:
+        """End all processes of the job at once."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        time.sleep(_DRAIN_S)
+        self.mpi.COMM_WORLD.Abort(status)
+
+    def leave(self) -> None:
+        """Take note that this rank has ended together with the others."""
+        self._note("ended")
+
+    def _note(self, what: str) -> None:
+        """Tell `gluonish launch`, which looks whether all that started ended well."""
+        folder = GLUONISH_LAUNCH_FOLDER.value
+        if folder:
+            Path(folder, f"{what}.{self.rank}").touch()

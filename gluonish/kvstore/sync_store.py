@@ -1,0 +1,110 @@
+"""SyncStore: a store of many processes, whose weights are the same bits in each.
+
+Gradients are added up over the devices of each process, then over all processes, in pieces of some
+megabytes on a thread of their own, as soon as they are there, while the backward pass goes on. Then
+each process updates its own copy of the weights, which needs no server, and no weight is sent.
+"""
+
+from typing import Any, NoReturn
+
+from gluonish.core.errors import NotSupportedError
+from gluonish.distributed.channel import Channel, Named
+from gluonish.kvstore.kvstore import KVStore, Sum
+from gluonish.kvstore.sparse import rows_of, sum_of_rows
+from gluonish.ndarray import NDArray
+
+__all__ = ["SyncStore"]
+
+
+class SyncStore(KVStore):
+    """A store that adds up over all processes of a job; made by `create`.
+
+    All processes call it with the same keys in the same order; where one does not, or is missing,
+    all fail with a message that says which.
+
+    Args:
+        kind: ``"dist_sync"`` or another name of MXNet's for it. Those with ``device`` in them add
+            up on the first device of each process, the others on the CPU.
+        channel: What connects the processes.
+    """
+
+    def __init__(self, kind: str, channel: Channel) -> None:
+        super().__init__("device" if "device" in kind else "local")
+        self._kind = kind
+        self._channel = channel
+
+    def init(self, key: Any, value: Any) -> None:
+        """Store the first value of a key: that of rank 0, in every process.
+
+        Args:
+            key: Number or name, or a list of these, new in the store.
+            value: NDArray, or a list with one for each key; only that of rank 0 counts.
+
+        Raises:
+            ArgumentError: A key has a value already, or is of the other kind.
+        """
+        super().init(key, value)
+        keys = list(dict.fromkeys(key)) if isinstance(key, list | tuple) else [key]
+        for name in keys:
+            self._follow_root(name, "init")
+
+    def _follow_root(self, name: Any, what: str) -> None:
+        stored = self._stored[name]
+        if stored.stype == "default":
+            self._channel.broadcast([Named(repr(name), stored)], f"{what} of {name!r}")
+            return
+        parts = self._channel.gather(rows_of(stored), f"{what} of {name!r}")
+        self._stored[name] = sum_of_rows(parts[:1], stored)
+
+    def _overwrite(self, key: Any, value: NDArray) -> None:
+        super()._overwrite(key, value)
+        self._follow_root(key, "a new value")
+
+    def _combine(self, sums: list[Sum]) -> list[Sum]:
+        """Return sums over all processes; those of the last layers, there first, go first."""
+        dense = [Named(repr(key), total) for key, total, _ in sums if total.stype == "default"]
+        if dense:
+            self._channel.add_up(dense[::-1], f"push of {dense[-1].name}")
+        return [
+            (key, total if total.stype == "default" else self._sum_rows(key, total), stored)
+            for key, total, stored in sums
+        ]
+
+    def _sum_rows(self, key: Any, total: Any) -> NDArray:
+        if total.stype != "row_sparse":
+            raise NotSupportedError(
+                f"push: expected a dense or row_sparse gradient for {key!r} in a {self._kind} "
+                f"store, got {total.stype}"
+            )
+        parts = self._channel.gather(rows_of(total), f"push of rows of {key!r}")
+        return sum_of_rows(parts, total)
+
+    def _small_exchange(self, keys: Any, values: Any, outs: Any) -> None:
+        return None
+
+    def _barrier(self) -> None:
+        """Wait until all processes have come here."""
+        self._channel.barrier()
+
+    barrier = _barrier
+
+    def _send_command_to_servers(self, head: int, body: str) -> None:
+        """Accepted: there are no servers, every process updates its own copy of the weights."""
+
+    send_command_to_servers = _send_command_to_servers
+
+    @property
+    def rank(self) -> int:
+        """Number of this process, from 0."""
+        return self._channel.world.rank
+
+    @property
+    def num_workers(self) -> int:
+        """Number of processes."""
+        return self._channel.world.size
+
+    def __reduce__(self) -> NoReturn:
+        raise NotSupportedError(
+            f"pickle: expected a store of one process, got a {self._kind} store, which each "
+            "process makes for itself"
+        )

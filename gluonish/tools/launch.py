@@ -1,0 +1,214 @@
+"""``gluonish launch``: a program in several processes, here or on many machines, through mpiexec.
+
+It takes the options of MXNet's ``tools/launch.py``, and starts the processes with MPI's own
+launcher, which knows Slurm, ssh and others. What it adds: variables that programs for MXNet and
+for torchrun read, each rank's name before its lines, and an error where a rank ended early and
+nobody else noticed.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from gluonish.core.config import OMP_NUM_THREADS
+from gluonish.core.errors import ArgumentError, MissingFileError
+
+__all__ = ["add_parser", "mpi_command", "run"]
+
+# What MPICH and OpenMPI tell a rank, in the words of torchrun and MXNet.
+_RANK = """
+rank=${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}}
+export RANK=$rank DMLC_WORKER_ID=$rank
+export LOCAL_RANK=${MPI_LOCALRANKID:-${OMPI_COMM_WORLD_LOCAL_RANK:-0}}
+exec "$@"
+"""
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``launch`` to the subcommands of ``gluonish``."""
+    parser = parsers.add_parser(
+        "launch",
+        help="run a program in several processes, which dist_sync stores connect",
+        description="Start N processes of a program with mpiexec. Stores made with "
+        "kv.create('dist_sync') or Trainer(kvstore='dist_sync') connect them.",
+        usage="gluonish launch -n N [-s N] [-H FILE] [--standalone] COMMAND ...",
+    )
+    parser.add_argument("-n", "--num-workers", type=int, required=True, help="processes to start")
+    parser.add_argument(
+        *("-s", "--num-servers"),
+        type=int,
+        default=0,
+        help="accepted: each process updates its own weights, so there are no servers",
+    )
+    parser.add_argument(
+        *("-H", "--hostfile"), help="a file with the hosts, a line each, as `host` or `host:slots`"
+    )
+    parser.add_argument(
+        "--launcher",
+        choices=("local", "ssh", "mpi", "slurm", "sge", "yarn"),
+        default="",
+        help="how mpiexec reaches other hosts; by itself it finds ssh, Slurm and SGE",
+    )
+    parser.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a variable for all processes",
+    )
+    for name in ("--env-server", "--env-worker"):
+        parser.add_argument(
+            name, action="append", default=[], metavar="NAME:VALUE", help="the same"
+        )
+    parser.add_argument("--sync-dst-dir", help="refused: start the program from a shared folder")
+    parser.add_argument("--p3", action="store_true", help="accepted: arrays go in pieces anyway")
+    parser.add_argument(
+        "--standalone", action="store_true", help="all here, each on its own share of the cores"
+    )
+    parser.add_argument("--log-folder", help="write each rank's output to a file there")
+    parser.add_argument("--no-prefix", action="store_true", help="lines without [rank] before them")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be started")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Start the processes, and wait for them; their exit status.
+
+    Raises:
+        ArgumentError: A number is wrong, there is no command, or an option cannot be served.
+        MissingFileError: There is no mpiexec, or no host file.
+    """
+    if not arguments.command:
+        raise ArgumentError(
+            "launch: expected a command, got none; gluonish launch -n 2 python x.py"
+        )
+    if arguments.num_workers < 1:
+        raise ArgumentError(f"launch: expected -n of at least 1, got {arguments.num_workers}")
+    if arguments.sync_dst_dir:
+        raise ArgumentError(
+            "launch: expected a folder that all hosts share, got --sync-dst-dir; copy the program "
+            "with rsync before, or start it from a shared file system"
+        )
+    with tempfile.TemporaryDirectory(prefix="gluonish-launch-") as folder:
+        given = _environment(arguments, folder)
+        command = ["env", *(f"{name}={value}" for name, value in given.items())]
+        command += mpi_command(arguments, _mpiexec(), list(given))
+        if arguments.dry_run:
+            print(shlex.join(command))
+            return 0
+        if arguments.log_folder:
+            Path(arguments.log_folder).mkdir(parents=True, exist_ok=True)
+        status = _wait(subprocess.Popen(command))
+        return status or _early(Path(folder))
+
+
+def mpi_command(
+    arguments: argparse.Namespace, mpiexec: str, passed: Sequence[str] = ()
+) -> list[str]:
+    """Return the command that starts the processes.
+
+    Args:
+        arguments: The parsed options.
+        mpiexec: Path of the launcher, MPICH's or OpenMPI's.
+        passed: Names of variables to pass on to other hosts.
+
+    Raises:
+        MissingFileError: There is no host file.
+    """
+    words = list(arguments.command)
+    if words[0] in ("python", "python3"):
+        words[0] = sys.executable  # that which has gluonish
+    version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False)
+    hydra = "HYDRA" in version.stdout
+    command = [mpiexec, "-n", str(arguments.num_workers)]
+    if arguments.hostfile:
+        if not Path(arguments.hostfile).is_file():
+            raise MissingFileError(f"launch: expected a host file, got {arguments.hostfile!r}")
+        command += ["-f" if hydra else "--hostfile", arguments.hostfile]
+    if arguments.launcher in ("ssh", "slurm", "sge") and hydra:
+        command += ["-launcher", arguments.launcher]
+    if hydra:
+        command += ["-genvlist", ",".join(passed)] if passed and arguments.hostfile else []
+        if arguments.log_folder:
+            pattern = os.path.join(arguments.log_folder, "rank.%r.log")
+            command += ["-outfile-pattern", pattern, "-errfile-pattern", pattern]
+        elif not arguments.no_prefix:
+            command.append("-prepend-rank")
+        if arguments.standalone:
+            share = max(1, len(os.sched_getaffinity(0)) // arguments.num_workers)
+            command += ["-bind-to", f"core:{share}"]
+    else:
+        for name in passed:
+            command += ["-x", name]
+        command += [] if arguments.no_prefix else ["--tag-output"]
+        command += ["--output-filename", arguments.log_folder] if arguments.log_folder else []
+        command += ["--oversubscribe", "--allow-run-as-root"]
+    return [*command, "/bin/sh", "-c", _RANK, "sh", *words]
+
+
+def _mpiexec() -> str:
+    """Return the path of mpiexec: that of this environment, or else the machine's."""
+    beside = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
+    found = beside or shutil.which("mpiexec") or shutil.which("mpirun")
+    if found is None:
+        raise MissingFileError(
+            "launch: expected mpiexec, got none beside Python or on the path; "
+            "pip install 'gluonish[dist]', which brings MPICH"
+        )
+    return found
+
+
+def _environment(arguments: argparse.Namespace, folder: str) -> dict[str, str]:
+    """Return the variables that all processes get besides those of this one."""
+    workers = str(arguments.num_workers)
+    given = {
+        "DMLC_ROLE": "worker",
+        "DMLC_NUM_WORKER": workers,
+        "DMLC_NUM_SERVER": str(arguments.num_servers),
+        "WORLD_SIZE": workers,
+        "GLUONISH_LAUNCH_FOLDER": folder if not arguments.hostfile else "",
+    }
+    if arguments.standalone and not OMP_NUM_THREADS.value:
+        cores = len(os.sched_getaffinity(0))
+        given["OMP_NUM_THREADS"] = str(max(1, cores // arguments.num_workers))
+    for word in (*arguments.env, *arguments.env_worker):
+        name, mark, value = re.match(r"([^=:]*)([=:]?)(.*)", word, re.S).groups()  # type: ignore[union-attr]
+        if mark:  # the others are passed on anyway
+            given[name] = value
+    return given
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> int:
+    """Wait for mpiexec; Ctrl-C reaches it, too, and it ends the ranks."""
+    while True:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            continue
+        return 128 - status if status < 0 else status
+
+
+def _early(folder: Path) -> int:
+    """Return 1, and say so, where a rank that used a store did not end with the others."""
+
+    def ranks(what: str) -> set[int]:
+        return {int(path.suffix[1:]) for path in folder.glob(f"{what}.*")}
+
+    missing = sorted(ranks("started") - ranks("ended"))
+    if not missing:
+        return 0
+    named = ", ".join(map(str, missing))
+    print(
+        f"gluonish: launch: expected all ranks to end together, got no end of rank {named}; did a "
+        "program call os._exit, or a library end it?",
+        file=sys.stderr,
+    )
+    return 1

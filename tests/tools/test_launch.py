@@ -1,0 +1,91 @@
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gluonish.core.errors import ArgumentError, MissingFileError
+from gluonish.tools import launch
+from gluonish.tools.cli import main, make_parser
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    return make_parser().parse_args(["launch", *words])
+
+
+def fake(folder: Path, version: str) -> str:
+    """A launcher that only tells its version."""
+    path = folder / "mpiexec"
+    path.write_text(f"#!/bin/sh\necho '{version}'\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_mpich_gets_its_own_options(tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("a:2\nb\n")
+    words = ("-n", "3", "-s", "2", "-H", str(hosts), "--launcher", "ssh", "prog", "x", "-y")
+    command = launch.mpi_command(parsed(*words), fake(tmp_path, "HYDRA build details"), ["A", "B"])
+    assert command[1:7] == ["-n", "3", "-f", str(hosts), "-launcher", "ssh"]
+    assert command[7:10] == ["-genvlist", "A,B", "-prepend-rank"]
+    assert command[-3:] == ["prog", "x", "-y"]
+
+
+def test_openmpi_gets_its_own_options(tmp_path: Path) -> None:
+    command = launch.mpi_command(parsed("-n", "2", "x"), fake(tmp_path, "Open MPI 5"), ["A"])
+    assert command[1:6] == ["-n", "2", "-x", "A", "--tag-output"]
+    assert "--oversubscribe" in command
+
+
+def test_python_is_that_which_has_gluonish(tmp_path: Path) -> None:
+    made = launch.mpi_command(parsed("-n", "2", "python", "x.py"), fake(tmp_path, "HYDRA"))
+    assert made[-2:] == [sys.executable, "x.py"]
+
+
+def test_dry_run_prints_and_starts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["launch", "-n", "2", "--env", "COLOR=red", "--dry-run", "no-such-program"]) == 0
+    line = capsys.readouterr().out
+    assert "COLOR=red" in line
+    assert "DMLC_NUM_WORKER=2" in line
+    assert line.rstrip().endswith("no-such-program")
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "message"),
+    [
+        (["-n", "2"], ArgumentError, "expected a command"),
+        (["-n", "0", "x"], ArgumentError, "-n of at least 1, got 0"),
+        (["-n", "2", "--sync-dst-dir", "d", "x"], ArgumentError, "a folder that all hosts share"),
+        (["-n", "2", "-H", "/no/hosts", "x"], MissingFileError, "expected a host file"),
+    ],
+)
+def test_what_cannot_be_started_is_said(
+    words: list[str], error: type[Exception], message: str
+) -> None:
+    arguments = parsed(*words)
+    with pytest.raises(error, match=message):
+        arguments.run(arguments)
+
+
+@pytest.mark.dist
+def test_ranks_know_who_they_are_and_write_logs(tmp_path: Path) -> None:
+    program = "import os; print(*(os.environ[n] for n in ('RANK', 'WORLD_SIZE', 'DMLC_ROLE', 'A')))"
+    words = ["launch", "-n", "2", "--env", "A=b", "--log-folder", str(tmp_path / "logs")]
+    done = subprocess.run(
+        [sys.executable, "-m", "gluonish", *words, "python", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    texts = [(tmp_path / "logs" / f"rank.{rank}.log").read_text() for rank in range(2)]
+    assert texts == ["0 2 worker b\n", "1 2 worker b\n"]
+
+
+@pytest.mark.dist
+def test_the_status_is_that_of_the_program() -> None:
+    words = ["launch", "-n", "2", "python", "-c", "import sys; sys.exit(3)"]
+    done = subprocess.run([sys.executable, "-m", "gluonish", *words], timeout=60, check=False)
+    assert done.returncode == 3
