@@ -5,11 +5,12 @@ megabytes on a thread of their own, as soon as they are there, while the backwar
 each process updates its own copy of the weights, which needs no server, and no weight is sent.
 """
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.distributed.channel import Channel, Named
-from gluonish.kvstore.kvstore import KVStore, Sum
+from gluonish.kvstore.kvstore import Key, KVStore, Sum
 from gluonish.kvstore.sparse import rows_of, sum_of_rows
 from gluonish.ndarray import NDArray
 
@@ -47,6 +48,23 @@ class SyncStore(KVStore):
         keys = list(dict.fromkeys(key)) if isinstance(key, list | tuple) else [key]
         for name in keys:
             self._follow_root(name, "init")
+
+    def add_up(self, keys: Sequence[Key], values: Sequence[list[NDArray]]) -> None:
+        """Replace arrays by their sums over devices and processes; the store keeps none of it.
+
+        Args:
+            keys: What other processes know the arrays by.
+            values: For each key its arrays, one a device. Later ones go first: the backward pass
+                has the gradients of the last layers first.
+        """
+        alone: list[Named] = []
+        for key, arrays in zip(keys, values, strict=True):
+            if len(arrays) > 1 or arrays[0].stype != "default" or self._compression is not None:
+                self.pushpull(key, arrays, out=arrays)
+            else:
+                alone.append(Named(repr(key), arrays[0]))
+        if alone:
+            self._channel.add_up(alone[::-1], f"the sum of {alone[-1].name}")
 
     def _follow_root(self, name: Any, what: str) -> None:
         stored = self._stored[name]

@@ -7,6 +7,7 @@ The rules are those that MXNet 1.9.1 shows, in this order:
   ``update_on_kvstore=True`` asks for it; a store that is given always serves.
 - Without a store nothing can update on it.
 - ``update_on_kvstore`` decides if it is given.
+- Processes of a ``dist_sync`` store update their own weights, which needs no copies.
 - Row-sparse gradients of dense weights are added up, and each device updates.
 - Else ``MXNET_UPDATE_ON_KVSTORE`` decides, if the store can update.
 """
@@ -19,6 +20,7 @@ from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.kvstore import KVStore, KVStoreBase, create
+from gluonish.kvstore.sync_store import SyncStore
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.parameter import Parameter
@@ -70,6 +72,8 @@ def choose_store(
             f" {'no kvstore' if store is None else type(store).__name__}, which cannot update; "
             "use kvstore='device'"
         )
+    if update is None and isinstance(store, SyncStore) and not _has_sparse_weights(params):
+        return StoreChoice(store, False, "each process updates its own weights")
     return StoreChoice(store, *_choose_update(store is not None, capable, update, params))
 
 

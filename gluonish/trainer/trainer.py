@@ -17,6 +17,7 @@ from gluonish.autograd import pause
 from gluonish.core.errors import ArgumentError
 from gluonish.kvstore import KVStore, KVStoreBase
 from gluonish.kvstore.core_shares import share_cores
+from gluonish.kvstore.sync_store import SyncStore
 from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.parameter import Parameter, ParameterDict
 from gluonish.parameter.arrays import ParameterArrays
@@ -337,7 +338,18 @@ class Trainer:
         store = self._kvstore
         if store is None:
             return
-        for i, param in self._reduced().members:
+        members = self._reduced().members
+        if isinstance(store, SyncStore):
+            for _, param in members:
+                for gradient, value in zip(
+                    param.list_grad(), new_gradients(param) or (), strict=False
+                ):
+                    if value is not gradient:  # it is not new, and counts as 0
+                        gradient[:] = value
+            keys = [self._first_key + i for i, _ in members]
+            store.add_up(keys, [param.list_grad() for _, param in members])
+            return
+        for i, param in members:
             gradients = param.list_grad()
             new = new_gradients(param)
             if new is None:
