@@ -26,7 +26,13 @@ from gluonish.block.hybrid_graph import (
 )
 from gluonish.block.mxnet_attributes import HybridBlockAttributes
 from gluonish.block.options import HybridOptions, checked_options
-from gluonish.block.tracing import Traced, infer_parameters, is_symbolic, settle, settled_forward
+from gluonish.block.tracing import (
+    Traced,
+    forward_with_shapes,
+    infer_parameters,
+    is_symbolic,
+    set_deferred_shapes,
+)
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.errors import (
     ArgumentTypeError,
@@ -307,9 +313,9 @@ class HybridBlock(HybridBlockAttributes):
         first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
         if not isinstance(first, NDArray) or first.is_traced:
             with self.name_scope():
-                return settled_forward(self, args, kwargs)
+                return forward_with_shapes(self, args, kwargs)
         with first.context:  # so that Parameter.data() is the one on this device
-            return settled_forward(self, args, kwargs)
+            return forward_with_shapes(self, args, kwargs)
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Compute by ``hybrid_forward``, on arrays at once or on Symbols to be part of a graph.
@@ -343,7 +349,7 @@ class HybridBlock(HybridBlockAttributes):
         except DeferredInitializationError:
             # A class's own `forward` may have called this one, with other arguments than its own.
             below = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
-            settle(self, (x, *args), self.collect_params().values(), below)
+            set_deferred_shapes(self, (x, *args), self.collect_params().values(), below)
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         if first.is_traced:
             with self.name_scope():

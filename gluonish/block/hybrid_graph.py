@@ -14,7 +14,7 @@ from gluonish.block.tracing import (
     is_symbolic,
     learn_parameters,
     says_shapes,
-    settle,
+    set_deferred_shapes,
     trace_block,
 )
 from gluonish.block.watching import Watched
@@ -469,7 +469,7 @@ def _finish_deferred(
     if not any(p._arrays is None and p._deferred_init is not None for p in parameters):
         return
     if not is_symbolic(block) or says_shapes(type(block)):
-        settle(block, regroup(arrays, traced.arguments), parameters)
+        set_deferred_shapes(block, regroup(arrays, traced.arguments), parameters)
         return
     learn_parameters(block, traced, arrays, shapes=True)
     for parameter in parameters:

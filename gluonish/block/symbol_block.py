@@ -7,7 +7,7 @@ from typing import Any
 import gluonish.symbol as sym
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.block.hybrid_graph import values_by_name, write_model
-from gluonish.block.tracing import settle
+from gluonish.block.tracing import set_deferred_shapes
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
 from gluonish.graph.rewrite import replay
 from gluonish.graph.structure import flatten, from_numbers, numbered, regroup
@@ -192,7 +192,7 @@ class SymbolBlock(HybridBlock):
         try:
             values: dict[str, Any] = {name: p.data() for name, p in self.params.items()}
         except DeferredInitializationError:
-            settle(self, args, self.params.values())
+            set_deferred_shapes(self, args, self.params.values())
             values = {name: p.data() for name, p in self.params.items()}
         graph_values = {name: value_of(x) for name, x in (values | given).items()}
         outputs = shown(replay(self._symbol._values, graph_values), fixed=True)

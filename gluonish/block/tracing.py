@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Traced",
+    "forward_with_shapes",
     "infer_parameters",
     "is_symbolic",
     "learn_parameters",
     "says_shapes",
-    "settle",
-    "settled_forward",
+    "set_deferred_shapes",
     "trace_block",
 ]
 
@@ -196,8 +196,8 @@ def _named(word: str) -> str:
     return name
 
 
-def settled_forward(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a ``forward`` in the style of 2.0, settling the shapes of the block's own parameters.
+def forward_with_shapes(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a ``forward`` in the style of 2.0, inferring the shapes of the block's own parameters.
 
     Raises:
         ParameterError: if they wait for a shape and the block does not say which.
@@ -212,17 +212,17 @@ def settled_forward(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[st
                 f"parameters from those of the arguments, as {waiting[0].name} is "
                 f"{waiting[0].shape}, got none; define it, or give the whole shape"
             ) from error
-        settle(block, args, block._reg_params.values())
+        set_deferred_shapes(block, args, block._reg_params.values())
         return block.forward(*args, **kwargs)
 
 
-def settle(
+def set_deferred_shapes(
     block: "HybridBlock",
     args: Sequence[Any],
     parameters: Iterable[Parameter],
     forward: Callable[..., Any] | None = None,
 ) -> None:
-    """Give parameters that wait for their shapes these, from the arguments of a call.
+    """Infer the shapes of parameters from the arguments of a call, and initialize them.
 
     Args:
         block: The block.
@@ -267,7 +267,7 @@ def infer_parameters(
         ParameterError: if a shape does not follow from the arguments.
     """
     if forward is None and not block.has_hybrid_forward:
-        with _Silence():  # its children settle their own when it runs
+        with _Silence():  # its children infer their own when it runs
             block.forward(*args)
         return None
     arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray))

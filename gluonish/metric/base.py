@@ -100,11 +100,11 @@ class _Sum:
     def __get__(self, metric: "EvalMetric | None", owner: type) -> Any:
         if metric is None:
             return self
-        metric._settle()
+        metric._add_pending()
         return getattr(metric, self._field)
 
     def __set__(self, metric: "EvalMetric", value: Any) -> None:
-        metric._settle()
+        metric._add_pending()
         setattr(metric, self._field, value)
 
 
@@ -210,7 +210,7 @@ class EvalMetric:
             pending = self._pending[device] = Totals(device, self._total_count)
         pending.push(kernel, arrays, type(self).__name__)
 
-    def _settle(self) -> None:
+    def _add_pending(self) -> None:
         """Add to the sums what batches have added on devices, waiting for it."""
         if not self._pending and not self._retired:
             return
@@ -235,7 +235,7 @@ class EvalMetric:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for copies and files, which hold no arrays of devices."""
-        self._settle()
+        self._add_pending()
         return self.__dict__
 
     def reset(self) -> None:

@@ -221,7 +221,7 @@ class PCC(EvalMetric):
     @property
     def k(self) -> int:
         """Number of classes seen, at least 2."""
-        self._settle()
+        self._add_pending()
         return self._k
 
     def reset(self) -> None:
@@ -258,10 +258,10 @@ class PCC(EvalMetric):
         self._num_inst += 1
         self._global_num_inst += 1
         if self._unread_size > _MAX_UNREAD:
-            self._settle()
+            self._add_pending()
 
     def _keep_classes(self, label: Any, pred: Any, axis: int | None) -> None:
-        """Have labels and predicted classes listed; `_settle` counts them, once k is known."""
+        """Have labels and predicted classes listed; `_add_pending` counts them, once k is known."""
         kernel = partial(_list_classes, axis)
         if isinstance(label, NDArray) and isinstance(pred, NDArray):
             listed = Totals(pred._device, 2 * label.size)
@@ -273,7 +273,7 @@ class PCC(EvalMetric):
             kernel(np, classes, to_host(label), to_host(pred))
             self._count(classes, local=True)
 
-    def _settle(self) -> None:
+    def _add_pending(self) -> None:
         """Count the classes that were listed, waiting for them."""
         unread, self._unread, self._unread_size = self._unread, [], 0
         for listed, local in unread:
@@ -297,13 +297,13 @@ class PCC(EvalMetric):
     @property
     def sum_metric(self) -> float:
         """The correlation since the last `reset_local`, times ``num_inst``."""
-        self._settle()
+        self._add_pending()
         return _correlation(self._local) * self._num_inst
 
     @property
     def global_sum_metric(self) -> float:
         """The correlation since the last `reset`, times ``global_num_inst``."""
-        self._settle()
+        self._add_pending()
         return _correlation(self._global) * self._global_num_inst
 
 

@@ -163,7 +163,7 @@ class PearsonCorrelation(EvalMetric):
 
     def reset_micro(self) -> None:
         """Forget what ``average="micro"`` keeps."""
-        self._settle()
+        self._add_pending()
         self._all = np.zeros(6)
 
     def reset(self) -> None:
@@ -190,7 +190,7 @@ class PearsonCorrelation(EvalMetric):
             label: Array of labels.
             pred: Array of predictions, of the same size.
         """
-        self._settle()
+        self._add_pending()
         self._all[5] = _merged(np, self._all, _moments(np, label, pred))[5]
 
     def update(self, labels: Any, preds: Any) -> None:

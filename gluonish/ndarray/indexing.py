@@ -92,7 +92,7 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
     if recorded:
         part: NDArray = slice_by_key(x, key, single)
         return part
-    raw = x._settle()
+    raw = x._make_contiguous()
     try:
         selected = raw[key]
     except IndexError as error:

@@ -52,7 +52,7 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
     attrs = RESHAPE.schema.parse("reshape", reshape_arguments(shape, kwargs))
     target = resolve_shape(self.shape, attrs["shape"], attrs["reverse"])
     spec = Spec(target, self._spec.dtype)
-    view = NDArray(self._settle().reshape(target), spec, self._device, self._var)
+    view = NDArray(self._make_contiguous().reshape(target), spec, self._device, self._var)
     if self._link is not None and recording.mode.get() & recording.RECORDING:
         record_call(RESHAPE, (self,), attrs, (view,))
     return view

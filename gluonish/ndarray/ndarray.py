@@ -123,7 +123,7 @@ class NDArray(Fluent):
     @property
     def handle(self) -> Any:
         """The raw NumPy or CuPy array, for debugging; work may still be pending on it."""
-        return self._settle()
+        return self._make_contiguous()
 
     @property
     def writable(self) -> bool:
@@ -238,7 +238,7 @@ class NDArray(Fluent):
                 "dlpack: expected a dtype that NumPy can hand over, got bfloat16; "
                 "use astype('float32') first"
             )
-        raw = self._settle()
+        raw = self._make_contiguous()
         self.wait_to_write()
         return self._device.to_dlpack(raw, **options)
 
@@ -259,16 +259,16 @@ class NDArray(Fluent):
             self._data.size <= LIGHT_INLINE_SIZE,
         )
 
-    def _settle(self) -> Any:
+    def _make_contiguous(self) -> Any:
         """Return the raw array in the order of the shape, moving the values if they lie otherwise.
 
         Other handles of the array keep the memory they have: whoever may write through a view
-        settles before making it.
+        makes it contiguous first.
         """
         raw = self._data
         if not raw.flags.c_contiguous:
             plain = self._device.empty(*self._spec)
-            self._write(partial(_copy_raw, plain), name="_settle")
+            self._write(partial(_copy_raw, plain), name="_make_contiguous")
             self._data = plain
         return self._data
 

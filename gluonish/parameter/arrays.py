@@ -13,7 +13,7 @@ from gluonish.ndarray import NDArray, recording
 from gluonish.parameter.deferred import Deferred
 from gluonish.parameter.gradients import zero_arrays
 from gluonish.parameter.placement import array_on, mean_on_cpu
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 from gluonish.parameter.refusals import refuse_uninitialized
 from gluonish.parameter.shapes import as_shape, check_fits
 from gluonish.parameter.sparse_rows import (
@@ -79,9 +79,9 @@ class ParameterArrays:
 
     @shape.setter
     def shape(self, new_shape: int | Sequence[int]) -> None:
-        shape = as_shape(told(self), new_shape)
+        shape = as_shape(described(self), new_shape)
         if self._shape is not None:
-            check_fits(told(self), self._shape, shape)
+            check_fits(described(self), self._shape, shape)
         self._shape = shape
 
     # -- under the names by which programs for MXNet get at it -------------------------------------
@@ -165,14 +165,14 @@ class ParameterArrays:
         if ctx is None and len(arrays) == 1:
             return next(iter(arrays.values()))
         found = arrays.get(ctx) if ctx is not None else None
-        return array_on(arrays, ctx, told(self)) if found is None else found
+        return array_on(arrays, ctx, described(self)) if found is None else found
 
     def _gradients(self) -> dict[Context, NDArray]:
         if self._grads is None:
             if self._arrays is None:
                 refuse_uninitialized(self)
             raise ParameterError(
-                f"{told(self)}: grad expected grad_req 'write' or 'add', got 'null'"
+                f"{described(self)}: grad expected grad_req 'write' or 'add', got 'null'"
             )
         return self._grads
 

@@ -31,7 +31,7 @@ from gluonish.parameter.placement import (
     check_loaded_contexts,
     check_stype,
 )
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 from gluonish.parameter.refusals import refuse_shape, refuse_uninitialized
 from gluonish.parameter.shapes import shape_is_known
 from gluonish.symbol import Symbol, var
@@ -114,7 +114,7 @@ class Parameter(ParameterArrays):
     def grad_req(self, req: str) -> None:
         if req not in ("write", "add", "null"):
             raise ArgumentError(
-                f"{told(self)}: expected grad_req 'write', 'add' or 'null', got {req!r}"
+                f"{described(self)}: expected grad_req 'write', 'add' or 'null', got {req!r}"
             )
         if not self._differentiable:
             req = "null"
@@ -153,7 +153,7 @@ class Parameter(ParameterArrays):
         """
         if self._arrays is not None and not force_reinit:
             warnings.warn(
-                f"{told(self)}: already initialized on {self.list_ctx()} and kept; "
+                f"{described(self)}: already initialized on {self.list_ctx()} and kept; "
                 "set force_reinit=True to start again",
                 UserWarning,
                 stacklevel=2,
@@ -161,7 +161,7 @@ class Parameter(ParameterArrays):
             return
         self._hold(None)
         self._grads = None
-        contexts = as_contexts(ctx, told(self))
+        contexts = as_contexts(ctx, described(self))
         if init is None:
             init = default_init if self.init is None else self.init
         known = shape_is_known(self.shape)
@@ -185,7 +185,7 @@ class Parameter(ParameterArrays):
             shape = self.shape
             if shape is None or not shape_is_known(shape):
                 raise ParameterError(
-                    f"{told(self)}: expected a known shape, got {shape}; "
+                    f"{described(self)}: expected a known shape, got {shape}; "
                     "give in_units, in_channels and the like to the layer"
                 )
             try:
@@ -194,7 +194,7 @@ class Parameter(ParameterArrays):
                     copies = self._copies(data, deferred.contexts)
                     held, gradients = self._with_gradients(copies)
             except OutOfMemoryError as error:
-                raise OutOfMemoryError(f"{told(self)}: {error}") from error
+                raise OutOfMemoryError(f"{described(self)}: {error}") from error
             if self._deferred_init is deferred:  # a step: nobody has finished it meanwhile
                 self._deferred_init = None
                 self._arrays = held
@@ -254,7 +254,7 @@ class Parameter(ParameterArrays):
         Raises:
             ParameterError: if shape, dtype or devices do not fit.
         """
-        what = f"{told(self)}: loading"
+        what = f"{described(self)}: loading"
         contexts = None if ctx is None else as_contexts(ctx, what)
         present = self._waiting_contexts()
         check_loaded_contexts(what, present, contexts)
@@ -272,7 +272,7 @@ class Parameter(ParameterArrays):
         Raises:
             ArgumentError: if the parameter is not initialized.
         """
-        contexts = as_contexts(ctx, told(self))
+        contexts = as_contexts(ctx, described(self))
         if self._arrays is not None:
             data = self._reduce()
             with pause():
@@ -281,7 +281,7 @@ class Parameter(ParameterArrays):
             self._deferred_init = self._deferred_init._replace(contexts=contexts)
         else:
             raise ArgumentError(
-                f"{told(self)}: reset_ctx expected an initialized parameter, got one that "
+                f"{described(self)}: reset_ctx expected an initialized parameter, got one that "
                 "is not; call initialize(ctx=...)"
             )
 

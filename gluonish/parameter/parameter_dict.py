@@ -13,7 +13,7 @@ from gluonish.parameter.constant import Constant
 from gluonish.parameter.gradients import zero_arrays
 from gluonish.parameter.parameter import Init, Parameter
 from gluonish.parameter.placement import ContextList
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 from gluonish.parameter.shapes import as_shape, join_shapes
 
 __all__ = ["ParameterDict", "UnknownParameterError", "bare_names"]
@@ -332,11 +332,11 @@ def _agree(parameter: Parameter, attribute: str, wanted: Any) -> None:
     if attribute == "dtype" and normalize_dtype(stored) == normalize_dtype(wanted):
         return
     if attribute == "shape":
-        joined = join_shapes(stored, as_shape(told(parameter), wanted))
+        joined = join_shapes(stored, as_shape(described(parameter), wanted))
         if joined is not None:
             parameter.shape = joined
             return
     raise ParameterError(
-        f"{told(parameter)}: expected {attribute} {stored}, as it was made, got {wanted} from a "
-        "layer that shares it; give both layers the same, or do not share"
+        f"{described(parameter)}: expected {attribute} {stored}, as it was made, got {wanted} from "
+        "a layer that shares it; give both layers the same, or do not share"
     )

@@ -11,7 +11,7 @@ from weakref import ReferenceType, ref
 if TYPE_CHECKING:
     from gluonish.parameter.arrays import ParameterArrays
 
-__all__ = ["is_placed", "note_place", "path_of", "told"]
+__all__ = ["described", "is_placed", "note_place", "path_of"]
 
 
 class _Place(NamedTuple):
@@ -82,7 +82,7 @@ def path_of(member: object) -> str:
     return ".".join(reversed(names))
 
 
-def told(parameter: "ParameterArrays") -> str:
+def described(parameter: "ParameterArrays") -> str:
     """Return how messages call a parameter: by its name, and its path where that tells more."""
     path = path_of(parameter)
     name = f"{type(parameter).__name__} {parameter.name}"

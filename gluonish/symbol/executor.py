@@ -249,7 +249,7 @@ class Executor:
         told = self._monitor is not None and mode & recording.RECORDING
         for name, x in zip(self._names, arrays, strict=True):
             if not self._sparse or x.stype == "default":
-                x._settle()
+                x._make_contiguous()
             leaf = self._leaves.get(name)
             if leaf is None and told:
                 leaf = Leaf(x, "null")

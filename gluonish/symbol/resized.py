@@ -21,7 +21,7 @@ def fitted(array: NDArray, shape: Shape) -> NDArray:
     if array.shape == shape:
         return array
     spec = Spec(shape, array._spec.dtype)
-    raw = array._settle().reshape(-1)[: spec.size].reshape(shape)
+    raw = array._make_contiguous().reshape(-1)[: spec.size].reshape(shape)
     return NDArray(raw, spec, array._device, array._var)
 
 

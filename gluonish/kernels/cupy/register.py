@@ -22,8 +22,8 @@ from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
 from gluonish.ops.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.registry import Operator
-from gluonish.ops.support.philox import hang_words
-from gluonish.ops.support.product import hang_products
+from gluonish.ops.support.philox import set_device_words
+from gluonish.ops.support.product import set_device_products
 
 __all__ = ["KERNELS"]
 
@@ -55,5 +55,5 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
 )
 
 register_gpu_support(CuPySupport())
-hang_words(drawing.words)
-hang_products(gemm.matmul)
+set_device_words(drawing.words)
+set_device_products(gemm.matmul)

@@ -215,7 +215,7 @@ class BaseSparseNDArray(NDArray):
     def _write(self, fill: Any, reads: Sequence[NDArray] = (), name: str = "_write") -> None:
         raise self._unsupported(name)
 
-    def _settle(self) -> NoReturn:
+    def _make_contiguous(self) -> NoReturn:
         raise self._unsupported("access to its memory")
 
     def reshape(self, *shape: Any, **kwargs: Any) -> NoReturn:
