@@ -38,12 +38,14 @@ from gluonish.core.errors import (
     ArgumentTypeError,
     DeferredInitializationError,
     NotSupportedError,
+    OperatorError,
 )
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.turn import Turn
 from gluonish.graph.structure import flatten
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
+from gluonish.parameter.places import locate
 from gluonish.symbol import NumpySymbol, Symbol
 
 __all__ = ["HybridBlock"]
@@ -308,14 +310,18 @@ class HybridBlock(HybridBlockAttributes):
 
     def _call_forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward`` where its arguments are: on a device, or in a trace."""
-        if self.has_hybrid_forward:
-            return self.forward(*args, **kwargs)
-        first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
-        if not isinstance(first, NDArray) or first.is_traced:
-            with self.name_scope():
+        try:
+            if self.has_hybrid_forward:
+                return self.forward(*args, **kwargs)
+            first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
+            if not isinstance(first, NDArray) or first.is_traced:
+                with self.name_scope():
+                    return forward_with_shapes(self, args, kwargs)
+            with first.context:  # so that Parameter.data() is the one on this device
                 return forward_with_shapes(self, args, kwargs)
-        with first.context:  # so that Parameter.data() is the one on this device
-            return forward_with_shapes(self, args, kwargs)
+        except OperatorError as error:
+            locate(error, self)
+            raise
 
     def forward(self, x: Any, *args: Any) -> Any:
         """Compute by ``hybrid_forward``, on arrays at once or on Symbols to be part of a graph.

@@ -158,6 +158,7 @@ class HybridGraph:
                     results = self._by_operator(inputs, hook, dynamic=dynamic)
             except OperatorError as error:
                 self._lines.complete(error)
+                error.located = True
                 raise
         if self._faces is not None:
             results = [

@@ -7,7 +7,7 @@ from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Shape
 from gluonish.nn.activation import Activation
-from gluonish.nn.tensor import Extents, Tensor, as_extents
+from gluonish.nn.tensor import Extents, Tensor, as_extents, check_ints
 from gluonish.parameter import Parameter, ParameterDict
 from gluonish.parameter.parameter import Init
 
@@ -71,6 +71,7 @@ class ConvLayer(HybridBlock):
     ) -> None:
         super().__init__(prefix=prefix, params=params)
         rank, layer = len(kernel_size), type(self).__name__
+        check_ints(layer, channels=channels, in_channels=in_channels, groups=groups)
         _check_groups(layer, channels, in_channels, groups)
         self._channels = channels
         self._in_channels = in_channels

@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
 from gluonish.nn.activation import Activation
-from gluonish.nn.tensor import Tensor
+from gluonish.nn.tensor import Tensor, check_ints
 from gluonish.parameter.parameter import Init
 
 __all__ = ["Dense"]
@@ -28,6 +28,7 @@ class Dense(HybridBlock):
 
     Raises:
         ArgumentError: ``units`` is below 1.
+        ArgumentTypeError: ``units`` or ``in_units`` is no int.
 
     Inputs:
         x: (N, ..., in_units); with ``flatten`` the axes after N have in_units elements together.
@@ -49,6 +50,7 @@ class Dense(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        check_ints("Dense", units=units, in_units=in_units)
         if units < 1:
             raise ArgumentError(f"Dense: expected units of 1 or more, got {units}")
         self._units = units

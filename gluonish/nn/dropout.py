@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, SupportsFloat
 
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.nn.tensor import Tensor
 
 __all__ = ["Dropout"]
@@ -34,6 +34,8 @@ class Dropout(HybridBlock):
     """
 
     def __init__(self, rate: float, axes: Sequence[int] = (), **kwargs: Any) -> None:
+        if not isinstance(rate, SupportsFloat):
+            raise ArgumentTypeError(f"Dropout: expected rate to be a number, got {rate!r}")
         if not 0 <= rate < 1:
             raise ArgumentError(f"Dropout: expected rate in [0, 1), got {rate}")
         super().__init__(**kwargs)

@@ -337,7 +337,9 @@ def multivariate_normal(
         Array (*size, ..., N).
     """
     if check_valid is not None or tol is not None:
-        raise ArgumentError("multivariate_normal: expected check_valid and tol None, got others")
+        raise ArgumentError(
+            "multivariate_normal: expected check_valid and tol to be None, got values"
+        )
     centers = as_value(mean, "multivariate_normal")
     roots = cholesky(cov)
     batch = np.broadcast_shapes(centers.shape[:-1], roots.shape[:-2])

@@ -6,11 +6,11 @@ signature everywhere: its inputs, then its attributes, positional or by name.
 
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, nearest
 from gluonish.core.schema import REQUIRED, format_attribute
 from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
 
@@ -62,11 +62,21 @@ def make_function(
     if registered not in all_names():
         raise AttributeError(
             f"{namespace}: expected the name of a function or an operator, got {name!r}"
+            f"{nearest_name(registered, prefix, made)}"
         )
     op = find_operator(registered)
     function = make(op, name)
     function.operator = op  # type: ignore[attr-defined]  # what `gluonish where` goes by
     return made.setdefault(name, function)
+
+
+def nearest_name(registered: str, prefix: str, made: Iterable[str]) -> str:
+    """Return a hint at the public names of a namespace that are most like a wrong one."""
+    if registered.startswith("__"):  # asked for by Python, not by a user
+        return ""
+    known = (name.removeprefix(prefix) for name in all_names() if name.startswith(prefix))
+    public = [name for name in (*known, *made) if not name.startswith("_")]
+    return nearest(registered.removeprefix(prefix), dict.fromkeys(public))
 
 
 def prefixed(
@@ -115,6 +125,7 @@ def chosen(
             if name not in operators:
                 raise AttributeError(
                     f"{module}: expected the name of a function or an operator, got {name!r}"
+                    f"{nearest(name, operators)}"
                 )
             found = make_function(operators[name], {}, make, module)
             found.__name__ = found.__qualname__ = name

@@ -149,7 +149,7 @@ class Optimizer:
         if klass is None:
             raise ArgumentError(
                 f"optimizer: expected one of {', '.join(sorted(Optimizer.opt_registry))},"
-                f" got {name!r}"
+                f" got {name!r}{nearest(str(name), Optimizer.opt_registry)}"
             )
         _check_arguments(klass, kwargs)
         return klass(**kwargs)

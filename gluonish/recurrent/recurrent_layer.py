@@ -11,7 +11,7 @@ from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray
-from gluonish.nn.tensor import Tensor, check_layout
+from gluonish.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.ops.recurrent.layout import GATES
 from gluonish.parameter import Parameter
 from gluonish.parameter.parameter import Init
@@ -357,6 +357,9 @@ def _check_sizes(
     projection_size: int | None,
     dropout: float,
 ) -> None:
+    check_ints(what, hidden_size=hidden_size, num_layers=num_layers, input_size=input_size)
+    if projection_size is not None:
+        check_ints(what, projection_size=projection_size)
     width = hidden_size if projection_size is None else projection_size
     if min(hidden_size, num_layers, width) < 1 or input_size < 0:
         raise ArgumentError(

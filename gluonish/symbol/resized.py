@@ -52,8 +52,8 @@ def resized_arrays(
     shapes, _, states = infer_shape(symbol, **given)
     if shapes is None:
         raise ArgumentError(
-            f"reshape: expected shapes from which all follow, got {dict(given)}; give those of "
-            "more arguments"
+            "reshape: expected enough shapes to infer those of all arguments, got "
+            f"{dict(given) or 'none'}; give the shapes of more arguments"
         )
 
     def resize(name: str, array: NDArray, shape: Shape) -> NDArray:
