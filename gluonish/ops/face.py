@@ -12,6 +12,7 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError, nearest
 from gluonish.core.schema import REQUIRED, format_attribute
+from gluonish.ops.help.meaning import meaning
 from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
 
 __all__ = [
@@ -255,10 +256,9 @@ def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -
         lines.append("    data: Arrays, one by one or as one list.")
     else:
         changed = () if callable(op.mutates) else op.mutates
-        lines += [
-            f"    {name}: Array{', which is changed' if i in changed else ''}."
-            for i, name in enumerate(op.inputs)
-        ]
+        for i, name in enumerate(op.inputs):
+            text = meaning(op.name, name, is_input=True) or "Array"
+            lines += _entry(name, text + ("; changed in place" if i in changed else ""))
     for name, attribute in op.schema.attributes.items():
         if name == op.variadic:
             lines.append(f"    {name}: The number of arrays; counted in any case.")
@@ -266,11 +266,25 @@ def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -
         default = (
             "required" if attribute.default is REQUIRED else f"default {_shown(attribute.default)}"
         )
-        lines.append(f"    {name}: {attribute.expected}, {default}.")
+        text = meaning(op.name, name, is_input=False)
+        kind = f"{attribute.expected}, {default}"
+        lines += _entry(name, kind if text is None else f"{text}; {kind}")
     lines += [f"    {name}: {text}" for name, text in tail.items()]
     lines += _returns(op)
     lines += ["", "Raises:", "    OperatorError: The inputs or attributes are not as described."]
     return "\n".join(lines)
+
+
+def _entry(name: str, text: str) -> list[str]:
+    """Return an argument and what it is, in lines of `_WIDTH`."""
+    return textwrap.wrap(
+        f"{name}: {text}.",
+        _WIDTH,
+        initial_indent="    ",
+        subsequent_indent="        ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _shown(default: Any) -> str:
