@@ -48,7 +48,7 @@ def run_backward(
     """Compute gradients of the heads and store them in the leaves, as their ``grad_req`` says.
 
     Args:
-        heads: Recorded arrays.
+        heads: Recorded array or arrays, such as losses.
         head_grads: Their gradients; None for ones.
         retain_graph: Whether the graph can be walked again.
         observe: Called for each node with it, the gradients of its outputs, and those it computed

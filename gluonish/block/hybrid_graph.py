@@ -381,7 +381,7 @@ def export_graph(
     Args:
         block: The block.
         path: What the names begin with.
-        epoch: Number in the second name.
+        epoch: Number in the name of the parameter file, in four digits.
         remove_amp_cast: Whether casts of mixed precision are left out.
     """
     what, graph = f"{block.name}.export", _newest_graph(block)

@@ -21,16 +21,16 @@ __all__ = ["SymbolBlock"]
 
 
 class SymbolBlock(HybridBlock):
-    """A network made from Symbols: outputs over inputs, everything else is a parameter.
+    """A network made from a Symbol; all its variables but the inputs are parameters.
 
     Args:
-        outputs: The outputs, a Symbol or a list of them.
-        inputs: The inputs, variables, one or a list of them.
-        params: Parameters to take; those that are missing are made.
+        outputs: Symbol of the outputs, or a list of Symbols.
+        inputs: The variables that are inputs, one or a list.
+        params: ParameterDict to take parameters from; missing ones are created.
 
     Raises:
-        ArgumentError: if an input is not a variable.
-        ArgumentTypeError: if an input or output is not a Symbol.
+        ArgumentError: An input is not a variable.
+        ArgumentTypeError: An input or output is not a Symbol.
     """
 
     has_hybrid_forward = True  # its graph is composed from Symbols
@@ -89,21 +89,22 @@ class SymbolBlock(HybridBlock):
         allow_missing: bool = False,
         ignore_extra: bool = False,
     ) -> "SymbolBlock":
-        """Return the network in the files of `HybridBlock.export`, also of those that MXNet wrote.
+        """Load a network that `HybridBlock.export` wrote, here or in MXNet.
 
         Args:
             symbol_file: The ``-symbol.json`` file.
-            input_names: Names of the data variables.
-            param_file: The ``.params`` file; without one the parameters wait for `initialize`.
+            input_names: Name of the input variable, or a list of names.
+            param_file: The ``.params`` file; None leaves the parameters to `initialize`.
             ctx: Device or devices of the parameters; the CPU by default.
-            allow_missing: Whether the file may lack parameters.
-            ignore_extra: Whether the file may have others.
+            allow_missing: Whether the file may lack some of the parameters.
+            ignore_extra: Whether arrays that the Block has no parameter for are ignored; if not,
+                that is an error.
 
         Raises:
-            FileFormatError: if a file is damaged or of another kind.
-            ParameterError: if a parameter is missing, which a data variable that is not among the
-                input names is, too.
-            ArgumentError: if an input name is not a variable of the graph, or the file has others.
+            FileFormatError: A file is damaged or of another kind.
+            ParameterError: A parameter is missing, or an input is not among ``input_names``.
+            ArgumentError: An input name is not a variable of the graph, or the file has arrays that
+                no parameter matches.
         """
         symbol = sym.load(symbol_file)
         names = [input_names] if isinstance(input_names, str) else list(input_names)
@@ -221,7 +222,7 @@ class SymbolBlock(HybridBlock):
         """Write the graph and the parameters; see `HybridBlock.export`. No call is needed.
 
         Raises:
-            ParameterError: if a parameter has no value yet.
+            ParameterError: A parameter has no value yet.
         """
         values = values_by_name(dict(self.params.items()), self._symbol.list_auxiliary_states())
         what = f"{self.name}.export"

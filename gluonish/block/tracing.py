@@ -263,7 +263,7 @@ def infer_parameters(
         The graph that says so; None for a block in the style of 2.0, which runs instead.
 
     Raises:
-        OperatorError: if an operator refuses the shapes.
+        OperatorError: An operator cannot take the shapes.
         ParameterError: if a shape does not follow from the arguments.
     """
     if forward is None and not block.has_hybrid_forward:
@@ -288,7 +288,7 @@ def learn_parameters(
         shapes: Whether to find shapes; else dtypes.
 
     Raises:
-        OperatorError: if an operator refuses the shapes.
+        OperatorError: An operator cannot take the shapes.
         ParameterError: if a shape does not follow from the arrays.
     """
     known = {

@@ -15,7 +15,7 @@ Extents = int | Sequence[int]
 
 
 def as_extents(value: Extents, rank: int, what: str) -> tuple[int, ...]:
-    """Return one number for each spatial axis; a single number counts for all.
+    """Return one number for each spatial axis; a single number is repeated.
 
     Raises:
         ArgumentError: if there are more or fewer.
@@ -32,7 +32,7 @@ def as_extents(value: Extents, rank: int, what: str) -> tuple[int, ...]:
 
 
 def check_ints(layer: str, **numbers: object) -> None:
-    """Refuse what is no int among the numbers that a layer is made with.
+    """Raise an error for an argument of a layer that is not an int.
 
     Raises:
         ArgumentTypeError: naming the first.

@@ -22,8 +22,9 @@ def fit(parameter: "Parameter", data: NDArray, cast_dtype: bool, dtype_source: s
     Args:
         parameter: The parameter.
         data: The values.
-        cast_dtype: Whether another dtype is converted instead of refused.
-        dtype_source: Whose dtype wins then: ``"current"`` or ``"saved"``.
+        cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
+        dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the parameter's,
+            or ``"saved"``, the file's.
 
     Raises:
         ParameterError: if shape or dtype do not fit; the parameter is as before then.

@@ -48,25 +48,28 @@ _FINISHING = Turn()
 
 
 class Parameter(ParameterArrays):
-    """A weight of a Block, on one device or several.
+    """A weight of a Block: its values and gradients on one or several devices.
 
     Args:
-        name: Name in files of whole networks and in symbols.
-        grad_req: ``"write"``, ``"add"`` or ``"null"``.
-        shape: Extents; unknown ones are 0 or -1. None: not even their number is known.
-        dtype: Element type.
-        lr_mult: Multiplier of the Trainer's learning rate.
-        wd_mult: Multiplier of the Trainer's weight decay.
-        init: Initializer, or its name; None for the one that `initialize` is given.
-        allow_deferred_init: Whether `initialize` may wait for an unknown shape.
-        differentiable: If False, ``grad_req`` stays ``"null"``.
+        name: Full name, which exported files and symbols use.
+        grad_req: What backward does with the gradient: ``"write"`` it, ``"add"`` it to the previous
+            one, or ``"null"``: there is none.
+        shape: Shape; an unknown size is 0 or -1. None if the number of axes is unknown, too.
+        dtype: Element type of values and gradients.
+        lr_mult: Factor of the Trainer's learning rate for this parameter.
+        wd_mult: Factor of the Trainer's weight decay for this parameter.
+        init: Initializer, or its name; None for the one passed to `initialize`.
+        allow_deferred_init: Whether `initialize` may be called before the shape is known; the
+            values are then created at the first call.
+        differentiable: Whether the parameter can have a gradient; if not, ``grad_req`` stays
+            ``"null"``.
         stype: ``"default"``, that is dense; or ``"row_sparse"``: then a Trainer's kvstore has all
             rows, and `row_sparse_data` brings the ones that are needed; or ``"csr"``, whose values
             can be saved and loaded only.
         grad_stype: Storage type of the gradient.
 
     Raises:
-        ArgumentError: for an unknown ``grad_req``, ``stype`` or ``grad_stype``.
+        ArgumentError: ``grad_req``, ``stype`` or ``grad_stype`` is unknown.
 
     Attributes:
         moves: Of the class: how often any Parameter got other arrays. Whoever keeps arrays reads it
@@ -107,7 +110,7 @@ class Parameter(ParameterArrays):
 
     @property
     def grad_req(self) -> str:
-        """What a backward pass does: ``"write"``, ``"add"``, or ``"null"``: no gradient."""
+        """What backward does with the gradient: ``"write"``, ``"add"`` or, for none, ``"null"``."""
         return self._grad_req
 
     @grad_req.setter
@@ -140,16 +143,16 @@ class Parameter(ParameterArrays):
         default_init: Init = _UNIFORM,
         force_reinit: bool = False,
     ) -> None:
-        """Allocate and fill the array and its gradient, now or as soon as the shape is known.
+        """Create values and gradients, now or as soon as the shape is known.
 
         Args:
             init: Initializer; None for the parameter's own, or ``default_init`` if it has none.
             ctx: Device or devices; the current context by default.
             default_init: Initializer for parameters without one.
-            force_reinit: Whether to replace values that are there; else they stay, with a warning.
+            force_reinit: Whether to replace existing values; if not, they stay, with a warning.
 
         Raises:
-            ArgumentError: if the shape is unknown and the parameter may not wait for it.
+            ArgumentError: The shape is unknown, and ``allow_deferred_init`` was False.
         """
         if self._arrays is not None and not force_reinit:
             warnings.warn(
@@ -248,8 +251,9 @@ class Parameter(ParameterArrays):
         Args:
             data: The values.
             ctx: Devices to initialize on; None for those it is on or waits for, else the CPU.
-            cast_dtype: Whether another dtype is converted instead of refused.
-            dtype_source: Whose dtype wins then: ``"current"`` or ``"saved"``.
+            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
+            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
+                parameter's, or ``"saved"``, the file's.
 
         Raises:
             ParameterError: if shape, dtype or devices do not fit.
@@ -267,10 +271,10 @@ class Parameter(ParameterArrays):
         self._deferred_init = None
 
     def reset_ctx(self, ctx: ContextList) -> None:
-        """Move to other devices; values on several devices are averaged.
+        """Move the parameter to other devices; values of several devices are averaged.
 
         Raises:
-            ArgumentError: if the parameter is not initialized.
+            ArgumentError: The parameter is not initialized.
         """
         contexts = as_contexts(ctx, described(self))
         if self._arrays is not None:
@@ -286,13 +290,14 @@ class Parameter(ParameterArrays):
             )
 
     def set_data(self, data: Any) -> None:
-        """Put values on all devices; while the shape is unknown they settle it and wait with it.
+        """Set the values on all devices; an unknown shape becomes that of the values.
 
         Args:
-            data: NDArray of a shape that fits, or what `nd.array` takes; its dtype is converted.
+            data: NDArray of the parameter's shape, or what `nd.array` takes; converted to its
+                dtype.
 
         Raises:
-            ParameterError: if the shape does not fit, or the parameter is not initialized.
+            ParameterError: The shape does not fit, or the parameter is not initialized.
         """
         source = data if isinstance(data, NDArray) else array(data)
         if self._arrays is None:
@@ -322,7 +327,7 @@ class Parameter(ParameterArrays):
                 mark_variables(self._held(), self.list_grad(), self._grad_req)
 
     def var(self) -> Symbol:
-        """Return the symbol variable that stands for this parameter; the same one until `cast`."""
+        """Return the Symbol variable that stands for this parameter; the same one until `cast`."""
         if self._var is None:
             unknown = -1 if is_np_shape() else 0
             known = self._shape
