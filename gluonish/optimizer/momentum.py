@@ -19,8 +19,8 @@ class MomentumOptimizer(RuleOptimizer):
     weight: the other way round than elsewhere, as MXNet saves them.
 
     Args:
-        momentum: Share of the last step that is repeated.
-        **kwargs: As `Optimizer` takes them.
+        momentum: Share of the previous step that is added to each step; 0 for none.
+        **kwargs: Arguments of `Optimizer`.
     """
 
     with_momentum: ClassVar[Rule]

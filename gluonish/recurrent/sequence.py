@@ -94,8 +94,8 @@ def as_steps(length: int, inputs: Any, axis: int, what: str) -> list[Any]:
         what: The cell's name, for messages.
 
     Raises:
-        ArgumentError: if there are more or fewer steps.
-        ArgumentTypeError: if it is neither.
+        ArgumentError: There are more or fewer steps.
+        ArgumentTypeError: It is neither an array nor a list.
     """
     _check(length, inputs, axis, what)
     if not is_tensor(inputs):

@@ -25,7 +25,7 @@ class DownloadedDataset(Dataset):
     Args:
         root: Folder of the files, made if it is missing; ``$MXNET_HOME/datasets/{name}`` by
             default.
-        transform: Called with image and label as each element is taken.
+        transform: Function called with image and label each time an element is accessed.
         name: Name of the folder, there and in the repository.
 
     Raises:
