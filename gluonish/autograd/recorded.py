@@ -30,7 +30,7 @@ def get_symbol(x: NDArray) -> Any:
         x: Computed inside ``autograd.record()`` from arrays with ``attach_grad``.
 
     Raises:
-        ArgumentTypeError: if ``x`` is no NDArray.
+        ArgumentTypeError: if ``x`` is not an NDArray.
         AutogradError: if it was not recorded, or a backward pass has freed the record.
         NotSupportedError: if an `autograd.Function` took part: it has no place in a Symbol.
     """

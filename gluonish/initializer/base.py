@@ -99,7 +99,7 @@ class Initializer:
             arr: The array, which is overwritten.
 
         Raises:
-            ArgumentTypeError: ``desc`` is no string.
+            ArgumentTypeError: ``desc`` is not a string.
             ArgumentError: The name says nothing about how to fill the array.
         """
         if not isinstance(desc, str):

@@ -66,7 +66,7 @@ class DataDesc(_NamedShape):
             The axis; -1 where no letter is ``"N"``.
 
         Raises:
-            ArgumentTypeError: ``layout`` is no string.
+            ArgumentTypeError: ``layout`` is not a string.
         """
         if layout is None:
             return 0
@@ -81,11 +81,11 @@ class DataDesc(_NamedShape):
         shapes: Iterable[tuple[str, tuple[int, ...]]],
         types: Mapping[str, Any] | Iterable[tuple[str, Any]] | None,
     ) -> "list[DataDesc]":
-        """Return descriptions, made of pairs.
+        """Make a list of DataDesc from pairs of names, shapes and dtypes.
 
         Args:
-            shapes: Pairs of a name and a shape.
-            types: Pairs of a name and a dtype, one for each name; None for float32.
+            shapes: List of pairs (name, shape).
+            types: List of pairs (name, dtype), one for each name; None for float32.
 
         Raises:
             ArgumentError: A name has no dtype.
@@ -154,7 +154,7 @@ def _shapes(arrays: Sequence[Any] | None) -> list[tuple[int, ...]] | None:
 
 
 class DataIter:
-    """Base of iterators over batches.
+    """Base class of iterators over batches.
 
     A subclass defines ``provide_data`` and ``provide_label``, lists of `DataDesc`, and either
     `next` or the four methods that it calls: `iter_next`, `getdata`, `getlabel`, `getpad`.
@@ -191,7 +191,7 @@ class DataIter:
         )
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one."""
+        """Advance to the next batch; return whether there is one."""
         return False
 
     def getdata(self) -> Any:

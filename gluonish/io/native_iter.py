@@ -167,7 +167,7 @@ class MXDataIter(DataIter):
         return batch
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one."""
+        """Advance to the next batch; return whether there is one."""
         try:
             self.next()
         except StopIteration:

@@ -134,7 +134,7 @@ class NDArrayIter(DataIter):
         return self.idx[cursor:]
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one."""
+        """Advance to the next batch; return whether there is one."""
         if not self._ended:
             self.cursor += self.batch_size
             needed = 1 if self.last_batch_handle == "pad" else self.batch_size

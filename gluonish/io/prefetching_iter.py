@@ -92,7 +92,7 @@ class PrefetchingIter(DataIter):
         return self.current_batch
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one.
+        """Advance to the next batch; return whether there is one.
 
         Raises:
             GluonishError: The iterators end at different places, or pad differently.

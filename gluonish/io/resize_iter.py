@@ -57,7 +57,7 @@ class ResizeIter(DataIter):
         return self.current_batch
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one."""
+        """Advance to the next batch; return whether there is one."""
         if self.cur >= self.size:
             return False
         batch = next(self.data_iter, None)

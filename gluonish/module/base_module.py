@@ -34,7 +34,7 @@ __all__ = ["BaseModule"]
 
 
 class BaseModule(ModuleInterface):
-    """Base of modules: a subclass defines what a step is, and has the loops from here.
+    """Base class of modules: a subclass defines what a step is, and has the loops from here.
 
     What it defines, the argument and the attributes are those of `ModuleInterface`.
     """

@@ -311,7 +311,7 @@ class BucketingModule(ComputedModule):
             remove_amp_cast: Whether casts that mixed precision put in are left out.
 
         Raises:
-            ArgumentError: A key is no int, which the file of keys cannot hold.
+            ArgumentError: A key is not an int, which the file of keys cannot hold.
         """
         arguments, auxiliary = self.get_params()
         keys = list(self._buckets)

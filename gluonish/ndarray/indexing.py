@@ -58,7 +58,7 @@ def host_key(key: Any) -> Any:
 
 
 def get_item(x: NDArray, key: Any) -> NDArray:
-    """Return ``x[key]``; selecting one element gives shape (1,).
+    """Return ``x[key]``; a single element has shape (1,).
 
     Raises:
         OutOfBoundsError: if an index is out of bounds, or there are too many.

@@ -67,7 +67,7 @@ def load(fname: str | os.PathLike[str]) -> Loaded:
     Raises:
         FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not
             have.
-        ArgumentTypeError: if ``fname`` is no path.
+        ArgumentTypeError: if ``fname`` is not a path.
         OSError: if it cannot be read.
     """
     if not isinstance(fname, str | os.PathLike):

@@ -293,7 +293,7 @@ def shuffle(x: Any) -> None:
     """Put the parts of an array along axis 0 into a random order, in the array itself.
 
     Raises:
-        ArgumentTypeError: if ``x`` is no array.
+        ArgumentTypeError: if ``x`` is not an array.
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"shuffle: expected an array, got {type(x).__name__}")

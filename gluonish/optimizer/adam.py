@@ -15,7 +15,7 @@ __all__ = ["Adam", "AdamW", "MomentsOptimizer", "bias_share"]
 
 
 class MomentsOptimizer(RuleOptimizer):
-    """Base of optimizers that keep running means of the gradient and of its square."""
+    """Base class of optimizers that keep running means of the gradient and of its square."""
 
     def __init__(self, beta1: float, beta2: float, epsilon: float, **kwargs: Any) -> None:
         super().__init__(**kwargs)

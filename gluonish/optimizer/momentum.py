@@ -13,7 +13,7 @@ __all__ = ["MomentumOptimizer"]
 
 
 class MomentumOptimizer(RuleOptimizer):
-    """Base of optimizers whose state is None or the momentum.
+    """Base class of optimizers whose state is None or the momentum.
 
     With ``multi_precision`` on a 16-bit weight it is the pair of that, in float32, and the float32
     weight: the other way round than elsewhere, as MXNet saves them.

@@ -28,7 +28,7 @@ _lr_mult_of, _wd_mult_of = attrgetter("lr_mult"), attrgetter("wd_mult")
 
 
 class RuleOptimizer(Optimizer):
-    """Base of optimizers that take a rule of `gluonish.ops.updates.rules` to their weights.
+    """Base class of optimizers that take a rule of `gluonish.ops.updates.rules` to their weights.
 
     A subclass defines `_rule`, and `_scalars` and `_columns` where it differs from the base. All
     weights of one call and dtype are updated by one operation, or by one for each

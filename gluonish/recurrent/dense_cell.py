@@ -18,7 +18,7 @@ __all__ = ["DenseCell"]
 
 
 class DenseCell(HybridRecurrentCell):
-    """Base of the cells that compute ``W_i x + b_i`` and ``W_h h + b_h`` for all their gates.
+    """Base class of the cells that compute ``W_i x + b_i`` and ``W_h h + b_h`` for all their gates.
 
     The parameters are ``i2h_weight``, ``h2h_weight``, ``i2h_bias`` and ``h2h_bias``, with
     ``h2r_weight`` before the biases in a cell with a projection.

@@ -25,7 +25,7 @@ _SIDES = "lr"  # what names of the two directions begin with
 
 
 class RecurrentLayer(HybridBlock):
-    """Base of the recurrent layers.
+    """Base class of the recurrent layers.
 
     A layer of index n has the parameters ``l{n}_i2h_weight``, ``l{n}_h2h_weight``,
     ``l{n}_i2h_bias`` and ``l{n}_h2h_bias``, with ``r`` for ``l`` in the backward direction, and

@@ -24,7 +24,7 @@ _LOG = logging.getLogger("gluonish")
 
 
 def get_backend_symbol(self: Symbol, backend: str) -> Symbol:
-    """Return the graph as a back end takes it; nothing is known of arrays.
+    """Return the graph as partitioned by a back end, which gets no shapes or values.
 
     Args:
         self: The graph.
@@ -53,7 +53,7 @@ def optimize_for(
     skip_infer: bool = False,
     **kwargs: Any,
 ) -> Symbol:
-    """Return the graph as a back end takes it; one that is not there leaves a line in the log.
+    """Return the graph as partitioned by a back end; an unknown one is logged and ignored.
 
     Args:
         self: The graph.

@@ -42,7 +42,7 @@ class CachedOp:
     def __call__(
         self, *args: NDArray, out: NDArray | list[NDArray] | None = None, **kwargs: Any
     ) -> Any:
-        """Compute the outputs.
+        """Compute the outputs and return them.
 
         Args:
             *args: An array for each input of the Symbol, in the order of its ``list_inputs``.

@@ -15,11 +15,11 @@ __all__ = ["Group", "compose", "evaluate_symbol", "replaced"]
 
 
 def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNet's name
-    """Return one Symbol with the outputs of several, in order.
+    """Group several Symbols into one with all their outputs.
 
     Args:
         symbols: The Symbols.
-        create_fn: Accepted; the result is always a `Symbol`.
+        create_fn: Accepted without effect.
 
     Raises:
         ArgumentTypeError: if there are none, or one is not a Symbol.
@@ -34,12 +34,12 @@ def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNe
 
 
 def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symbol) -> Symbol:
-    """Return the graph with variables replaced by other graphs.
+    """Compose graphs: replace variables of this one by other Symbols.
 
     Args:
         self: The graph.
         *args: Replacements in the order of `list_arguments`.
-        name: New name of the node that makes the output.
+        name: New name of the output node.
         **kwargs: Replacements by variable name.
 
     Raises:
@@ -70,7 +70,7 @@ def replaced(
     Args:
         self: The graph.
         replacements: What comes for a variable, by its name; None keeps it.
-        name: New name of the node that makes the output.
+        name: New name of the output node.
     """
     made: dict[int, Value | Node] = {}
     for node in topological_order(self._values):
@@ -93,11 +93,11 @@ def _moved(value: Value, made: Mapping[int, Value | Node]) -> Value:
 
 
 def evaluate_symbol(self: Symbol, ctx: Any = None, **kwargs: NDArray) -> list[NDArray]:
-    """Compute the outputs.
+    """Compute the outputs and return them.
 
     Args:
         self: The graph.
-        ctx: Accepted; the arrays say where.
+        ctx: Accepted without effect: the device is that of the arrays.
         **kwargs: An NDArray for each variable.
 
     Raises:

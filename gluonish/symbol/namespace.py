@@ -42,12 +42,12 @@ def var(
     stype: str | None = None,
     **kwargs: str,
 ) -> Symbol:
-    """Return a variable: an input of the graph.
+    """Create a variable: an input of the graph.
 
     Args:
-        name: What values are given by.
-        attr: Attributes, string to string.
-        shape: Declared shape; 0 for unknown extents.
+        name: Name of the variable.
+        attr: Dict of attributes, str to str.
+        shape: Declared shape; 0 for an unknown size.
         lr_mult: Factor of the learning rate.
         wd_mult: Factor of the weight decay.
         dtype: Declared dtype.

@@ -39,8 +39,8 @@ def resized_arrays(
         symbol: The graph.
         arrays: Its arguments, gradients and auxiliary states so far, by name.
         given: New shapes by argument name.
-        partial_shaping: Whether shapes of arguments that are not given may change.
-        allow_up_sizing: Whether arrays may grow, in new memory.
+        partial_shaping: Whether shapes of arguments that are not listed may change, too.
+        allow_up_sizing: Whether arrays may grow; they get new memory then.
 
     Raises:
         ArgumentError: if a shape changes or grows that may not, or stays unknown.

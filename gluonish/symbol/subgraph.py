@@ -132,7 +132,7 @@ class Subgraph:
 
 
 class SubgraphBackend:
-    """Base of back ends: which operators they take, and what they put in their place.
+    """Base class of back ends: which operators they take, and what replaces those.
 
     A subgraph begins at operators that `select` takes, and grows over operators beside it that
     `select_input` and `select_output` take. What would make the graph run in a circle is left out,
@@ -209,7 +209,7 @@ _backends: dict[str, type[SubgraphBackend]] = {}
 def register_backend(
     name: str,
 ) -> Callable[[type[SubgraphBackend]], type[SubgraphBackend]]:
-    """Return a decorator that makes a back end known under a name.
+    """Return a decorator that registers a `SubgraphBackend` under a name.
 
     Args:
         name: The name; a later class of the same name takes the place of an earlier one.

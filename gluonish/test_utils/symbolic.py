@@ -232,7 +232,7 @@ def check_speed(
 
     Raises:
         ArgumentError: for another ``typ``, or ``N`` below 1.
-        ArgumentTypeError: if ``location`` is no dict.
+        ArgumentTypeError: if ``location`` is not a dict.
     """
     if typ not in ("whole", "forward"):
         raise ArgumentError(f"check_speed: expected typ 'whole' or 'forward', got {typ!r}")

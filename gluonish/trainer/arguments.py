@@ -124,7 +124,7 @@ def check_batch_size(what: str, batch_size: Any) -> float:
     """Return what gradients are divided by: a number above 0, or an array of one.
 
     Raises:
-        ArgumentTypeError: It is no number.
+        ArgumentTypeError: It is not a number.
         ArgumentError: It is not above 0.
     """
     if isinstance(batch_size, NDArray) and batch_size.size == 1:

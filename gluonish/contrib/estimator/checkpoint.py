@@ -45,7 +45,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     Raises:
         ArgumentError: ``save_best`` without a metric to monitor, or a negative number.
-        ArgumentTypeError: ``model_dir`` is no path.
+        ArgumentTypeError: ``model_dir`` is not a path.
     """
 
     best: float

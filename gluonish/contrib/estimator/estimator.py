@@ -83,7 +83,7 @@ class Estimator:
 
     Raises:
         ArgumentError: An argument is not what it should be.
-        ArgumentTypeError: ``net`` or ``val_net`` is no Block.
+        ArgumentTypeError: ``net`` or ``val_net`` is not a Block.
         DeviceError: A GPU in ``context`` does not exist.
     """
 

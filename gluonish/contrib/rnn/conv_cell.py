@@ -35,7 +35,7 @@ def conv_extents(
 
 
 class ConvCell(HybridRecurrentCell):
-    """Base of the cells that convolve the input and the state.
+    """Base class of the cells that convolve the input and the state.
 
     The state keeps its extents: its convolution is padded to that.
 

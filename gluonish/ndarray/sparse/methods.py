@@ -30,7 +30,7 @@ __all__ = ["attach"]
 
 
 def _astype(self: BaseSparseNDArray, dtype: Any, copy: bool = True) -> BaseSparseNDArray:
-    """Return the values in another dtype; with ``copy=False`` the array itself if it has it."""
+    """Convert to another dtype; ``copy=False`` returns the array itself if it has that dtype."""
     if not copy and normalize_dtype(dtype) == self._spec.dtype:
         return self
     return self._with_values(self._parts.values.astype(dtype))

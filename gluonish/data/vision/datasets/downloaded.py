@@ -20,7 +20,7 @@ Transform = Callable[[NDArray, Any], Any]
 
 
 class DownloadedDataset(Dataset):
-    """Base of published datasets; a subclass sets ``_data`` and ``_label`` in ``_get_data``.
+    """Base class of published datasets; a subclass sets ``_data`` and ``_label`` in ``_get_data``.
 
     Args:
         root: Folder of the files, made if it is missing; ``$MXNET_HOME/datasets/{name}`` by
