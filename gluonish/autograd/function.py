@@ -62,8 +62,8 @@ class Function:
         """Run ``forward`` and, while recording, remember to run ``backward``.
 
         Raises:
-            ArgumentTypeError: if an input is no NDArray.
-            AutogradError: if the instance was called before.
+            ArgumentTypeError: An input is no NDArray.
+            AutogradError: The instance was called before.
             UntraceableError: in the trace of a block, which runs without a graph then.
         """
         name = type(self).__name__

@@ -82,7 +82,7 @@ class HybridGraph:
         options: What `hybridize` was told.
 
     Raises:
-        GraphError: if the block cannot be traced, or reads a variable that is no Parameter of it.
+        GraphError: The block cannot be traced, or reads a variable that is no Parameter of it.
     """
 
     __slots__ = (

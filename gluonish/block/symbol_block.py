@@ -152,7 +152,7 @@ class SymbolBlock(HybridBlock):
         """Run the graph of a call, in the nested lists that a program has set.
 
         Raises:
-            ArgumentError: if the arguments are nested otherwise.
+            ArgumentError: The arguments are nested otherwise.
         """
         if not self._is_nested or kwargs:
             return super()._call_graph(*args, **kwargs)
@@ -203,8 +203,8 @@ class SymbolBlock(HybridBlock):
         """Return the graph with the inputs, whose class it gets, in place of its data variables.
 
         Raises:
-            ArgumentTypeError: if the inputs are not Symbols.
-            ArgumentError: if there are more or fewer of them.
+            ArgumentTypeError: The inputs are not Symbols.
+            ArgumentError: There are more or fewer of them.
         """
         given = [x, *args]
         if any(not isinstance(symbol, Symbol) for symbol in given):

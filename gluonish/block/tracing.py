@@ -98,8 +98,8 @@ def trace_block(block: "HybridBlock", structure: Structure, arrays: Sequence[NDA
         arrays: The arrays.
 
     Raises:
-        GraphError: if no output is a Symbol or a value, or the computation needs numbers.
-        OperatorError: if an operator refuses what reaches it.
+        GraphError: No output is a Symbol or a value, or the computation needs numbers.
+        OperatorError: An operator refuses what reaches it.
     """
     return (_trace_symbols if is_symbolic(block) else _trace_values)(block, structure, arrays)
 
@@ -132,7 +132,7 @@ def _trace_symbols(
         forward: What to run; the block's by default.
 
     Raises:
-        GraphError: if no output is a Symbol.
+        GraphError: No output is a Symbol.
     """
     symbols = [
         var(name).as_np_ndarray() if isinstance(x, ndarray) else var(name)
@@ -200,7 +200,7 @@ def forward_with_shapes(block: "HybridBlock", args: tuple[Any, ...], kwargs: dic
     """Run a ``forward`` in the style of 2.0, inferring the shapes of the block's own parameters.
 
     Raises:
-        ParameterError: if they wait for a shape and the block does not say which.
+        ParameterError: They wait for a shape and the block does not say which.
     """
     try:
         return block.forward(*args, **kwargs)
@@ -264,7 +264,7 @@ def infer_parameters(
 
     Raises:
         OperatorError: An operator cannot take the shapes.
-        ParameterError: if a shape does not follow from the arguments.
+        ParameterError: A shape does not follow from the arguments.
     """
     if forward is None and not block.has_hybrid_forward:
         with _Silence():  # its children infer their own when it runs
@@ -289,7 +289,7 @@ def learn_parameters(
 
     Raises:
         OperatorError: An operator cannot take the shapes.
-        ParameterError: if a shape does not follow from the arrays.
+        ParameterError: A shape does not follow from the arrays.
     """
     known = {
         node.name: PartialSpec(x.shape, normalize_dtype(x.dtype))

@@ -69,7 +69,7 @@ def center_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
         The image, and its region (x0, y0, width, height) in the source.
 
     Raises:
-        ArgumentTypeError: ``size`` is not a pair, or ``src`` no NDArray and is to be resampled.
+        ArgumentTypeError: ``size`` is not a pair, or ``src`` is not an NDArray and must be resized.
     """
     region = middle(src.shape[1], src.shape[0], checked_size("center_crop", size))
     return fixed_crop(src, *region, size, interp), region
@@ -89,7 +89,7 @@ def random_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Reg
         The image, and its region (x0, y0, width, height) in the source.
 
     Raises:
-        ArgumentTypeError: ``size`` is not a pair, or ``src`` no NDArray and is to be resampled.
+        ArgumentTypeError: ``size`` is not a pair, or ``src`` is not an NDArray and must be resized.
     """
     region = drawn_place(src.shape[1], src.shape[0], checked_size("random_crop", size))
     return fixed_crop(src, *region, size, interp), region

@@ -103,13 +103,13 @@ class DataDesc(_NamedShape):
 
 
 class DataBatch:
-    """One batch: what an iterator gives, and a module's ``forward`` takes.
+    """One batch, as iterators return it and a Module's ``forward`` takes it.
 
     Args:
         data: Arrays of input data, in the order of ``provide_data``.
         label: Arrays of labels, in the order of ``provide_label``; None where there are none.
-        pad: How many samples at the end only fill the batch, and do not count; None for unknown.
-        index: The number of each sample in its data set, where the iterator knows it.
+        pad: Number of samples at the end that are only padding; None if unknown.
+        index: Index of each sample in its data set, if known.
         bucket_key: Which bucket the batch is of, for programs with several input lengths.
         provide_data: Descriptions of ``data``, where they are this batch's own.
         provide_label: Descriptions of ``label``, where they are this batch's own.
@@ -160,10 +160,10 @@ class DataIter:
     `next` or the four methods that it calls: `iter_next`, `getdata`, `getlabel`, `getpad`.
 
     Args:
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
 
     Attributes:
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
     """
 
     def __init__(self, batch_size: int = 0) -> None:

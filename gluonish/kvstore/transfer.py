@@ -70,7 +70,7 @@ def private_array(like: NDArray, context: Context) -> NDArray:
     """Return an array as `new_array` does, which only operations of a store may use.
 
     Raises:
-        OutOfMemoryError: if there is no memory for it.
+        OutOfMemoryError: There is no memory for it.
     """
     device, spec = device_of(context), like._spec
     try:

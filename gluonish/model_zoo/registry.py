@@ -20,7 +20,7 @@ def register_model(name: str) -> Callable[[Maker], Maker]:
         name: Model name in lower case, as pretrained weights are called: ``mobilenet1.0``.
 
     Raises:
-        ArgumentError: if the name is taken.
+        ArgumentError: The name is taken.
     """
 
     def register(maker: Maker) -> Maker:
@@ -47,7 +47,7 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
         **kwargs: Arguments of the family: ``pretrained``, ``ctx``, ``root``, ``classes`` ...
 
     Raises:
-        ArgumentError: if there is no network of this name.
+        ArgumentError: There is no network of this name.
     """
     maker = _makers.get(name.lower())
     if maker is None:

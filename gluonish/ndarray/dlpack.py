@@ -115,7 +115,7 @@ def from_dlpack(dlpack: Any, ctx: Context | None = None) -> NDArray:
         An array that shares the memory, or a copy if that is not C-contiguous or read-only.
 
     Raises:
-        ArgumentTypeError: if it is neither.
+        ArgumentTypeError: It is neither.
         DeviceError: It is on a GPU, and CuPy or the device is missing.
     """
     bare = not hasattr(dlpack, "__dlpack__")
@@ -181,8 +181,8 @@ def from_numpy(
         array_cls: Accepted for compatibility.
 
     Raises:
-        ArgumentError: if the values are not C-contiguous.
-        ArgumentTypeError: if gluonish has no such dtype.
+        ArgumentError: The values are not C-contiguous.
+        ArgumentTypeError: Gluonish has no such dtype.
     """
     if not ndarray.flags.c_contiguous:
         raise ArgumentError(

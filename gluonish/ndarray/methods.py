@@ -44,7 +44,7 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
         **kwargs: ``shape`` by name; ``reverse``: match special extents from the right.
 
     Raises:
-        OperatorError: if the sizes differ.
+        OperatorError: The sizes differ.
         ArgumentTypeError: for NumPy's ``order``, so that `numpy.reshape` goes by its own way.
     """
     if "order" in kwargs:

@@ -159,7 +159,7 @@ class NDArray(Fluent):
         """Wait until the values are computed.
 
         Raises:
-            OperatorError: if computing them failed; the original error is its cause.
+            OperatorError: Computing them failed; the original error is its cause.
         """
         current_engine().wait(self._var)
 
@@ -176,7 +176,7 @@ class NDArray(Fluent):
         """Return the only element as a Python-like scalar.
 
         Raises:
-            ArgumentError: if there is not exactly one element.
+            ArgumentError: There is not exactly one element.
         """
         if self.size != 1:
             raise ArgumentError(f"asscalar: expected an array of size 1, got shape {self.shape}")
@@ -310,7 +310,7 @@ def empty_like_spec(
         owner: Operator or Block that asks, for messages and who watches allocations.
 
     Raises:
-        OutOfMemoryError: if there is no memory for it.
+        OutOfMemoryError: There is no memory for it.
     """
     try:
         raw = device.empty(spec.shape, spec.dtype)
@@ -328,7 +328,7 @@ def arriving(spec: Spec, device: Device, kind: type[NDArray] = NDArray) -> tuple
         kind: Class of the array.
 
     Raises:
-        OutOfMemoryError: if there is no memory for it.
+        OutOfMemoryError: There is no memory for it.
     """
     try:
         raw = device.empty_ahead(spec.shape, spec.dtype)

@@ -49,7 +49,7 @@ def seed(seed_state: int, ctx: str | Context = "all") -> None:
         ctx: A device, or ``"all"``.
 
     Raises:
-        ArgumentTypeError: if the seed is not an int.
+        ArgumentTypeError: The seed is not an int.
         KeyLookupError: for another word than ``"all"``.
     """
     if not isinstance(seed_state, int | np.integer):

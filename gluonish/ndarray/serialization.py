@@ -34,8 +34,8 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
         data: An NDArray, a list of them, or a dict from names to them.
 
     Raises:
-        ArgumentTypeError: if something in ``data`` is not an NDArray, or a name is not a string.
-        OSError: if the file cannot be written.
+        ArgumentTypeError: Something in ``data`` is not an NDArray, or a name is not a string.
+        OSError: The file cannot be written.
     """
     names: list[str] = []
     arrays = [data]
@@ -65,10 +65,10 @@ def load(fname: str | os.PathLike[str]) -> Loaded:
     """Return the arrays of a file, whatever MXNet wrote it: a dict if they have names, else a list.
 
     Raises:
-        FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not
+        FileFormatError: The file is no such file, is cut short, or claims sizes that it does not
             have.
         ArgumentTypeError: if ``fname`` is not a path.
-        OSError: if it cannot be read.
+        OSError: It cannot be read.
     """
     if not isinstance(fname, str | os.PathLike):
         raise ArgumentTypeError(f"load: expected fname to be a path, got {fname!r}")
@@ -123,7 +123,7 @@ def array_from_state(array: NDArray, state: Mapping[str, bytes]) -> None:
     """Fill a new array, in the current context, from a pickle's state.
 
     Raises:
-        FileFormatError: if the state holds no array record.
+        FileFormatError: The state holds no array record.
     """
     record = decode_record(state["handle"], "pickled NDArray")
     if isinstance(array, BaseSparseNDArray):

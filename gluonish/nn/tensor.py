@@ -18,8 +18,8 @@ def as_extents(value: Extents, rank: int, what: str) -> tuple[int, ...]:
     """Return one number for each spatial axis; a single number is repeated.
 
     Raises:
-        ArgumentError: if there are more or fewer.
-        ArgumentTypeError: if it is neither a number nor a sequence.
+        ArgumentError: There are more or fewer.
+        ArgumentTypeError: It is neither a number nor a sequence.
     """
     if isinstance(value, int):
         return (value,) * rank

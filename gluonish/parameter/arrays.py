@@ -262,7 +262,7 @@ class ParameterArrays:
         """Belong to a trainer; a sparse parameter to one only, whose store has all its rows.
 
         Raises:
-            ParameterError: if a sparse parameter belongs to another trainer.
+            ParameterError: A sparse parameter belongs to another trainer.
         """
         if self._stype != "default" and trainer is not None:
             check_only_trainer(self, trainer)

@@ -27,7 +27,7 @@ def fit(parameter: "Parameter", data: NDArray, cast_dtype: bool, dtype_source: s
             or ``"saved"``, the file's.
 
     Raises:
-        ParameterError: if shape or dtype do not fit; the parameter is as before then.
+        ParameterError: Shape or dtype do not fit; the parameter is as before then.
     """
     what = f"{described(parameter)}: loading"
     shape = _loaded_shape(parameter._shape, data.shape)

@@ -178,8 +178,8 @@ class Parameter(ParameterArrays):
         """Allocate what waited for the shape, which is known by now; nothing if nothing waited.
 
         Raises:
-            ParameterError: if the shape is still unknown.
-            OutOfMemoryError: if there is no memory for it.
+            ParameterError: The shape is still unknown.
+            OutOfMemoryError: There is no memory for it.
         """
         with _FINISHING:
             deferred = self._deferred_init
@@ -256,7 +256,7 @@ class Parameter(ParameterArrays):
                 parameter's, or ``"saved"``, the file's.
 
         Raises:
-            ParameterError: if shape, dtype or devices do not fit.
+            ParameterError: Shape, dtype or devices do not fit.
         """
         what = f"{described(self)}: loading"
         contexts = None if ctx is None else as_contexts(ctx, what)

@@ -37,7 +37,7 @@ def check_dense(parameter: "ParameterArrays", what: str) -> None:
     """Refuse a method that does not serve sparse parameters.
 
     Raises:
-        ParameterError: if the parameter is sparse.
+        ParameterError: The parameter is sparse.
     """
     if parameter._stype == "default":
         return
@@ -61,7 +61,7 @@ def check_rows(parameter: "ParameterArrays", what: str, row_id: object) -> None:
         row_id: Numbers of rows.
 
     Raises:
-        ParameterError: if the parameter is not row-sparse, not initialized, or in no Trainer.
+        ParameterError: The parameter is not row-sparse, not initialized, or in no Trainer.
         ArgumentTypeError: if ``row_id`` is not an NDArray.
     """
     if parameter._stype != "row_sparse":
@@ -87,7 +87,7 @@ def check_only_trainer(parameter: "ParameterArrays", trainer: TrainerLink) -> No
     """Refuse a second trainer for a sparse parameter.
 
     Raises:
-        ParameterError: if it belongs to another one.
+        ParameterError: It belongs to another one.
     """
     if parameter._trainer is not None and parameter._trainer is not trainer:
         raise ParameterError(

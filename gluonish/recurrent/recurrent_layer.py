@@ -224,7 +224,7 @@ class RecurrentLayer(HybridBlock):
             *others: None.
 
         Raises:
-            ArgumentError: if the lengths are missing.
+            ArgumentError: The lengths are missing.
         """
         if self._use_sequence_length is (sequence_length is None):
             self._complain_of_lengths()

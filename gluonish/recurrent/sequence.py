@@ -49,7 +49,7 @@ def time_axis(layout: str, what: str) -> int:
     """Return the axis of time in a layout.
 
     Raises:
-        ArgumentError: if the layout does not have T and N once each.
+        ArgumentError: The layout does not have T and N once each.
     """
     if layout.count("T") != 1 or layout.count("N") != 1:
         raise ArgumentError(

@@ -34,7 +34,7 @@ class _Stack(RecurrentCell):
         """Put a cell on top.
 
         Raises:
-            ArgumentTypeError: if it is no cell.
+            ArgumentTypeError: It is no cell.
         """
         if not isinstance(cell, RecurrentCell):
             raise ArgumentTypeError(

@@ -31,8 +31,8 @@ def get_backend_symbol(self: Symbol, backend: str) -> Symbol:
         backend: Name of the back end.
 
     Raises:
-        ArgumentError: if there is no such back end.
-        GraphError: if a back end of the user's fails.
+        ArgumentError: There is no such back end.
+        GraphError: A back end of the user's fails.
     """
     if backend not in BUILT_IN and find_backend(backend) is None:
         raise ArgumentError(
@@ -70,9 +70,9 @@ def optimize_for(
         **kwargs: Options of the back end.
 
     Raises:
-        ArgumentError: if the back end does not take the options.
-        GraphError: if it fails, or gives what does not fit.
-        OperatorError: if shapes contradict each other.
+        ArgumentError: The back end does not take the options.
+        GraphError: It fails, or gives what does not fit.
+        OperatorError: Shapes contradict each other.
     """
     if find_backend(backend) is None:
         if backend not in BUILT_IN:
@@ -106,8 +106,8 @@ def as_environment_says(symbol: Symbol, arrays: Mapping[str, NDArray]) -> Sequen
         arrays: What its variables are bound to, by name.
 
     Raises:
-        ConfigError: if it names one that is not registered.
-        GraphError: if it fails, or gives what does not fit.
+        ConfigError: It names one that is not registered.
+        GraphError: It fails, or gives what does not fit.
     """
     backend = backend_of_environment()
     if backend is None:

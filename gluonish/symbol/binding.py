@@ -52,8 +52,8 @@ def bind(
 
     Raises:
         ArgumentTypeError: ``ctx`` is not a Context, or an array not an NDArray.
-        ArgumentError: if arrays are missing or ``grad_req`` is unknown.
-        OperatorError: if shapes or dtypes contradict each other.
+        ArgumentError: Arrays are missing or ``grad_req`` is unknown.
+        OperatorError: Shapes or dtypes contradict each other.
     """
     _check_context(ctx)
     names = self.list_arguments()
@@ -111,8 +111,8 @@ def simple_bind(
     Raises:
         ArgumentTypeError: ``ctx`` is not a Context.
         ArgumentError: if ``grad_req`` is unknown.
-        GraphError: if a shape stays unknown.
-        OperatorError: if shapes or dtypes contradict each other.
+        GraphError: A shape stays unknown.
+        OperatorError: Shapes or dtypes contradict each other.
     """
     _check_context(ctx)
     names, auxiliary = self.list_arguments(), self.list_auxiliary_states()

@@ -53,7 +53,7 @@ class CachedOp:
             The output, or a list of several.
 
         Raises:
-            ArgumentError: if the number of arrays is another than that of the inputs.
+            ArgumentError: The number of arrays is another than that of the inputs.
         """
         if len(args) != len(self._names):
             raise ArgumentError(

@@ -22,7 +22,7 @@ def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNe
         create_fn: Accepted without effect.
 
     Raises:
-        ArgumentTypeError: if there are none, or one is not a Symbol.
+        ArgumentTypeError: There are none, or one is not a Symbol.
     """
     listed = list(symbols) if symbols else []
     if not listed:
@@ -44,7 +44,7 @@ def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symb
 
     Raises:
         ArgumentError: for too many replacements, or a name that is no argument.
-        ArgumentTypeError: if one is no Symbol, or some are given by position and some by name.
+        ArgumentTypeError: One is no Symbol, or some are given by position and some by name.
     """
     if args and kwargs:
         raise ArgumentTypeError("Symbol: expected inputs by position or by name, got both")
@@ -101,8 +101,8 @@ def evaluate_symbol(self: Symbol, ctx: Any = None, **kwargs: NDArray) -> list[ND
         **kwargs: An NDArray for each variable.
 
     Raises:
-        ArgumentError: if a variable has no array.
-        ArgumentTypeError: if it has something else.
+        ArgumentError: A variable has no array.
+        ArgumentTypeError: It has something else.
     """
     variables = self._variables()
     missing = [node.name for node in variables if node.name not in kwargs]

@@ -87,7 +87,7 @@ class Executor:
             on values, for such a graph runs operator by operator.
 
     Raises:
-        OperatorError: if the arrays' shapes or dtypes contradict each other.
+        OperatorError: The arrays' shapes or dtypes contradict each other.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class Executor:
 
         Raises:
             ArgumentTypeError: for an unknown name, or a value that is no array.
-            ArgumentError: if a value's shape is not that of the argument.
+            ArgumentError: A value's shape is not that of the argument.
         """
         self._assign(kwargs)
         self._trained = is_train = bool(is_train)
@@ -284,7 +284,7 @@ class Executor:
             is_train: Whether to compute the gradients in training mode.
 
         Raises:
-            ArgumentError: if a gradient is missing or has another shape than its output.
+            ArgumentError: A gradient is missing or has another shape than its output.
         """
         if not self._leaves:
             return
@@ -405,7 +405,7 @@ class Executor:
             **kwargs: New shapes by argument name.
 
         Raises:
-            ArgumentError: if a shape changes or grows that may not, or is unknown.
+            ArgumentError: A shape changes or grows that may not, or is unknown.
         """
         arguments, gradients, auxiliary = resized_arrays(
             self._symbol,

@@ -137,9 +137,9 @@ def load(fname: str | os.PathLike[str]) -> Symbol:
     """Load a graph from a ``-symbol.json`` file of MXNet 0.8 or later.
 
     Raises:
-        FileFormatError: if the file is no graph, or one with an operator or attribute that gluonish
+        FileFormatError: The file is no graph, or one with an operator or attribute that gluonish
             does not have.
-        OSError: if it cannot be read.
+        OSError: It cannot be read.
         TypeError: if ``fname`` is not a path.
     """
     with open_to_read(os.fspath(fname), "symbol.load") as file:

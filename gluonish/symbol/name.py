@@ -114,7 +114,7 @@ class AttrScope(metaclass=ClassPropertyMeta):
         **kwargs: Attribute names and string values.
 
     Raises:
-        ArgumentTypeError: if a value is not a string.
+        ArgumentTypeError: A value is not a string.
     """
 
     def __init__(self, **kwargs: str) -> None:

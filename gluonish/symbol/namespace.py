@@ -56,7 +56,7 @@ def var(
         **kwargs: Further attributes ``__key__="value"``.
 
     Raises:
-        ArgumentTypeError: if the name or an attribute is not a string.
+        ArgumentTypeError: The name or an attribute is not a string.
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(f"var: expected name to be a str, got {name!r}")
@@ -92,7 +92,7 @@ def operator_function(name: str) -> Any:
     This is the ``__getattr__`` of the namespace.
 
     Raises:
-        AttributeError: if there is no operator of this name.
+        AttributeError: There is no operator of this name.
     """
     made = _made.get(name)
     if made is not None:

@@ -43,7 +43,7 @@ def resized_arrays(
         allow_up_sizing: Whether arrays may grow; they get new memory then.
 
     Raises:
-        ArgumentError: if a shape changes or grows that may not, or stays unknown.
+        ArgumentError: A shape changes or grows that may not, or stays unknown.
     """
     arguments, gradients, auxiliary = arrays
     unknown = [name for name in given if name not in arguments]

@@ -156,7 +156,7 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
         shape stays unknown.
 
     Raises:
-        OperatorError: if shapes contradict each other.
+        OperatorError: Shapes contradict each other.
     """
     lists = _shapes(self, args, kwargs)
     unknown = _unknown_extent()
@@ -177,7 +177,7 @@ def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Any:
         some dtype stays unknown.
 
     Raises:
-        OperatorError: if dtypes contradict each other.
+        OperatorError: Dtypes contradict each other.
     """
     lists = infer_type_partial(self, *args, **kwargs)
     complete = all(dtype is not None for part in lists for dtype in part)

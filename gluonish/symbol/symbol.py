@@ -204,7 +204,7 @@ class Symbol(Fluent):
         """Set attributes of the node.
 
         Raises:
-            ArgumentTypeError: if a value is not a string.
+            ArgumentTypeError: A value is not a string.
         """
         for key, value in kwargs.items():
             if not isinstance(value, str):

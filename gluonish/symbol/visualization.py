@@ -65,7 +65,7 @@ def print_summary(
         positions: Where the four columns end: parts of the line, or characters.
 
     Raises:
-        ArgumentTypeError: ``symbol`` is not a Symbol, or ``shape`` no dict.
+        ArgumentTypeError: ``symbol`` is not a Symbol, or ``shape`` is not a dict.
         ArgumentError: There are not four positions, or shapes stay unknown.
         OperatorError: The shapes contradict each other.
     """
@@ -113,7 +113,7 @@ def plot_network(
 
     Raises:
         NotSupportedError: The package ``graphviz`` is not installed.
-        ArgumentTypeError: ``symbol`` is not a Symbol, or ``shape`` or ``dtype`` no dict.
+        ArgumentTypeError: ``symbol`` is not a Symbol, or ``shape`` or ``dtype`` is not a dict.
         ArgumentError: Shapes or types stay unknown, or ``save_format`` is unknown.
         OperatorError: The shapes contradict each other.
     """

@@ -56,7 +56,7 @@ def checkShapes(a: Any, b: Any) -> None:
         b: Another.
 
     Raises:
-        AssertionError: if not.
+        AssertionError: Not.
     """
     if a.shape != b.shape:
         raise AssertionError(
@@ -84,8 +84,8 @@ def almost_equal(
         use_broadcast: Whether shapes may differ and are broadcast.
 
     Raises:
-        ArgumentError: if the shapes cannot be broadcast.
-        AssertionError: if shapes differ without ``use_broadcast``.
+        ArgumentError: The shapes cannot be broadcast.
+        AssertionError: Shapes differ without ``use_broadcast``.
     """
     if not use_broadcast:
         checkShapes(a, b)
@@ -159,9 +159,9 @@ def assert_almost_equal(
             elements are counted (all if not positive).
 
     Raises:
-        ArgumentError: if the shapes cannot be broadcast.
-        ArgumentTypeError: if something is no array of numbers.
-        AssertionError: if not, or if shapes differ without ``use_broadcast``.
+        ArgumentError: The shapes cannot be broadcast.
+        ArgumentTypeError: Something is no array of numbers.
+        AssertionError: Not, or if shapes differ without ``use_broadcast``.
     """
     if not use_broadcast:
         checkShapes(a, b)
@@ -233,7 +233,7 @@ def assert_allclose(
         equal_nan: Whether NaN is equal to NaN.
 
     Raises:
-        AssertionError: if they differ.
+        AssertionError: They differ.
     """
     assert_almost_equal(a, b, rtol, atol, equal_nan=equal_nan)
 
@@ -261,7 +261,7 @@ def assert_almost_equal_with_err(
         mismatches: As in `assert_almost_equal`.
 
     Raises:
-        AssertionError: if more than this share differ.
+        AssertionError: More than this share differ.
     """
     x, y = _broadcast("assert_almost_equal_with_err", a, b)
     close = _close(x, y, *get_tols(a, b, rtol, atol), equal_nan)
@@ -287,7 +287,7 @@ def assert_almost_equal_ignore_nan(
         names: What the message calls the arrays.
 
     Raises:
-        AssertionError: if they differ elsewhere.
+        AssertionError: They differ elsewhere.
     """
     x, y = (v.copy() for v in _broadcast("assert_almost_equal_ignore_nan", a, b))
     either = np.isnan(x) | np.isnan(y)
@@ -306,7 +306,7 @@ def compare_ndarray_tuple(t1: Any, t2: Any, rtol: Tolerance = None, atol: Tolera
         atol: Absolute tolerance.
 
     Raises:
-        AssertionError: if not, or if one of them has more arrays.
+        AssertionError: Not, or if one of them has more arrays.
     """
     if t1 is None or t2 is None:
         return

@@ -68,7 +68,7 @@ def new_matrix_with_real_eigvals_nd(shape: Sequence[int]) -> Array:
         shape: (..., n, n).
 
     Raises:
-        ArgumentError: if the last two extents differ.
+        ArgumentError: The last two extents differ.
     """
     return _stacked("new_matrix_with_real_eigvals_nd", shape, new_matrix_with_real_eigvals_2d)
 
@@ -80,7 +80,7 @@ def new_sym_matrix_with_real_eigvals_nd(shape: Sequence[int]) -> Array:
         shape: (..., n, n).
 
     Raises:
-        ArgumentError: if the last two extents differ.
+        ArgumentError: The last two extents differ.
     """
     return _stacked(
         "new_sym_matrix_with_real_eigvals_nd", shape, new_sym_matrix_with_real_eigvals_2d

@@ -46,7 +46,7 @@ def simple_forward(
         A NumPy array, or a list of them where there are several outputs.
 
     Raises:
-        ArgumentError: if a variable has no array, or an array belongs to none.
+        ArgumentError: A variable has no array, or an array belongs to none.
     """
     auxiliary = sym.list_auxiliary_states()
     states = {key: value for key, value in inputs.items() if key in auxiliary}
@@ -85,8 +85,8 @@ def check_symbolic_forward(
         The outputs.
 
     Raises:
-        AssertionError: if an output is another.
-        ArgumentError: if arrays are missing, or are of no variable.
+        AssertionError: An output is another.
+        ArgumentError: Arrays are missing, or are of no variable.
     """
     name = "check_symbolic_forward"
     kind = float_dtype(name, dtype)
@@ -137,8 +137,8 @@ def check_symbolic_backward(
         The arrays of the gradients that ``expected`` names.
 
     Raises:
-        AssertionError: if a gradient is another.
-        ArgumentError: if arrays are missing, or are of no variable.
+        AssertionError: A gradient is another.
+        ArgumentError: Arrays are missing, or are of no variable.
     """
     name = "check_symbolic_backward"
     kind = float_dtype(name, dtype)

@@ -58,7 +58,7 @@ class ConvCell(HybridRecurrentCell):
         params: See `HybridBlock`.
 
     Raises:
-        ArgumentError: if extents do not fit each other, a kernel on the state is even, or for
+        ArgumentError: Extents do not fit each other, a kernel on the state is even, or for
             another layout or activation.
     """
 

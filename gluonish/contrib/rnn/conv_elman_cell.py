@@ -69,7 +69,7 @@ class Conv1DRNNCell(_ConvElmanCell, Conv1DCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -111,7 +111,7 @@ class Conv2DRNNCell(_ConvElmanCell, Conv2DCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -153,7 +153,7 @@ class Conv3DRNNCell(_ConvElmanCell, Conv3DCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:

@@ -82,7 +82,7 @@ class Conv1DGRUCell(_ConvGRUCell, Conv1DCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -128,7 +128,7 @@ class Conv2DGRUCell(_ConvGRUCell, Conv2DCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -174,7 +174,7 @@ class Conv3DGRUCell(_ConvGRUCell, Conv3DCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:

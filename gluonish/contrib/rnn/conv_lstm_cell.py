@@ -84,7 +84,7 @@ class Conv1DLSTMCell(_ConvLSTMCell, Conv1DCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -129,7 +129,7 @@ class Conv2DLSTMCell(_ConvLSTMCell, Conv2DCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -174,7 +174,7 @@ class Conv3DLSTMCell(_ConvLSTMCell, Conv3DCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:

@@ -76,7 +76,7 @@ def alexnet(
         **kwargs: Arguments of `AlexNet`, such as ``classes``.
 
     Raises:
-        DownloadError: if the weights could not be fetched.
+        DownloadError: The weights could not be fetched.
     """
     network = AlexNet(**kwargs)
     if pretrained:

@@ -176,7 +176,7 @@ def get_cifar_resnet(
         **kwargs: Arguments of `CIFARResNetV1` or `CIFARResNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: if there is no such version or number of layers, or pretrained weights are
+        ArgumentError: There is no such version or number of layers, or pretrained weights are
             asked for.
     """
     if num_layers < 8 or (num_layers - 2) % (2 * _STAGES):

@@ -140,8 +140,8 @@ def get_densenet(
         **kwargs: Arguments of `DenseNet`, such as ``classes``.
 
     Raises:
-        KeyLookupError: if there is no such number of layers.
-        DownloadError: if the weights could not be fetched.
+        KeyLookupError: There is no such number of layers.
+        DownloadError: The weights could not be fetched.
     """
     if num_layers not in densenet_spec:
         raise KeyLookupError(

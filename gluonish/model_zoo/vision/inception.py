@@ -147,7 +147,7 @@ def inception_v3(
         **kwargs: Arguments of `Inception3`, such as ``classes``.
 
     Raises:
-        DownloadError: if the weights could not be fetched.
+        DownloadError: The weights could not be fetched.
     """
     network = Inception3(**kwargs)
     if pretrained:

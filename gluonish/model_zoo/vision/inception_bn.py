@@ -133,7 +133,7 @@ def inception_bn(
         **kwargs: Arguments of `InceptionBN`, such as ``classes``.
 
     Raises:
-        ArgumentError: if pretrained weights are asked for.
+        ArgumentError: Pretrained weights are asked for.
     """
     network = InceptionBN(**kwargs)
     if pretrained:

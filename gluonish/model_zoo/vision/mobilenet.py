@@ -146,8 +146,8 @@ def get_mobilenet(
         **kwargs: Arguments of `MobileNet`, such as ``classes``.
 
     Raises:
-        ArgumentError: if weights are asked for that were not published.
-        DownloadError: if the weights could not be fetched.
+        ArgumentError: Weights are asked for that were not published.
+        DownloadError: The weights could not be fetched.
     """
     network = MobileNet(multiplier, **kwargs)
     if pretrained:
@@ -173,8 +173,8 @@ def get_mobilenet_v2(
         **kwargs: Arguments of `MobileNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: if weights are asked for that were not published.
-        DownloadError: if the weights could not be fetched.
+        ArgumentError: Weights are asked for that were not published.
+        DownloadError: The weights could not be fetched.
     """
     network = MobileNetV2(multiplier, **kwargs)
     if pretrained:

@@ -228,8 +228,8 @@ def get_resnet(
         **kwargs: Arguments of `ResNetV1` or `ResNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: if there is no such version or number of layers.
-        DownloadError: if the weights could not be fetched.
+        ArgumentError: There is no such version or number of layers.
+        DownloadError: The weights could not be fetched.
     """
     if num_layers not in resnet_spec:
         raise ArgumentError(

@@ -60,7 +60,7 @@ class SqueezeNet(Classifier):
         y: (N, classes), not negative, without softmax.
 
     Raises:
-        ArgumentError: if there is no such version.
+        ArgumentError: There is no such version.
     """
 
     def __init__(self, version: str, classes: int = 1000, **kwargs: Any) -> None:
@@ -99,8 +99,8 @@ def get_squeezenet(
         **kwargs: Arguments of `SqueezeNet`, such as ``classes``.
 
     Raises:
-        ArgumentError: if there is no such version.
-        DownloadError: if the weights could not be fetched.
+        ArgumentError: There is no such version.
+        DownloadError: The weights could not be fetched.
     """
     network = SqueezeNet(version, **kwargs)
     if pretrained:

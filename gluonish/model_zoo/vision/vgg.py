@@ -55,7 +55,7 @@ class VGG(Classifier):
         y: (N, classes), without softmax.
 
     Raises:
-        ArgumentError: if there are not as many ``filters`` as ``layers``.
+        ArgumentError: There are not as many ``filters`` as ``layers``.
     """
 
     def __init__(
@@ -121,8 +121,8 @@ def get_vgg(
         **kwargs: Arguments of `VGG`, such as ``classes`` and ``batch_norm``.
 
     Raises:
-        KeyLookupError: if there is no such number of layers.
-        DownloadError: if the weights could not be fetched.
+        KeyLookupError: There is no such number of layers.
+        DownloadError: The weights could not be fetched.
     """
     if num_layers not in vgg_spec:
         raise KeyLookupError(f"get_vgg: expected num_layers in {list(vgg_spec)}, got {num_layers}")

@@ -33,7 +33,7 @@ def csr_matrix(
         dtype: Element type; by default that of NumPy and NDArrays, else float32.
 
     Raises:
-        ArgumentError: if these are the parts of no matrix, or it has another shape.
+        ArgumentError: These are the parts of no matrix, or it has another shape.
         ArgumentTypeError: if ``arg1`` is a row-sparse array.
     """
     if isinstance(arg1, tuple):
@@ -61,7 +61,7 @@ def row_sparse_array(
         dtype: Element type; by default that of NumPy and NDArrays, else float32.
 
     Raises:
-        ArgumentError: if these are the parts of no array, or it has another shape.
+        ArgumentError: These are the parts of no array, or it has another shape.
         ArgumentTypeError: if ``arg1`` is a csr matrix.
     """
     made: NDArray
@@ -211,7 +211,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> B
         dtype: Element type; that of the source by default.
 
     Raises:
-        ArgumentTypeError: if the source is dense; use ``tostype``, or `csr_matrix`.
+        ArgumentTypeError: The source is dense; use ``tostype``, or `csr_matrix`.
     """
     if isinstance(source_array, BaseSparseNDArray):
         made = _converted(source_array, source_array.stype, None, ctx, dtype)

@@ -40,7 +40,7 @@ def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
     """Copy into another array, dense or of the same storage type, or to a new one on a device.
 
     Raises:
-        ArgumentError: if the target's shape differs.
+        ArgumentError: The target's shape differs.
         ArgumentTypeError: if ``other`` is neither array nor context, or sparse of the other kind.
     """
     if isinstance(other, Context):
@@ -262,7 +262,7 @@ def _dense_copyto(self: NDArray, other: NDArray | Context) -> NDArray:
     """Copy into another array, or to a new array on a device.
 
     Raises:
-        ArgumentError: if the target's shape differs.
+        ArgumentError: The target's shape differs.
         ArgumentTypeError: if ``other`` is neither.
     """
     if isinstance(other, BaseSparseNDArray):
