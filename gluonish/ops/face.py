@@ -257,8 +257,8 @@ def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -
     else:
         changed = () if callable(op.mutates) else op.mutates
         for i, name in enumerate(op.inputs):
-            text = meaning(op.name, name, is_input=True) or "Array"
-            lines += _entry(name, text + ("; changed in place" if i in changed else ""))
+            what = meaning(op.name, name, is_input=True) or "Array"
+            lines += _entry(name, what + ("; changed in place" if i in changed else ""))
     for name, attribute in op.schema.attributes.items():
         if name == op.variadic:
             lines.append(f"    {name}: The number of arrays; counted in any case.")
