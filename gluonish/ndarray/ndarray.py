@@ -41,13 +41,13 @@ _IN_STATE: Any = None
 class NDArray(Fluent):
     """A multi-dimensional array on a device.
 
-    Made by `nd.array`, `nd.zeros` and the like, or by operators, not by calling the class.
+    Created by `nd.array`, `nd.zeros` and other functions, not by calling the class.
 
     Attributes:
-        shape: Extents, a tuple.
+        shape: The shape, a tuple of ints.
         dtype: NumPy type of the elements.
         context: The device.
-        grad: Gradient that the last backward pass left, None without `attach_grad`.
+        grad: Gradient written by backward; None without `attach_grad`.
         stype: Storage type: ``"default"``, that is dense; ``"row_sparse"`` and ``"csr"`` are those
             of `gluonish.ndarray.sparse`.
     """
@@ -116,7 +116,7 @@ class NDArray(Fluent):
 
     @property
     def T(self) -> "NDArray":
-        """The array with its axes in reverse order."""
+        """The array with its axes reversed."""
         transposed: NDArray = self.transpose()
         return transposed
 
@@ -134,7 +134,7 @@ class NDArray(Fluent):
 
     @property
     def grad(self) -> "NDArray | None":
-        """Gradient buffer; None if `attach_grad` was not called."""
+        """The gradient; None if `attach_grad` was not called."""
         leaf = None if self._link is None else self._link[0]
         return leaf.grad if isinstance(leaf, Leaf) else None
 
@@ -150,7 +150,7 @@ class NDArray(Fluent):
             leaf.fresh = fresh
 
     def detach(self) -> "NDArray":
-        """Return a handle on the same memory that no gradient flows through."""
+        """Return an array on the same memory that is detached from the recorded graph."""
         return type(self)(self._data, self._spec, self._device, self._var)
 
     # -- waiting and host access -----------------------------------------------------------------
@@ -164,16 +164,16 @@ class NDArray(Fluent):
         current_engine().wait(self._var)
 
     def wait_to_write(self) -> None:
-        """Wait until nobody reads or writes the memory any more."""
+        """Wait until no pending operation reads or writes the memory."""
         current_engine().wait_to_write(self._var)
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """Return a copy of the values as a NumPy array, waiting for them."""
+        """Wait for the values, and return a copy as a NumPy array."""
         current_engine().wait(self._var)
         return self._device.to_host(self._data)
 
     def asscalar(self) -> Any:
-        """Return the only element as a Python-like scalar.
+        """Return the only element as a NumPy scalar.
 
         Raises:
             ArgumentError: There is not exactly one element.

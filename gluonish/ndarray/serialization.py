@@ -27,7 +27,7 @@ Loaded = list[NDArray] | dict[str, NDArray]
 
 
 def save(fname: str | os.PathLike[str], data: Any) -> None:
-    """Write arrays to a file that MXNet reads as well; a crash leaves the old file or the new one.
+    """Save arrays to a file that MXNet reads, too; the file is written atomically.
 
     Args:
         fname: Path of the file.
@@ -62,11 +62,10 @@ def _needs_numpy_shape(array: NDArray) -> bool:
 
 
 def load(fname: str | os.PathLike[str]) -> Loaded:
-    """Return the arrays of a file, whatever MXNet wrote it: a dict if they have names, else a list.
+    """Load the arrays of a file of any MXNet version: a dict if they have names, else a list.
 
     Raises:
-        FileFormatError: The file is no such file, is cut short, or claims sizes that it does not
-            have.
+        FileFormatError: The file is of another kind, truncated, or damaged.
         ArgumentTypeError: if ``fname`` is not a path.
         OSError: It cannot be read.
     """
@@ -76,7 +75,7 @@ def load(fname: str | os.PathLike[str]) -> Loaded:
 
 
 def load_frombuffer(buf: bytes) -> Loaded:
-    """Return the arrays of a file's content; see `load`."""
+    """Load arrays from the content of a file; see `load`."""
     return _arrays(*read_array_list(bytes(buf)))
 
 

@@ -41,7 +41,7 @@ def download(
     overwrite: bool = False,
     retries: int = 5,
 ) -> str:
-    """Get a file by its URL, whole, and return where it is.
+    """Download a file, and return its path.
 
     Args:
         url: ``http://``, ``https://`` or ``file://``, or a local path.
@@ -64,7 +64,7 @@ def download(
 def download_model(
     model_name: str, dst_dir: PathLike = "./", meta_info: ModelInfo | None = None
 ) -> tuple[str | None, int]:
-    """Get a published model: its graph and its parameters.
+    """Download a published model: its graph and its parameters.
 
     Args:
         model_name: Such as ``"imagenet1k-resnet-18"``.

@@ -219,13 +219,13 @@ def check_speed(
     typ: str = "whole",
     **kwargs: Any,
 ) -> float:
-    """Return how long a Symbol takes for one pass, in seconds: the mean of some.
+    """Return the mean time of one pass of a Symbol, in seconds.
 
     Args:
         sym: The graph.
         location: Arrays of its arguments by name; random ones by default.
         ctx: Device; `default_context` by default.
-        N: How many passes are timed; one before them is not.
+        N: Number of passes to time, after one that is not timed.
         grad_req: As in `Symbol.bind`; ``"write"`` by default.
         typ: ``"whole"`` for forward and backward, or ``"forward"`` for inference.
         **kwargs: Shapes by name of argument, without a location.

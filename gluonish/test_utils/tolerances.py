@@ -134,7 +134,7 @@ def get_atol(atol: Tolerance = None, dtype: Any = _FLOAT64) -> Any:
 
     Args:
         atol: The tolerance, None for the default.
-        dtype: The dtype that the default is taken for.
+        dtype: The dtype whose default is used.
     """
     return default_atols()[np.dtype(dtype)] if atol is None else atol
 
@@ -143,8 +143,8 @@ def get_rtol(rtol: Tolerance = None, dtype: Any = _FLOAT64) -> Any:
     """Return the relative tolerance given, or that of a dtype.
 
     Args:
-        rtol: The tolerance, None for the default.
-        dtype: The dtype that the default is taken for.
+        rtol: Relative tolerance; None for the default of the dtype.
+        dtype: The dtype whose default is used.
     """
     return default_rtols()[np.dtype(dtype)] if rtol is None else rtol
 

@@ -90,7 +90,7 @@ class InceptionBN(Classifier):
     """Inception with batch normalization, which MXNet's benchmark tables call inception-bn.
 
     Args:
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
